@@ -97,6 +97,8 @@ type Body<Kind, Value> = Kind extends 'json' | 'form' | 'multipart'
     ? Value extends string
       ? Value
       : string
-    : Bytes
+    : Kind extends 'lines'
+      ? Value[] | Bytes
+      : Bytes
 
 type Bytes = Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array> | string

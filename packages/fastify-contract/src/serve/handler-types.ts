@@ -144,7 +144,15 @@ type RequestBodyOf<Kind, Value> = Kind extends 'json' | 'form'
     ? FormParts<Value>
     : Kind extends 'text'
       ? TextOf<Value>
-      : ByteSource
+      : Kind extends 'lines'
+        ? Lines<Value>
+        : ByteSource
+
+/**
+ * The items of a JSON Lines body, in the order in which they are sent. The iteration throws a ContractError for an
+ * invalid item, so a handler must commit nothing before the iteration has ended.
+ */
+export type Lines<Item> = AsyncIterable<Item>
 
 type TextOf<Value> = Value extends string ? Value : string
 

@@ -4,6 +4,7 @@ import { noteBodyLimit } from '../http/connection-state.ts'
 import { bodyTooLarge, ContractError } from '../http/errors.ts'
 import {
   type BodyReader,
+  decodeJson,
   type FormTexts,
   formParser,
   type ParseBody,
@@ -15,6 +16,7 @@ import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/req
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
+import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { Content, Form, Operation, Routes } from './contract.ts'
 import {
   bodyTypeFinder,
@@ -23,6 +25,7 @@ import {
   isPlainJson,
   isRange,
   isReadByHandler,
+  kindOf,
   mayReadBody,
   requestKindOf,
 } from './media-types.ts'
@@ -136,8 +139,10 @@ function bodyReaders(
   const readers = Object.entries(content).map(([mediaType, { schema }]): [string, Reader] => {
     const form = forms[mediaType]
     if (form === undefined) {
-      if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
       const validate = validator.request(schema, 'body')
+      if (kindOf(mediaType) === 'lines')
+        return [mediaType, ({ raw }) => jsonLines(uploadOf(raw).stream, validate, limits.body)]
+      if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
       return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
     }
     if (!isReadByHandler(mediaType)) {
@@ -150,6 +155,59 @@ function bodyReaders(
   })
   return Object.fromEntries(readers)
 }
+
+const newline = 10
+
+/**
+ * Yields the validated items of a JSON Lines body, one for each line that is not empty. Throws a ContractError for a
+ * line that is not JSON, is invalid, or has more than `limit` bytes.
+ */
+async function* jsonLines(
+  stream: AsyncIterable<Buffer>,
+  validate: (document: JsonDocument) => Validated,
+  limit: number,
+): AsyncGenerator<unknown> {
+  let count = 0
+  let unfinished: Buffer[] = []
+  let length = 0
+  const add = (part: Buffer) => {
+    length += part.length
+    if (length > limit)
+      throw new ContractError('bodyTooLarge', `line ${count + 1} of the body has more than ${limit} bytes`)
+    unfinished.push(part)
+  }
+  const finish = (): { value: unknown }[] => {
+    const line = Buffer.concat(unfinished)
+    unfinished = []
+    length = 0
+    count++
+    return line.toString().trim() === '' ? [] : [itemOf(line, validate, count)]
+  }
+  for await (const chunk of stream) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, end))
+      for (const { value } of finish()) yield value
+      start = end + 1
+    }
+    add(chunk.subarray(start))
+  }
+  for (const { value } of finish()) yield value
+}
+
+function itemOf(line: Buffer, validate: (document: JsonDocument) => Validated, count: number): { value: unknown } {
+  let document: JsonDocument
+  try {
+    document = parseJson(decodeJson(line))
+  } catch (error) {
+    throw new ContractError('notJson', `line ${count} of the body is not JSON: ${(error as JsonError).message}`)
+  }
+  const result = validate(document)
+  if ('value' in result) return result
+  throw new ContractError(result.error.kind, `line ${count}: ${result.error.message}`)
+}
+
+type Validated = ReturnType<ReturnType<Validator['request']>>
 
 /**
  * Replaces the content type parsers of an app: only the media types of its operations are accepted. A parser reads the

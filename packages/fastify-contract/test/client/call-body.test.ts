@@ -199,3 +199,40 @@ t.test('a body of another media type does not compile', async (t) => {
   ]
   t.type(calls, 'function')
 })
+
+t.test('a list of items is sent as JSON Lines, which the service reads one by one', async (t) => {
+  const contentType = 'application/x-ndjson'
+  const lines = {
+    ...document,
+    paths: {
+      '/lines': {
+        post: {
+          operationId: 'a',
+          requestBody: { required: true, content: { [contentType]: { schema: { type: 'array', items: plant } } } },
+          responses: { 200: { content: { 'application/json': {} } } },
+        },
+      },
+    },
+  }
+  const read = async ({ body }: { body: AsyncIterable<Plant> }) => {
+    const items: unknown[] = []
+    for await (const item of body) items.push(item)
+    return { status: 200, body: items }
+  }
+  const app = await serveDocument(lines, { handlers: { a: read as unknown as AnyHandler } })
+  t.teardown(() => app.close())
+  const { POST } = exactClient<{
+    '/lines': {
+      post: {
+        kinds: { [contentType]: 'lines' }
+        requestBody: { content: { [contentType]: Plant } }
+        responses: { 200: Reply }
+      }
+    }
+  }>({}, { baseUrl: await app.listen({ host: '127.0.0.1', port: 0 }) })
+  const send = (body: Plant[] | string) => sent(POST('/lines', { contentType, body }))
+  t.same(await send([{ id: 1n, name: 'a\nb' }, { tags: ['c'] }]), [{ id: 1, name: 'a\nb' }, { tags: ['c'] }])
+  t.same(await send([]), [])
+  t.same(await send('{"id":2}'), [{ id: 2 }])
+  t.match(await send([{ id: 2n ** 63n }]), [400, { message: 'line 1: body/id must be an int64 integer' }])
+})

@@ -18,7 +18,7 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and remed
   t.same(refusalLines({ message }), [
     `${document} cannot be served as written:`,
     '#/components/schemas/Pet/discriminator/defaultMapping: is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it',
-    `${items}/requestBody/content/application~1json/itemSchema: items are not supported in a request; describe the whole body with schema`,
+    `${items}/requestBody/content/application~1json/itemSchema: items of application/json are not supported in a request; use application/jsonl`,
     `${responses}/200/content/application~1jsonl/itemSchema: cannot be combined with schema; describe either the items or the whole body`,
     `${responses}/201/content/application~1json-seq/itemSchema: items of application/json-seq are not supported; use application/jsonl or text/event-stream`,
     `${responses}/202/content/multipart~1mixed/itemEncoding: ${ofParts}`,

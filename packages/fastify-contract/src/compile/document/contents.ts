@@ -31,6 +31,7 @@ export const checkedBody = (document: Document, { content }: RequestBody): Media
 /** Returns whether the service validates request bodies of a media type against their schema. */
 export function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
   const kind = requestKindOf(mediaType)
+  if (kindOf(mediaType) === 'lines') return true
   return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
 }
 
@@ -60,20 +61,20 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
 }
 
 /**
- * Returns a document in which the schema of a JSON Lines response is that of each item. In the original document an
+ * Returns a document in which the schema of JSON Lines is that of each item. In the original document an
  * array schema describes the whole body (OpenAPI 3.2 section 4.14.3.1).
  */
-export const withItemSchemas = (document: Document): Document =>
-  mapDocument(document, {
-    response: (response) => {
-      if (response.content === undefined) return response
-      const content = Object.entries(response.content as Record<string, Node>).map(([mediaType, media]) => {
-        const items = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
-        return [mediaType, items === undefined ? media : { ...media, schema: items }]
-      })
-      return { ...response, content: Object.fromEntries(content) }
-    },
-  })
+export function withItemSchemas(document: Document): Document {
+  const inBody = (body: Node) => {
+    if (body.content === undefined) return body
+    const content = Object.entries(body.content as Record<string, Node>).map(([mediaType, media]) => {
+      const items = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
+      return [mediaType, items === undefined ? media : { ...media, schema: items }]
+    })
+    return { ...body, content: Object.fromEntries(content) }
+  }
+  return mapDocument(document, { response: inBody, requestBody: inBody })
+}
 
 function itemsOf(document: Document, schema: unknown): unknown {
   const { type, items, $ref } = Object(schema) as Node

@@ -5,7 +5,7 @@ import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
-import { textValue } from './text-values.ts'
+import { textValue } from './styled-values.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */

@@ -131,18 +131,24 @@ function upgraded({ nullable, ...schema }: Node): Node {
 
 /**
  * Returns a document in which the additions of OpenAPI 3.2 that 3.1 can express are written as in 3.1. A $ref to a
- * media type is replaced by its target. The item schema of a JSON Lines response becomes an array schema, and that of
+ * media type is replaced by its target. The item schema of JSON Lines becomes an array schema, and that of
  * an event stream becomes the schema of the events' data. A parameter for the whole query string becomes a query
  * parameter of a style of its own. The other additions stay; the generator supports or rejects
  * them later.
  */
 function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
+  const inBody =
+    (wholeOf: WholeOf) =>
+    ({ content, ...body }: Node) => ({
+      ...body,
+      ...(content !== undefined && { content: withItems(document, content as Record<string, Node>, wholeOf) }),
+    })
   return mapDocument(inPlace, {
-    response: ({ content, ...response }) => ({
-      ...response,
-      ...(content !== undefined && { content: withItems(document, content as Record<string, Node>) }),
-    }),
+    response: inBody((document, mediaType, items) =>
+      kindOf(mediaType) === 'events' ? eventData(document, items) : ofLines(document, mediaType, items),
+    ),
+    requestBody: inBody(ofLines),
     parameter: (node) => (node.in === 'querystring' ? { ...node, in: 'query', style: wholeStyle } : node),
     example: ({ dataValue, ...example }) => ({ ...(dataValue !== undefined && { value: dataValue }), ...example }),
   })
@@ -153,7 +159,13 @@ function located(document: object, node: Node): Node {
   return located(document, resolve(document, node.$ref) as Node)
 }
 
-const withItems = (document: object, content: Record<string, Node>): Record<string, Node> =>
+/** Returns the schema of a body in a media type from that of its items; undefined if its items are not supported. */
+type WholeOf = (document: object, mediaType: string, items: unknown) => unknown
+
+const ofLines: WholeOf = (_document, mediaType, items) =>
+  kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
+
+const withItems = (document: object, content: Record<string, Node>, wholeOf: WholeOf): Record<string, Node> =>
   Object.fromEntries(
     Object.entries(content).map(([mediaType, media]) => {
       const { itemSchema, ...rest } = media
@@ -161,11 +173,6 @@ const withItems = (document: object, content: Record<string, Node>): Record<stri
       return [mediaType, schema === undefined ? media : { ...rest, schema }]
     }),
   )
-
-function wholeOf(document: object, mediaType: string, items: unknown): unknown {
-  if (kindOf(mediaType) === 'lines') return { type: 'array', items }
-  return kindOf(mediaType) === 'events' ? eventData(document, items) : undefined
-}
 
 /** Keywords of a schema that are documentation only. */
 const annotations = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']

@@ -4,7 +4,7 @@ import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
 import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
 import { partsOf } from './schemas.ts'
-import { textValue } from './text-values.ts'
+import { textValue } from './styled-values.ts'
 import type { Node } from './walk-document.ts'
 
 /** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */

@@ -14,7 +14,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { isExploded } from '../document/text-values.ts'
+import { isExploded } from '../document/styled-values.ts'
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */

@@ -1,6 +1,6 @@
 import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from '../../client/call-request.ts'
 import { stringifyJson } from '../../json/json-document.ts'
-import { type RequestKind, requestKindOf } from '../../serve/media-types.ts'
+import { kindOf, type RequestKind, requestKindOf } from '../../serve/media-types.ts'
 import { formOf } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
@@ -167,7 +167,8 @@ export type ExampleBody = {
 /** Returns an example of the body of a request, in its first media type. */
 export function exampleRequestBody(document: Document, requestBody: Located<RequestBody>): ExampleBody {
   const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
-  const kind = requestKindOf(name)
+  // Lines are text for an editor.
+  const kind = kindOf(name) === 'lines' ? 'text' : requestKindOf(name)
   const mediaType = concreteType(name)
   const value = exampleOfRequest(document, media)
   const isFile = kind === 'bytes'
@@ -182,6 +183,7 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
 }
 
 function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+  if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
   const isText = requestKindOf(mediaType) === 'text'
   if (isText) return typeof value === 'string' ? value : ''
   return String(sentBody(value ?? null, mediaType, styles).body)

@@ -222,9 +222,9 @@ function checkItemFields({ requestBody, responses }: Endpoint, { refuse }: Repor
 
 function itemProblem(field: string, mediaType: string, isRequest: boolean, media: object): string {
   if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
-  if (isRequest) return 'items are not supported in a request; describe the whole body with schema'
   if (Object.hasOwn(media, 'schema'))
     return 'cannot be combined with schema; describe either the items or the whole body'
+  if (isRequest) return `items of ${mediaType} are not supported in a request; use application/jsonl`
   if (kindOf(mediaType) !== 'events')
     return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
   return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'

@@ -32,7 +32,7 @@ import {
   schemasDescribing,
   typesOf,
 } from '../document/schemas.ts'
-import { isNested } from '../document/text-values.ts'
+import { isNested } from '../document/styled-values.ts'
 import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */

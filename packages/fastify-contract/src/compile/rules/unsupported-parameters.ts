@@ -16,7 +16,7 @@ import {
 import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
-import { isNested, nestedPlaces } from '../document/text-values.ts'
+import { isNested, nestedPlaces } from '../document/styled-values.ts'
 import type { Report } from './check-document.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */

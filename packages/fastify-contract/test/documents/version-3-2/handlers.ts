@@ -19,6 +19,11 @@ export const handlers: Handlers<operations> = {
       })(),
     }
   },
+  async addLines({ body }) {
+    const ids: bigint[] = []
+    for await (const { id } of body) ids.push(id)
+    return { status: 200, body: ids }
+  },
   async followBoxes() {
     return {
       status: 200,
@@ -84,8 +89,30 @@ const queries: Call[] = [
   { ...filter('%5B%5D=1'), ...refused(/"query\/filter must be one percent-encoded text/) },
 ]
 
+const lines = (send: string) => ({ request: 'POST /lines', headers: { 'content-type': 'application/jsonl' }, send })
+
+const sentLines: Call[] = [
+  {
+    ...lines('{"id":9007199254740993}\n{"id":2,"secret":1}\r\n\n {"id":3}'),
+    status: 200,
+    body: '[9007199254740993,2,3]',
+  },
+  { ...lines('\n'), status: 200, body: '[]' },
+  { ...lines(`{"id":1}\n`.repeat(20_000)), status: 200 },
+  { ...lines('{"id":1}\n{"id":"2"}\n'), ...refused(/"line 2: body\/id must be an int64 integer/) },
+  { ...lines('{"id":1}\n\n{"id":1,"id":2}'), status: 400, error: 40002, body: /"line 3 of the body is not JSON: / },
+  {
+    ...lines(`{"id":1}\n"${'a'.repeat(1_048_576)}"`),
+    status: 413,
+    error: 41300,
+    body: /"line 2 of the body has more than/,
+  },
+  { ...lines('[1,2]'), ...refused(/"line 1: body must be object/) },
+]
+
 export const calls: Call[] = [
   ...queries,
+  ...sentLines,
   { request: 'QUERY /boxes', send: { size: 3 }, status: 200, body: '[{"size":3}]' },
   { request: 'QUERY /boxes', send: { size: 'large' }, status: 400, error: 40003 },
   { request: 'QUERY /boxes', status: 415, error: 41500 },

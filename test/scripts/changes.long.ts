@@ -115,6 +115,12 @@ t.test('npm run changes releases a document only when its version matches the ch
   copyFileSync(released('1.0.0'), released('9.0.0'))
   t.same(await changes(), { code: 0, stdout: 'no changes since 10.0.0\n', stderr: '' })
 
+  edit('error: 40002\n    meaning', 'error: 40099\n    meaning')
+  const refused = await changes()
+  t.match(refused, { code: 1, stderr: /40002 is not in x-error-numbers/ })
+  t.match(refused.stdout, /breaking: removed 40002: /, 'a document that cannot be served is compared all the same')
+  edit('error: 40099\n    meaning', 'error: 40002\n    meaning')
+
   edit('version: 10.0.0', 'version: 10.0.1-beta')
   t.match(await changes(), { code: 1, stderr: 'info.version is 10.0.1-beta; use MAJOR.MINOR.PATCH\n' })
 })

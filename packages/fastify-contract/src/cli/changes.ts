@@ -8,7 +8,10 @@ import {
   releasedVersions,
 } from '../changes/contract-changes.ts'
 import { compileContract } from '../compile/compile.ts'
+import { withErrorTable } from '../compile/document/error-numbers.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
+import { bundle } from '../compile/redocly.ts'
+import { RefusedDocument } from '../compile/rules/problems.ts'
 import { commandLine } from './command-line.ts'
 import { findDocument } from './project-files.ts'
 
@@ -37,8 +40,14 @@ openapi/released by default.
   )
   const { release, released } = options
   const path = findDocument(words[0] ?? options.document)
-  const { files } = await compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
-  const text = files['openapi.json'] as string
+  const compiling = compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
+  const { text, refusal } = await compiling.then(
+    ({ files }) => ({ text: files['openapi.json'] as string, refusal: undefined }),
+    async (refusal) => {
+      if (!(refusal instanceof RefusedDocument)) throw refusal
+      return { text: JSON.stringify(withErrorTable(await bundle(path, options.rules))), refusal }
+    },
+  )
   const document: Document = JSON.parse(text)
   const { version } = document.info
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
@@ -46,9 +55,13 @@ openapi/released by default.
   if (last === undefined && !release)
     throw new Error(`${released} holds no released document; run with --release to store the first`)
   if (last !== undefined) {
-    const next = printChanges(last, await contractChanges(releasedFile(released, last), path, document))
-    if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
+    const changes = contractChanges(releasedFile(released, last), path, document)
+    // A document that cannot be served can be compared, unless its references or its structure are broken.
+    const next = printChanges(last, await changes.catch((error) => Promise.reject(refusal ?? error)))
+    if (refusal === undefined && compareVersions(version, next) < 0)
+      throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
   }
+  if (refusal !== undefined) throw refusal
   if (!release) return
   if (version === last) throw new Error(`${version} is already released; raise info.version`)
   await mkdir(released, { recursive: true })

@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { build } from 'esbuild'
 import ts from 'typescript'
 import { compileContract } from '../compile/compile.ts'
@@ -108,6 +109,7 @@ function typeChecker(module: string): () => void {
       ...program.getSemanticDiagnostics(),
     ]
     if (findings.length === 0) return
-    throw new Error(ts.formatDiagnosticsWithColorAndContext(findings, format).trimEnd())
+    const text = ts.formatDiagnosticsWithColorAndContext(findings, format).trimEnd()
+    throw new Error(process.stderr.isTTY ? text : stripVTControlCharacters(text))
   }
 }

@@ -291,7 +291,7 @@ function message(parts: Node[]): Value {
 /** Returns the text of the module error-body.ts. */
 function moduleText(usual: Reply, special: [number, Reply][]): string {
   const all = [usual, ...special.map(([, reply]) => reply)].map(keyOf).join(' ')
-  const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(all.replace(/'[^']*'/g, ''))
+  const uses = (name: string) => new RegExp(`\\b${name}\\b(?!:)`).test(all.replace(/'[^']*'/g, ''))
   const facts = ['error', 'kind', 'message', 'statusCode'].filter(
     (name) => (name === 'statusCode' && special.length > 0) || uses(name),
   )

@@ -1,0 +1,109 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { run } from '../../src/cli/init.ts'
+import { run as lint } from '../../src/cli/lint.ts'
+import { packageName } from '../../src/init/project.ts'
+
+const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
+const document = `openapi: 3.1.0
+info: { title: Pet Store!, version: 1.0.0 }
+paths:
+  /pets/{id}:
+    get:
+      operationId: getPet
+      security: [{ bearer: [] }, { key: [], basic: [] }, { digest: [] }]
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses:
+        '200':
+          description: A pet.
+          content: { application/json: { schema: { $ref: '../common/pet.yaml' } } }
+        default:
+          description: An error.
+          content: { application/json: { schema: { required: [shard], properties: { shard: { type: integer } } } } }
+    trace: { operationId: tracePet, responses: { '204': { description: Traced. } } }
+components:
+  securitySchemes:
+    bearer: { type: http, scheme: bearer }
+    key: { type: apiKey, in: query, name: 'a key' }
+    basic: { type: http, scheme: basic }
+    digest: { type: http, scheme: digest }
+`
+
+/** Writes a document of two files and returns a folder with it. */
+function folderOf(t: Test): string {
+  const folder = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
+  return folder
+}
+
+t.test('init copies a document of several files, skips what is unsupported, and says what is missing', async (t) => {
+  const folder = folderOf(t)
+  const printed = t.capture(console, 'log')
+  const project = join(folder, 'new', 'project')
+  await run([join(folder, 'spec/pets.yaml'), project])
+  const summary = printed()
+    .flatMap(({ args }) => args)
+    .join('\n')
+  t.match(summary, /: openapi\/spec\/pets\.yaml, openapi\/common\/pet\.yaml, package\.json, /)
+  t.match(summary, /^1 of 1 operations respond with the example of the document\.$/m)
+  t.match(summary, /^1 more cannot be served .*\ngenerated\/skipped-operations\.json has the reasons/m)
+  t.match(summary, /^Errors are plain text.*\n {2}.*default: member shard \(integer\) has no meaning/m)
+  t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)
+  const read = (name: string) => readFileSync(join(project, name), 'utf8')
+  t.equal(read('openapi/common/pet.yaml'), pet)
+  const { name, scripts } = JSON.parse(read('package.json'))
+  t.equal(name, 'pet-store')
+  t.equal(scripts.generate, 'fastify-contract generate openapi/spec/pets.yaml --skip-unsupported')
+  t.match(read('src/handlers.ts'), / {2}\/\/ GET \/pets\/\{id\} takes path\.id\n {2}async getPet\(\) \{\n/)
+  const app = read('src/app.ts')
+  t.match(app, "      bearer: bearer(verifyToken),\n      key: apiKey({ in: 'query', name: 'a key' }, verifyToken),\n")
+  t.match(app, '      basic: basic(tokensAsPasswords(verifyToken)),\n')
+  t.match(app, /digest: \(\) => \(_request, done\) =>\s+done\(new ContractError\('notImplemented', /)
+  t.match(app, "contentType: 'text/plain'")
+  t.notOk(readdirSync(join(project, 'src')).includes('error-body.ts'))
+})
+
+t.test('init writes nothing if a file exists, and leaves a document in the folder where it is', async (t) => {
+  const folder = folderOf(t)
+  const printed = t.capture(console, 'log')
+  mkdirSync(join(folder, 'src'))
+  writeFileSync(join(folder, 'src/app.ts'), 'mine')
+  const before = readdirSync(folder, { recursive: true }).length
+  await t.rejects(run([join(folder, 'spec/pets.yaml'), folder]), {
+    message: /^init: nothing is written, since \S+src\/app\.ts already exists; name a new folder$/,
+  })
+  t.equal(readdirSync(folder, { recursive: true }).length, before)
+  t.same(printed(), [])
+  await t.rejects(run([join(folder, 'none.yaml'), folder]), { message: /^init: .*none\.yaml does not exist/ })
+  const flat = t.testdir({
+    'pets.yaml': document.replace("{ $ref: '../common/pet.yaml' }", '{ type: string, example: a }'),
+  })
+  await run([join(flat, 'pets.yaml'), flat])
+  t.match(JSON.parse(readFileSync(join(flat, 'package.json'), 'utf8')).scripts.dev, / dev pets\.yaml /)
+})
+
+t.test('the name of a package is made from any title', async (t) => {
+  t.equal(packageName('Пример'), 'service')
+  t.equal(packageName('3D Models API'), 'service-3d-models-api')
+  t.equal(packageName('Straßen & Cafés'), 'stra-en-cafe-s')
+})
+
+t.test('lint advises without failing, unless rules of the project have errors', async (t) => {
+  const folder = t.testdir({
+    'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/None'"),
+    'none.yaml': 'extends: []\n',
+    'strict.yaml': 'rules: { info-contact: error }\n',
+  })
+  const printed = t.capture(console, 'log')
+  const lines = () => printed().flatMap(({ args }) => args)
+  t.teardown(() => {
+    process.exitCode = 0
+  })
+  // The rules of this repository are those of its own document.
+  await lint([join(folder, 'pets.yaml'), '--rules', join(folder, 'none.yaml')])
+  t.same(lines(), ['no findings'])
+  t.not(process.exitCode, 1)
+  await lint([join(folder, 'pets.yaml'), '--rules', join(folder, 'strict.yaml')])
+  t.match(lines(), [/pets\.yaml:2:1 error info-contact: /, '1 findings, 1 errors'])
+  t.equal(process.exitCode, 1)
+})

@@ -85,6 +85,7 @@ t.test('a parameter may be the whole query string', async (t) => {
     'id=9223372036854775808&tags=a&tags=b%26%20c&sizes=1,2&near%5Bat%5D%5B0%5D=1.5&raw=%7B%22id%22%3A1%7D',
   )
   t.equal(written({ isJson: true }, [{ id: 2n ** 63n }]), '%5B%7B%22id%22%3A9223372036854775808%7D%5D')
+  t.equal(written({}, '[9223372036854775808]'), '%5B9223372036854775808%5D', 'a JSON text stays as it is')
   t.throws(() => written({ fields }, { near: { 'a]': 1 } }), {
     message: 'query/criteria/near: the name of a property cannot contain a bracket',
   })

@@ -100,6 +100,13 @@ t.test('what OpenAPI ignores gives a warning', async (t) => {
   t.same(warnings({ requestBody: { content: json } }, { openapi: '3.0.3' }), [
     `${at}/requestBody: a GET has no body in OpenAPI 3.0; it is ignored`,
   ])
+  const media = { schema: { type: 'object', properties: { a: { type: 'array' } } } }
+  const requestBody = {
+    content: { 'multipart/form-data': { ...media, encoding: { a: { style: 'deepObject', explode: true }, b: {} } } },
+  }
+  t.same(warnings({ requestBody }, { openapi: '3.0.3', method: 'post' }), [
+    `#/paths/~1a/post/requestBody/content/multipart~1form-data/encoding/a: OpenAPI 3.0 ignores style and explode in multipart/form-data`,
+  ])
   t.same(warnings({ responses: { 204: { content: json }, 304: { content: json } } }), [
     `${at}/responses/204: a 204 response has no body; its content is ignored`,
     `${at}/responses/304: a 304 response has no body; its content is ignored`,

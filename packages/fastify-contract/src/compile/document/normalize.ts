@@ -103,7 +103,7 @@ const transforms: Transforms = {
   schema: (node) => upgraded(lone(node)),
   response: lone,
   parameter: lone,
-  requestBody: lone,
+  requestBody: (node) => withoutPartStyles(lone(node)),
   header: lone,
   callback: lone,
   pathItem: (node) =>
@@ -113,6 +113,23 @@ const transforms: Transforms = {
       return rest
     }),
 }
+
+/** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */
+function withoutPartStyles(body: Node): Node {
+  if (!isNode(body.content)) return body
+  const content = mapEntries(body.content, (media, mediaType) =>
+    kindOf(mediaType) === 'multipart' && isNode(media) && isNode(media.encoding)
+      ? { ...media, encoding: mapEntries(media.encoding, (each) => withoutKeys(each as Node, partStyles)) }
+      : media,
+  )
+  return { ...body, content }
+}
+
+/** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
+export const partStyles = ['style', 'explode', 'allowReserved']
+
+const withoutKeys = (node: Node, keys: string[]): Node =>
+  Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
 
 const limits = [
   ['minimum', 'exclusiveMinimum'],

@@ -13,7 +13,7 @@ import {
 import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies } from '../document/normalize.ts'
+import { asOpenApi31, bodiless, ignoredBodies, partStyles } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -115,8 +115,23 @@ function checkIgnored(published: Document, { warn }: Report): void {
           `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
         )
     }
+    if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
   })
+
+  function checkPartStyles(content: Record<string, { encoding?: Record<string, object> }>, pointer: string): void {
+    for (const [mediaType, { encoding = {} }] of Object.entries(content)) {
+      if (kindOf(mediaType) !== 'multipart') continue
+      for (const [name, one] of Object.entries(encoding)) {
+        const given = partStyles.filter((field) => Object.hasOwn(one, field))
+        if (given.length > 0)
+          warn(
+            join(pointer, 'content', mediaType, 'encoding', name),
+            `OpenAPI 3.0 ignores ${given.join(' and ')} in multipart/form-data`,
+          )
+      }
+    }
+  }
 
   function checkNullable({ nullable, ...schema }: Node, pointer: string): void {
     if (!is30) warn(`${pointer}/nullable`, "belongs to OpenAPI 3.0 and is ignored; to allow null, add the type 'null'")

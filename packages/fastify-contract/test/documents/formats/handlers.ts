@@ -78,6 +78,7 @@ export const calls: Call[] = [
     ['{"unsigned":1.5}', 'body/unsigned must be a uint64 integer'],
   ].map(([send = '', message]): Call => ({ ...refused(send), body: { message } })),
   refused({ mixed: 7 }),
+  refused({ bounded: 1.5 }),
   refused({ both: 1.5 }),
   refused('{"both":9223372036854775808}'),
   refused({ tested: 5 }),

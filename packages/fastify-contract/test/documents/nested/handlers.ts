@@ -9,6 +9,11 @@ export const handlers: Handlers<operations> = {
     const first: bigint | null | undefined = filter?.any?.[0]?.not?.is
     return { status: 200, body: { ...query, since, first } }
   },
+  async createFile({ body }) {
+    const parts: unknown[] = []
+    for await (const part of body) parts.push(part)
+    return { status: 200, body: parts }
+  },
   async createCharge({ body }) {
     const quantities: (bigint | undefined)[] = (body.items ?? []).map(({ quantity }) => quantity)
     const city: string | undefined = typeof body.address === 'object' ? body.address.city : body.address
@@ -95,4 +100,17 @@ const forms: Call[] = [
   { ...post(`metadata[a]=${'b'.repeat(1_048_576)}`), status: 413, error: 41300 },
 ]
 
-export const calls: Call[] = [...queries, ...forms]
+const part = (name: string, text: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n${text}\r\n`
+
+const files: Call[] = [
+  {
+    request: 'POST /files',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    send: `${part('expand', '\r\na')}${part('expand', '\r\nb')}${part('link', 'Content-Type: application/json\r\n\r\n{"id":9007199254740993}')}--b--\r\n`,
+    ...read(
+      '[{"name":"expand","value":"a"},{"name":"expand","value":"b"},{"name":"link","value":{"id":9007199254740993}}]',
+    ),
+  },
+]
+
+export const calls: Call[] = [...queries, ...forms, ...files]

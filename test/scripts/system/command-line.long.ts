@@ -71,7 +71,7 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
     const text = readFileSync(module, 'utf8')
     const [, help = ''] = /^ *(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
     t.match(help, new RegExp(`^${usage}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), usage)
-    t.notMatch(help, /.{121}/, usage)
+    t.notMatch(help.replaceAll(/\$\{\w+\}/g, ''), /.{121}/, usage)
   }
   for (const [module, args, code, stdout, stderr] of [
     [
@@ -81,8 +81,14 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
       /^$/,
       /^docs: unexpected option '--port'; expected DOCUMENT, --serve, --out, .*--client, --help\n$/,
     ],
-    [engine, ['--help'], 0, /^fastify-contract COMMAND .*\n\ngenerate {2}writes/, /^$/],
-    [engine, ['toString'], 2, /^$/, /^fastify-contract: unexpected command 'toString'; expected generate, .*, dev\n$/],
+    [engine, ['--help'], 0, /^fastify-contract COMMAND [\s\S]*\ngenerate +writes/, /^$/],
+    [
+      engine,
+      ['toString'],
+      2,
+      /^$/,
+      /^fastify-contract: unexpected command 'toString'; expected .*, generate, .*, dev\n$/,
+    ],
     ['test/edge/edge-scenarios.ts', ['--help'], 0, /^\.ci\/nightly edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
     ['scripts/test-node.ts', ['--help'], 0, /^npx tsx scripts\/test-node\.ts .*\n\nRuns the tests/, /^$/],
     [engine, ['dev', '-h'], 0, /^fastify-contract dev [\s\S]*\n\nRuns the service/, /^$/],

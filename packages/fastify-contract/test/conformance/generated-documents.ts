@@ -1,8 +1,7 @@
 import { type Compiled, compileDocument } from '../../src/compile/compile.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { type Document, itemAt, operationsIn } from '../../src/compile/document/openapi-document.ts'
 import type { Files } from '../../src/compile/emit/generated-files.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
-import { documentWith, operationsOf } from './example-documents.ts'
 import { isRejection } from './rejection.ts'
 
 /** The files generated from a document, or from those of its operations that can be served. */
@@ -10,30 +9,18 @@ export type Generated = { name: string; operations: number; served: number; file
 
 /** Generates a document, skipping rejected operations. Rejects when generation fails for any other reason. */
 export async function generateDocument(name: string, document: Document): Promise<Generated> {
-  const all = operationsOf(document)
-  const whole = await compiledOrRefusal(name, document)
-  if (whole !== undefined) return generatedOf(name, all.length, all.length, whole)
-  const served = []
-  for (const operation of all) {
-    if ((await compiledOrRefusal(name, documentWith(document, [operation]))) !== undefined) served.push(operation)
-  }
-  const part = served.length === 0 ? undefined : await compiledOrRefusal(name, documentWith(document, served))
-  if (part === undefined) return { name, operations: all.length, served: 0 }
-  return generatedOf(name, all.length, served.length, part)
+  const paths = Object.keys(document.paths ?? {}).filter((path) => path.startsWith('/'))
+  const operations = paths.flatMap((path) => operationsIn(itemAt(document, path))).length
+  const compiled = await servable(name, document)
+  if (compiled === undefined) return { name, operations, served: 0 }
+  const { files, routes } = compiled
+  return { name, operations, served: routes.operations.length, files, handlers: handlerStubs(compiled, undefined) }
 }
 
-const generatedOf = (name: string, operations: number, served: number, compiled: Compiled): Generated => ({
-  name,
-  operations,
-  served,
-  files: compiled.files,
-  handlers: handlerStubs(compiled, undefined),
-})
-
-/** Returns the compiled document; undefined when generation rejects the document with an explanation. */
-async function compiledOrRefusal(name: string, document: Document): Promise<Compiled | undefined> {
+/** Returns what can be served of a document; undefined when generation rejects it whole, with an explanation. */
+async function servable(name: string, document: Document): Promise<Compiled | undefined> {
   try {
-    return await compileDocument(document, name)
+    return await compileDocument(document, name, { skipUnsupported: true })
   } catch (error) {
     if (isRejection(error)) return undefined
     throw error

@@ -3,10 +3,10 @@ import { withItemSchemas } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactLimits, withExactUnions } from './exact-integers.ts'
-import { resolve } from './json-pointer.ts'
+import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
-import { isNode, mapDocument, mapEntries, type Node, type Transforms } from './walk-document.ts'
+import { isNode, mapDocument, mapEntries, mapTree, type Node, type Transforms, walk } from './walk-document.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the places of the
@@ -67,7 +67,7 @@ export const bodiless = ['204', '205', '304']
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
-    ...(version === '3.0.' ? transforms : { schema: withoutNullable }),
+    ...(version === '3.0.' ? transforms : { schema: withoutNullable, components: withRecursion }),
     operation: (node) => withResponses(document, version === '3.0.', node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
@@ -77,6 +77,28 @@ const withoutNullable = (schema: Node): Node => {
   if (!Object.hasOwn(schema, 'nullable')) return schema
   const { nullable: _, ...rest } = schema
   return rest
+}
+
+/**
+ * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
+ * `#` meant that before the schema became part of an OpenAPI document. With several `$recursiveAnchor` another schema
+ * may be meant, so they stay.
+ */
+function withRecursion(components: Node): Node {
+  let anchors = 0
+  walk(components, 'components', '#', (node, kind) => {
+    if (kind === 'schema' && node.$recursiveAnchor === true) anchors++
+  })
+  if (anchors > 1 || !isNode(components.schemas)) return components
+  const schemas = mapEntries(components.schemas, (schema, name) =>
+    mapTree(schema, 'schema', {
+      schema: (node) => {
+        const { $recursiveRef, ...rest } = node
+        return $recursiveRef === '#' ? { ...rest, $ref: join('#', 'components', 'schemas', name) } : node
+      },
+    }),
+  )
+  return schemas === components.schemas ? components : { ...components, schemas }
 }
 
 /**

@@ -79,8 +79,10 @@ type ValidatorWriter = {
 }
 
 /** Returns a writer of the code of validators. Equal schemas share one. */
-function validatorWriter({ schemas }: Pick<Routes, 'schemas'>): ValidatorWriter {
+function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
   const ajv = newAjv(schemas, [], 'none')
+  // Only these keywords need the code that keeps which members have been evaluated, a sixth of the whole.
+  ajv.opts.unevaluated = /"unevaluated(?:Items|Properties)":/.test(JSON.stringify([operations, schemas]))
   const environments: SchemaEnv[] = []
   ajv.opts.code.process = (code, environment) => {
     environments.push(environment as SchemaEnv)
@@ -118,7 +120,8 @@ function validatorWriter({ schemas }: Pick<Routes, 'schemas'>): ValidatorWriter 
           }
         }
         writeNamed(validateCode)
-        lines.push(validateCode, `${name}.evaluated = ${evaluated}`)
+        lines.push(validateCode)
+        if (evaluated !== undefined) lines.push(`${name}.evaluated = ${evaluated}`)
       }
       for (const name of named.values()) write(name)
       return lines.join('\n')
@@ -140,7 +143,7 @@ function dependencyOrder(schemas: Record<string, Schema>): string[] {
     for (const each of Object.values(schema)) visit(each)
   }
   const visitName = (name: string): void => {
-    if (visited.has(name)) return
+    if (visited.has(name) || !Object.hasOwn(schemas, name)) return
     visited.add(name)
     visit(schemas[name])
     order.add(name)

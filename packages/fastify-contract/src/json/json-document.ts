@@ -3,20 +3,23 @@ export type JsonDocument = {
   value: unknown
   /** The length of its text in characters. */
   length?: number
-  /** The text of each number whose double may have a different value, by its object or array, then by its key. */
-  digits?: Map<object, Map<string | number, string>>
+  /** The exact value of each number whose double may differ from it, by its object or array, then by its key. */
+  digits?: Map<object, Map<string | number, Digits>>
 }
 
-/** Returns the text of a number whose double may have a different value; undefined for any other number. */
-export const inexactNumber = ({ digits }: JsonDocument, holder: object, key: string | number): string | undefined =>
+/** An exact number: its JSON text, or its value if it is an integer. */
+export type Digits = string | bigint
+
+/** Returns the exact value of a number whose double may differ from it; undefined for any other number. */
+export const inexactNumber = ({ digits }: JsonDocument, holder: object, key: string | number): Digits | undefined =>
   digits?.get(holder)?.get(key)
 
-/** Keeps the text of a number for `inexactNumber`. */
-export function keepDigits(document: JsonDocument, holder: object, key: string | number, text: string): void {
+/** Keeps the exact value of a number for `inexactNumber`. */
+export function keepDigits(document: JsonDocument, holder: object, key: string | number, exact: Digits): void {
   document.digits ??= new Map()
   const kept = document.digits.get(holder)
-  if (kept === undefined) document.digits.set(holder, new Map([[key, text]]))
-  else kept.set(key, text)
+  if (kept === undefined) document.digits.set(holder, new Map([[key, exact]]))
+  else kept.set(key, exact)
 }
 
 /**
@@ -31,9 +34,9 @@ export function copyDigits(
   key: string | number,
 ): void {
   for (const [source, digits] of from.digits ?? []) {
-    for (const [member, text] of digits) {
-      if (source === root) keepDigits(document, holder, key, text)
-      else keepDigits(document, source, member, text)
+    for (const [member, exact] of digits) {
+      if (source === root) keepDigits(document, holder, key, exact)
+      else keepDigits(document, source, member, exact)
     }
   }
 }
@@ -41,8 +44,8 @@ export function copyDigits(
 type Members = Record<string | number, unknown>
 
 /**
- * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and its digits are kept for
- * `inexactNumber`. Objects and arrays without bigints are shared, not copied.
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber` if
+ * they differ. Objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value }
@@ -63,9 +66,7 @@ function doubled(document: JsonDocument, holder: object, copy?: Members): object
     if (replacement === value) continue
     copy ??= (Array.isArray(holder) ? [...holder] : { ...holder }) as Members
     copy[key] = replacement
-    if (!isBigint) continue
-    const text = value.toString()
-    if (mayBeInexact(text)) keepDigits(document, copy, key, text)
+    if (isBigint && !Number.isSafeInteger(replacement)) keepDigits(document, copy, key, value)
   }
   return copy ?? holder
 }
@@ -129,7 +130,8 @@ const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
  * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 20 digits, as many
  * as a uint64 has, else undefined. A large exponent is never expanded.
  */
-export function exactInteger(text: string): bigint | undefined {
+export function exactInteger(text: Digits): bigint | undefined {
+  if (typeof text === 'bigint') return text
   const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
   if (sign === undefined) return undefined
   const digits = whole + fraction

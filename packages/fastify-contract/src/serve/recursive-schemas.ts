@@ -17,7 +17,8 @@ type Evaluated = NonNullable<ValidateFunction['evaluated']>
 type Validate = {
   (data: unknown, context: { rootData: object }): boolean
   errors: ErrorObject[] | null
-  evaluated: Evaluated
+  /** Undefined if no schema of the document has a keyword that needs it. */
+  evaluated: Evaluated | undefined
 }
 
 type Result = Pick<Validate, 'errors' | 'evaluated'> & { isValid: boolean; locations: SharedLocations }
@@ -83,6 +84,9 @@ export function validatedOnce(target: () => Validate, found: ConvertedLocations)
   return once
 }
 
-/** Copies the names of evaluated properties, because compiled code adds names to them. */
-const copyOf = ({ props, ...evaluated }: Evaluated): Evaluated =>
-  ({ ...evaluated, props: typeof props === 'object' ? { ...props } : props }) as Evaluated
+/** Copies what was evaluated, because compiled code changes it. */
+function copyOf(evaluated: Evaluated | undefined): Evaluated | undefined {
+  if (evaluated === undefined) return undefined
+  const { props, ...others } = evaluated
+  return { ...others, props: typeof props === 'object' ? { ...props } : props } as Evaluated
+}

@@ -207,7 +207,7 @@ export function newAjv(
     strict: false,
     strictNumbers: true,
     logger: false,
-    // packages/fastify-contract/src/compile/rules/unsupported-schemas.ts has already checked the schemas.
+    // packages/fastify-contract/src/compile/rules/document-structure.ts has already checked the values of all keywords.
     meta: false,
     validateSchema: false,
   })

@@ -297,7 +297,7 @@ export function ignoredNamesOf(document: object, direction: Direction): (schema:
     if (found !== undefined) return found
     if (!isNode(schema)) return new Set()
     const names = new Set(markedNames(document, schema, direction))
-    // Stops the recursion of a schema that is an alternative of itself, which unsupported-schemas.ts rejects.
+    // Stops the recursion of a schema that is an alternative of itself, which schema-rules.ts rejects.
     known.set(schema, names)
     for (const keyword of ['oneOf', 'anyOf']) {
       const branches: Set<string>[] = []

@@ -56,7 +56,7 @@ function fieldProblems(node: Node, name: string, { is, isRequired = false }: Fie
 }
 
 /**
- * Returns the problem of a reference, if any. The targets of schema references are checked in unsupported-schemas.ts.
+ * Returns the problem of a reference, if any. The targets of schema references are checked in schema-rules.ts.
  */
 function referenceProblem(document: Node, kind: Kind, node: Node): string | undefined {
   const seen = new Set<unknown>()

@@ -146,14 +146,16 @@ function summary({ folder, copies, files, handlers, errors, compiled, refusal }:
   return [
     `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
     '',
-    `${handlers.length - missing.length} of ${handlers.length} operations respond with the example of the document.`,
+    `${handlers.length - missing.length} of ${handlers.length} operations respond as the document exemplifies.`,
     ...(refusal === undefined
       ? []
       : [
           `${skippedIn(refusal)} more cannot be served as the document describes them, and respond with 501:`,
           'generated/skipped-operations.json has the reasons. npm run generate leaves them out.',
         ]),
-    ...(missing.length > 0 ? [`No example, so 501 until you write the handler: ${shown.join(', ')}`] : []),
+    ...(missing.length > 0
+      ? [`Without an example of a success, these respond with 501 until you write them: ${shown.join(', ')}`]
+      : []),
     ...('text' in errors
       ? ['src/error-body.ts makes the body of errors as the document describes it.']
       : [

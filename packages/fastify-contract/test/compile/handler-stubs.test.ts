@@ -91,6 +91,7 @@ t.test('without made values, a handler whose response has no example responds wi
     made: { responses: made },
     done,
     broken: { responses: broken },
+    failing: { responses: { 405: { description: 'a' } } },
     named: { responses: { 200: json(named) } },
   }
   const compiled = await compileDocument(documentOf(operations), 'a.yaml')
@@ -99,13 +100,17 @@ t.test('without made values, a handler whose response has no example responds wi
   )
   t.same(statements, [
     [
-      '    // The document has no valid example, so the response is 501.',
+      '    // The document has no valid example of a success, so the response is 501.',
       "    throw new ContractError('notImplemented', 'made is not written yet')",
     ],
     ['    // The response has no body.', '    return { status: 204, body: undefined }'],
     [
-      '    // The document has no valid example, so the response is 501.',
+      '    // The document has no valid example of a success, so the response is 501.',
       "    throw new ContractError('notImplemented', 'broken is not written yet')",
+    ],
+    [
+      '    // The document has no valid example of a success, so the response is 501.',
+      "    throw new ContractError('notImplemented', 'failing is not written yet')",
     ],
     ['    // The example of the document.', "    return { status: 200, body: { a: 'b', c: '' } }"],
   ])

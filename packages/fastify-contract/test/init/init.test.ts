@@ -45,7 +45,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
     .flatMap(({ args }) => args)
     .join('\n')
   t.match(summary, /: openapi\/spec\/pets\.yaml, openapi\/common\/pet\.yaml, package\.json, /)
-  t.match(summary, /^1 of 1 operations respond with the example of the document\.$/m)
+  t.match(summary, /^1 of 1 operations respond as the document exemplifies\.$/m)
   t.match(summary, /^1 more cannot be served .*\ngenerated\/skipped-operations\.json has the reasons/m)
   t.match(summary, /^Errors are plain text.*\n {2}.*default: member shard \(integer\) has no meaning/m)
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)

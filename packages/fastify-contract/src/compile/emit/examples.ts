@@ -41,11 +41,13 @@ export function generatedResponses(document: Document, endpoint: Endpoint): Hand
 }
 
 /**
- * Returns whether the responses of `exampleResponse` and of `generatedResponses` are the document's: whether they have
- * no body, or an example of their body or of a part of that.
+ * Returns whether the responses of `exampleResponse` and of `generatedResponses` are successes that the document shows:
+ * whether they have no body, or an example of their body or of a part of that.
  */
 export function areFromDocument(document: Document, endpoint: Endpoint): boolean[] {
-  const [media] = Object.values(successOf(endpoint).response.content ?? {}) as WithExample[]
+  const { status, response } = successOf(endpoint)
+  const [media] = Object.values(response.content ?? {}) as WithExample[]
+  if (status >= 400) return []
   if (media === undefined) return [true]
   const isExample = (schema: Node) => schema.example !== undefined || schema.examples !== undefined
   const hasPart = reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)

@@ -47,7 +47,7 @@ export function handlerStubs(
         for (const [index, outcome] of outcomes.entries()) {
           const isMade = isGiven[index] !== true
           const sent = isMade && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
-          if (sent !== undefined) yield [`// ${isMade ? madeNote : noteOf(sent)}`, `return ${literalOf(sent)}`]
+          if (sent !== undefined) yield [`// ${noteOf(sent, isMade)}`, `return ${literalOf(sent)}`]
         }
       }
       return { isNegotiated, endpoint, statements: statements() }
@@ -101,14 +101,14 @@ function bodyText(body: unknown, indent: string): string {
   return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
-const noteOf = ({ body }: HandlerResponse): string =>
-  body === undefined ? 'The response has no body.' : 'The example of the document.'
-
-const madeNote = 'Made from the schema; the document has no valid example.'
+function noteOf({ body }: HandlerResponse, isMade: boolean): string {
+  if (body === undefined) return 'The response has no body.'
+  return isMade ? 'Made from the schema; the document has no valid example.' : 'The example of the document.'
+}
 
 /** Returns the statements of a handler that responds with 501. */
 const notWritten = ({ operationId }: Endpoint): string[] => [
-  '// The document has no valid example, so the response is 501.',
+  '// The document has no valid example of a success, so the response is 501.',
   `throw new ContractError('notImplemented', ${stringLiteral(`${operationId} is not written yet`)})`,
 ]
 

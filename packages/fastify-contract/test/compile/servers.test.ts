@@ -10,7 +10,10 @@ t.test('operations are served below the paths of their servers', async (t) => {
     ['//example.com/v1', '/v1'],
     ['/', ''],
     ['/v1/a', '/v1/a'],
-    ['v1', 'v1'],
+    ['v1', '/v1'],
+    ['none/', '/none'],
+    ['api.example.com/v1', 'api.example.com/v1'],
+    ['localhost/v1', 'localhost/v1'],
   ]
   for (const [url, path] of cases) t.same(basePaths([{ url }]), [path], url)
   t.same(basePaths([]), [''])

@@ -114,6 +114,7 @@ t.test('what OpenAPI ignores gives a warning', async (t) => {
   t.same(warnings({}, { path: '/{a}#b' }), [
     '#/paths/~1%7Ba%7D%23b: no request has a fragment, so the path is served without it',
   ])
+  t.same(warnings({ servers: [{ url: 'v1' }] }), [`${at}/servers: v1 is relative; it is served as /v1`])
   t.same(warnings({ responses: undefined }), [
     `${at}: has no response; its handler may return any status, without a body`,
   ])

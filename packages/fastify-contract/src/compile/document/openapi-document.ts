@@ -232,8 +232,11 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
     paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
   }
-  return paths
+  return paths.map((path) => (isRelative(path) ? `/${path}` : path))
 }
+
+/** Returns whether a server URL is a path without a leading slash, and not a host without a scheme. */
+export const isRelative = (url: string): boolean => /^(?!localhost)[\w-]+(?:\/|$)/.test(url)
 
 /** Returns the URL of the first server without a trailing slash, relative to the default origin of a service. */
 export function serverUrl([server]: Server[]): string {

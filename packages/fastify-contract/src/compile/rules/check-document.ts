@@ -18,10 +18,12 @@ import {
   type Document,
   type Endpoint,
   endpoints,
+  isRelative,
   locate,
   outgoingItems,
   type Response,
   routedPath,
+  type Server,
   schemePlace,
   securityPlace,
 } from '../document/openapi-document.ts'
@@ -117,6 +119,7 @@ function checkIgnored(published: Document, { warn }: Report): void {
     }
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
+    if (kind === 'document' || kind === 'pathItem' || kind === 'operation') checkServers(node, pointer)
   })
 
   function checkPartStyles(content: Record<string, { encoding?: Record<string, object> }>, pointer: string): void {
@@ -131,6 +134,11 @@ function checkIgnored(published: Document, { warn }: Report): void {
           )
       }
     }
+  }
+
+  function checkServers({ servers = [] }: { servers?: Server[] }, pointer: string): void {
+    for (const { url } of servers.filter((one) => isRelative(one.url)))
+      warn(join(pointer, 'servers'), `${url} is relative; it is served as /${url}`)
   }
 
   function checkNullable({ nullable, ...schema }: Node, pointer: string): void {

@@ -10,16 +10,13 @@ import { folder, names } from './served-documents.ts'
 const warnings: Record<string, string> = {
   formats:
     'packages/fastify-contract/test/documents/formats/openapi.yaml: #/components/schemas/Values/properties/bounded/example: an integer beyond 2^53 - 1, which the mock and the documentation page round\n',
-  garden:
-    'packages/fastify-contract/test/documents/garden/openapi.yaml: #/paths/~1beds~1%7Bbed-id%7D~1plants/get: is deprecated without a date, so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD\n',
   nested:
     'packages/fastify-contract/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/expand: OpenAPI 3.0 ignores style and explode in multipart/form-data\n' +
     'packages/fastify-contract/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/link: OpenAPI 3.0 ignores style and explode in multipart/form-data\n',
   forms:
     'packages/fastify-contract/test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n',
   methods:
-    'packages/fastify-contract/test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n' +
-    'packages/fastify-contract/test/documents/methods/openapi.yaml: #/paths/~1files~1%7Bname%7D/patch: is deprecated without a date, so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD\n',
+    'packages/fastify-contract/test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n',
   nullable:
     'packages/fastify-contract/test/documents/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type in the same schema; to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }\n',
   replies:

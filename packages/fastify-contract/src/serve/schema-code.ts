@@ -3,10 +3,10 @@ import type { Code, Name } from 'ajv'
 import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
+import { compilePattern } from './compile-pattern.ts'
 import type { Content, Routes } from './contract.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
-import { compilePattern } from './patterns.ts'
-import { validatedOnce } from './recursive-schemas.ts'
+import { codeName, validatedOnce } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { type Serialize, serializerFunctions, serializerWriter } from './serializer-code.ts'
 import { type CompiledSchemas, compileSchema, formats, newAjv, type Validate } from './validator.ts'
@@ -88,7 +88,12 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
     environments.push(environment as SchemaEnv)
     return code
   }
-  for (const name of dependencyOrder(schemas)) ajv.getSchema(name)
+  const sharedNames = new Map(
+    Object.keys(schemas).map((name, index) => [
+      codeName(index),
+      String(compileSchema(ajv, { $ref: `${name}#` }).source?.validateName),
+    ]),
+  )
   const named = new Map<string, string>()
   return {
     nameOf(schema) {
@@ -102,6 +107,12 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       const written = new Set<string>()
       const lines: string[] = []
       const write = (name: string): void => {
+        const shared = sharedNames.get(name)
+        if (shared !== undefined && !written.has(name)) {
+          written.add(name)
+          write(shared)
+          lines.push(`const ${name} = ${shared}`)
+        }
         const source = sources.get(name)
         if (source === undefined || written.has(name)) return
         written.add(name)
@@ -131,26 +142,6 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
 
 /** The name of a value outside of a compiled function. */
 type ScopeName = Name & { value: { code?: Code } }
-
-/** Returns the names of shared schemas, each after those that it refers to, so that Ajv compiles them one by one. */
-function dependencyOrder(schemas: Record<string, Schema>): string[] {
-  const order = new Set<string>()
-  const visited = new Set<string>()
-  const visit = (schema: unknown): void => {
-    if (typeof schema !== 'object' || schema === null) return
-    const { $ref } = schema as { $ref?: unknown }
-    if (typeof $ref === 'string') visitName($ref.slice(0, -1))
-    for (const each of Object.values(schema)) visit(each)
-  }
-  const visitName = (name: string): void => {
-    if (visited.has(name) || !Object.hasOwn(schemas, name)) return
-    visited.add(name)
-    visit(schemas[name])
-    order.add(name)
-  }
-  Object.keys(schemas).forEach(visitName)
-  return [...order]
-}
 
 /** Returns the schemas of all operations, in the order of the document: of requests, and of the bodies of responses. */
 function schemasOf({ operations }: Routes): { requests: Schema[]; responses: Schema[] } {

@@ -1,5 +1,5 @@
+import { compilePattern } from './compile-pattern.ts'
 import { exactKeyword, ignoredKeyword, isIgnored, limitKeywords } from './exact-keywords.ts'
-import { compilePattern } from './patterns.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 
 /** Returns the JSON text of a value that is valid under its schema. */

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, withDoubles } from '../json/json-document.ts'
+import { compilePattern } from './compile-pattern.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -11,7 +12,6 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
-import { compilePattern } from './patterns.ts'
 import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { compileSerializer, type Serialize } from './serializer-code.ts'

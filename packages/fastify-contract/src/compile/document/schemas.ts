@@ -1,5 +1,5 @@
+import { compilePattern } from '../../serve/compile-pattern.ts'
 import { exactKeyword } from '../../serve/exact-keywords.ts'
-import { compilePattern } from '../../serve/patterns.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'

@@ -126,3 +126,39 @@ t.test('equal schemas share their code', async (t) => {
 t.test('the same document gives the same code', async (t) => {
   t.equal(schemaCode(compileRoutes(document)), schemaCode(compileRoutes(document)))
 })
+
+t.test('a chain of references that is too long to compile at once validates and converts every level', async (t) => {
+  const count = 100
+  const ring = Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `Ring${index}`,
+      { type: 'object', properties: { id, next: reference(`Ring${(index + 1) % count}`) } },
+    ]),
+  )
+  const put = {
+    operationId: 'putNode',
+    requestBody: { required: true, content: content(reference('Ring0')) },
+    responses: { 200: { description: 'The ring.', content: content(reference('Ring0')) } },
+  }
+  const routes = compileRoutes({
+    ...document,
+    paths: { '/nodes': { put } },
+    components: { schemas: ring },
+  } as unknown as Document)
+  const nested = (levels: number, inner: string): string =>
+    `${'{"id":9007199254740993,"next":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
+  for (const code of [schemaCode(routes), undefined]) {
+    const app = serveRoutes(routes, { handlers: { putNode: handlers.putNode } as never, schemaCode: code as never })
+    t.teardown(() => app.close())
+    const send = async (payload: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const { statusCode, body } = await app.inject({ method: 'PUT', url: '/nodes', payload, headers })
+      return [statusCode, body]
+    }
+    const valid = nested(count, '{"id":9223372036854775807}')
+    t.same(await send(valid), [200, valid])
+    const [status, body] = await send(nested(count, '{"id":"1"}'))
+    t.equal(status, 400)
+    t.match(body, /next.*must be an int64 integer/)
+  }
+})

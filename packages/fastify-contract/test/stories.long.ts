@@ -185,7 +185,7 @@ for (const [name, documentOf] of stories) {
     const own = ownFiles(project)
     const count = (paths: string[]) => paths.reduce((sum, path) => sum + linesOf(path), 0)
     const others = count(own.filter((path) => path !== handlers))
-    t.ok(others < 220, `${others} lines are the user's own, besides ${linesOf(handlers)} of handlers`)
+    t.ok(others < 180, `${others} lines are the user's own, besides ${linesOf(handlers)} of handlers`)
     t.comment(`${Math.round((performance.now() - begin) / 1000)} s: ${steps.join(', ')}`)
   })
 }

@@ -20,7 +20,7 @@ type Value = { code: string; make: (facts: ErrorFacts, request: ErrorRequest) =>
 type Reply = { contentType: string; body: Value }
 
 /** A member that cannot be filled: its path within the body. */
-class Unfillable extends Error {}
+class UnknownMember extends Error {}
 
 /**
  * Derives the bodies of the service's own errors from the schemas of the document's error responses: by the names and
@@ -92,7 +92,7 @@ function repliesOf(document: Document, status: number): { status: number; replie
     try {
       replies.push(replyIn(document, response.content))
     } catch (error) {
-      if (!(error instanceof Unfillable)) throw error
+      if (!(error instanceof UnknownMember)) throw error
       reasons.push(`${response.pointer}: ${error.message}`)
     }
   }
@@ -108,7 +108,7 @@ function replyIn(document: Document, content: MediaTypes): Reply {
   const text = types.find(([type]) => !isRange(type) && kindOf(type) === 'text')
   const [type, { schema = true }] = (json ?? range ?? text ?? types[0]) as [string, MediaType]
   if (json === undefined && range === undefined && text === undefined)
-    throw new Unfillable(`the body is ${type}; only JSON and text can be made`)
+    throw new UnknownMember(`the body is ${type}; only JSON and text can be made`)
   const contentType = isRange(type) ? 'application/json' : type
   const isProblem = contentType.startsWith('application/problem+')
   if (json === undefined && range === undefined) return { contentType, body: textOf('message') }
@@ -128,7 +128,7 @@ type Place = {
   isRequired: boolean
 }
 
-/** Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an Unfillable for a required one. */
+/** Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an UnknownMember for a required one. */
 function valueFor(document: Document, schemas: Schema[], place: Place): Value | undefined {
   const parts = schemas.flatMap((schema) => partsOf(document, schema)).map(({ schema }) => schema)
   const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))
@@ -146,7 +146,9 @@ function valueFor(document: Document, schemas: Schema[], place: Place): Value | 
   const given = parts.find((part) => part.default !== undefined)
   if (given !== undefined) return constant(given.default)
   const kind = lists[0] === undefined ? (type ?? 'any value') : `one of ${lists[0].slice(0, 5).map(String).join(', ')}`
-  throw new Unfillable(`member ${place.path.join('.') || '(the body)'} (${kind}) has no meaning that is known for sure`)
+  throw new UnknownMember(
+    `member ${place.path.join('.') || '(the body)'} (${kind}) has no meaning that is known for sure`,
+  )
 }
 
 function ofAlternatives(document: Document, parts: Node[], alternatives: Schema[], place: Place): Value | undefined {
@@ -179,7 +181,7 @@ function objectIn(document: Document, parts: Node[], place: Place): Value | unde
       })
       return value === undefined ? [] : [[name, value]]
     } catch (error) {
-      if (required.has(name) || !(error instanceof Unfillable)) throw error
+      if (required.has(name) || !(error instanceof UnknownMember)) throw error
       return []
     }
   })
@@ -211,7 +213,7 @@ function arrayIn(document: Document, parts: Node[], place: Place): Value | undef
     const { code, make } = item as Value
     return { code: `[${code}]`, make: (facts, request) => [make(facts, request)] }
   } catch (error) {
-    if (!(error instanceof Unfillable) || parts.some(({ minItems }) => Number(minItems) > 0)) throw error
+    if (!(error instanceof UnknownMember) || parts.some(({ minItems }) => Number(minItems) > 0)) throw error
     return place.isRequired ? { code: '[]', make: () => [] } : undefined
   }
 }

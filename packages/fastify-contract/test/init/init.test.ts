@@ -83,9 +83,9 @@ t.test('init writes nothing if a file exists, and leaves a document in the folde
 })
 
 t.test('the name of a package is made from any title', async (t) => {
-  t.equal(packageName('Пример'), 'service')
+  t.equal(packageName('例'), 'service')
   t.equal(packageName('3D Models API'), 'service-3d-models-api')
-  t.equal(packageName('Straßen & Cafés'), 'stra-en-cafe-s')
+  t.equal(packageName('Cafés & Bars'), 'cafes-bars')
 })
 
 t.test('lint advises without failing, unless rules of the project have errors', async (t) => {

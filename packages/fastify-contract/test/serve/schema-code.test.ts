@@ -64,7 +64,10 @@ const document = {
         operationId: 'postForm',
         requestBody: {
           required: true,
-          content: { 'multipart/form-data': { schema: { type: 'object', properties: { part: reference('Part') } } } },
+          content: {
+            'multipart/form-data': { schema: { type: 'object', properties: { part: reference('Part') } } },
+            'application/x-www-form-urlencoded': { schema: { type: 'object', properties: { day: reference('Name') } } },
+          },
         },
         responses: { 204: { description: 'Read.' } },
       },
@@ -77,8 +80,8 @@ const handlers = {
   putTree: async ({ body }: { body: unknown }) => ({ status: 200, headers: { 'X-Size': 'small' }, body }),
   putNode: async ({ body }: { body: unknown }) => ({ status: 200, body }),
   putEdge: async () => ({ status: 204, body: undefined }),
-  postForm: async ({ body }: { body: AsyncIterable<unknown> }) => {
-    for await (const _part of body);
+  postForm: async ({ body, contentType }: { body: AsyncIterable<unknown>; contentType: string }) => {
+    if (contentType === 'multipart/form-data') for await (const _part of body);
     return { status: 204, body: undefined }
   },
 }
@@ -101,6 +104,7 @@ t.test('a valid request and its response compile no schema', async (t) => {
   t.same(await send('PUT', '/edges', '{"to":{"next":{}}}'), [204, ''])
   const form = '--x\r\ncontent-disposition: form-data; name="part"\r\n\r\n{"day":"2026-01-31"}\r\n--x--\r\n'
   t.same(await send('POST', '/forms', form, 'multipart/form-data; boundary=x'), [204, ''])
+  t.same(await send('POST', '/forms', 'day=monday', 'application/x-www-form-urlencoded'), [204, ''])
 })
 
 t.test('equal schemas share their code', async (t) => {

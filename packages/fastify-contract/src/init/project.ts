@@ -41,6 +41,7 @@ export function packageName(title: string): string {
   const words =
     title
       .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
       .toLowerCase()
       .match(/[a-z\d]+/g) ?? []
   const name = words.join('-').slice(0, 60)

@@ -106,35 +106,28 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       const sources = new Map(environments.map((each) => [String(each.validateName), each.validate?.source]))
       const written = new Set<string>()
       const lines: string[] = []
-      const write = (name: string): void => {
-        const shared = sharedNames.get(name)
-        if (shared !== undefined && !written.has(name)) {
+      // A set, whose iteration includes the names that are added meanwhile: recursion would follow long chains of schemas.
+      const functions = new Set(named.values())
+      /** Writes the values that a code names, and adds the functions. */
+      const writeNamed = (code: string, codes: Map<string, unknown>): void => {
+        for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
+          if (sources.has(name)) functions.add(name)
+          const value = sharedNames.get(name) ?? codes.get(name)
+          if (value === undefined || written.has(name)) continue
           written.add(name)
-          write(shared)
-          lines.push(`const ${name} = ${shared}`)
+          writeNamed(String(value), codes)
+          lines.push(`const ${name} = ${value}`)
         }
+      }
+      for (const name of functions) {
         const source = sources.get(name)
-        if (source === undefined || written.has(name)) return
-        written.add(name)
+        if (source === undefined) continue
         const { validateCode, scopeValues, evaluated } = source
         const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
-        const codes = new Map(values.map(({ str, value }) => [str, value.code]))
-        /** Writes the values that a code names. */
-        const writeNamed = (code: string): void => {
-          for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
-            write(name)
-            const value = codes.get(name)
-            if (value === undefined || written.has(name)) continue
-            written.add(name)
-            writeNamed(String(value))
-            lines.push(`const ${name} = ${value}`)
-          }
-        }
-        writeNamed(validateCode)
+        writeNamed(validateCode, new Map(values.map(({ str, value }) => [str, value.code])))
         lines.push(validateCode)
         if (evaluated !== undefined) lines.push(`${name}.evaluated = ${evaluated}`)
       }
-      for (const name of named.values()) write(name)
       return lines.join('\n')
     },
   }

@@ -184,7 +184,7 @@ function switchCode(cases: [name: string, code: string][], other: string): strin
 /** The merged keywords of all schemas that apply to one location. */
 type MergedKeywords = {
   /** These schemas and those that they refer to in place. */
-  schemas: Set<Schema>
+  schemas: Set<Exclude<Schema, boolean>>
   properties: Map<string, Schema[]>
   /** The patternProperties: each schema applies to the names that match its pattern. */
   patterns: [RegExp, Schema][]
@@ -222,9 +222,8 @@ function hasOnlyScalars(schema: Schema): boolean {
 }
 
 function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): MergedKeywords {
-  const seen = new Set<Schema>()
   const merged: MergedKeywords = {
-    schemas: seen,
+    schemas: new Set(),
     properties: new Map(),
     patterns: [],
     items: [],
@@ -234,8 +233,11 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
   const required: string[] = []
   let objects = 0
   const add = (schema: Schema | undefined) => {
-    if (typeof schema !== 'object' || seen.has(schema)) return
-    seen.add(schema)
+    if (typeof schema === 'object') merged.schemas.add(schema)
+  }
+  schemas.forEach(add)
+  // The iteration of a set includes what is added meanwhile: recursion would overflow the stack in long chains.
+  for (const schema of merged.schemas) {
     const { $ref, properties = {}, patternProperties = {}, required: names = [] } = schema as Keywords
     if ($ref !== undefined) add(shared[$ref.slice(0, -1)])
     if (!Object.keys(schema).every((keyword) => plainKeywords.has(keyword) || isOptional(schema, keyword))) {
@@ -256,7 +258,6 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
         if (other !== false) merged.others = [...(merged.others ?? []), other]
     }
   }
-  schemas.forEach(add)
   // Of several schemas, one whose additionalProperties is a schema also applies it to properties that others describe.
   if (objects > 1 && merged.others?.some((other) => typeof other === 'object')) merged.isPlain = false
   if (!required.every((name) => merged.properties.has(name))) merged.isPlain = false

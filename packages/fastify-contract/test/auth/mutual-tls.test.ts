@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request as httpRequestOf } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { createVerifiers, mutualTls } from '../../src/auth/verifiers.ts'
@@ -12,13 +15,13 @@ const document = {
   components: { securitySchemes: { tls: { type: 'mutualTLS' } } },
 }
 
-/** Returns the status of a request with the headers, from 127.0.0.1, to a service that trusts these proxies. */
-const statusOf = async (trustProxy: string[], headers: Record<string, string | string[]>) => {
+/** Returns a service that trusts these proxies. */
+const serviceBehind = async (trustProxy: string[]) => {
   const tls = mutualTls({
     header: 'X-Client-Cert',
     verify: (certificate) => (certificate === 'known' ? { name: 'device', scopes: [] } : undefined),
   })
-  const app = await serveDocument(document, {
+  return await serveDocument(document, {
     trustProxy,
     handlers: {
       read: async ({ client }: { client?: { name: string } }) => ({
@@ -28,6 +31,11 @@ const statusOf = async (trustProxy: string[], headers: Record<string, string | s
     },
     verifiers: (context) => createVerifiers({ tls }, context),
   })
+}
+
+/** Returns the status of a request with the headers, from 127.0.0.1, to a service that trusts these proxies. */
+const statusOf = async (trustProxy: string[], headers: Record<string, string | string[]>) => {
+  const app = await serviceBehind(trustProxy)
   try {
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     const { status, headers: answer } = await httpRequest(origin, { method: 'GET', path: '/', headers })
@@ -54,6 +62,22 @@ t.test('a header from any other address is no certificate', async (t) => {
     const forged = { 'x-client-cert': 'known', 'x-forwarded-for': '127.0.0.2' }
     t.equal(await statusOf([proxy], forged), challenge, proxy)
   }
+})
+
+t.test('a client of an IPv6 address or a Unix socket is a proxy only if its address is listed', async (t) => {
+  const headers = { 'x-client-cert': 'known' }
+  const app = await serviceBehind(['::1'])
+  t.teardown(() => app.close())
+  for (const [remoteAddress, status] of [
+    ['::1', 204],
+    ['::2', 401],
+  ] as const) {
+    t.equal((await app.inject({ url: '/', headers, remoteAddress })).statusCode, status, remoteAddress)
+  }
+  const socketPath = join(t.testdir(), 'http.sock')
+  await app.listen({ path: socketPath })
+  const [response] = await once(httpRequestOf({ socketPath, path: '/', headers }).end(), 'response')
+  t.equal(response.resume().statusCode, 401, 'a Unix socket has no address')
 })
 
 t.test('the service does not start unless the operator names the header and trusts a proxy', async (t) => {

@@ -43,8 +43,12 @@ t.test('the tokens of ACCESS_TOKENS have the scopes of ACCESS_TOKENS_SCOPE', asy
 
 t.test('a service whose operations need no credentials needs no tokens', async (t) => {
   const open = run(t, module, { DOCUMENT: documentOf([{}]), HOST: '0.0.0.0' })
-  const [, url] = await open.find('stderr', /^plain 1\.2\.3 on (\S+), operations: 1, management on \S+\ncurl \S+\n/)
+  const [, url, adminUrl] = await open.find(
+    'stderr',
+    /^plain 1\.2\.3 on (\S+), operations: 1, management on (\S+)\ncurl \S+\n/,
+  )
   t.equal((await fetch(`${url}/pets`)).status, 501)
+  t.equal((await fetch(`${adminUrl}/readyz`)).status, 200, 'a service without resources is ready')
   t.notMatch((await open.stop()).stderr, /token/)
   const silent = run(t, module, { DOCUMENT: documentOf([]), CURL: 'no' })
   await silent.find('stderr', /management on \S+\n/)

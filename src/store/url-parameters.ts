@@ -5,7 +5,7 @@ export type Parameter = { pattern: RegExp; expected: string }
 const host = String.raw`(?:\[[\da-fA-F:.]+\]|[^@/?#,:[\]]+)(?::\d{1,5})?`
 
 /** The pattern of a list of hosts, for the regular expression of a URL. */
-export const hosts = String.raw`${host}(?:,${host})*`
+export const hosts = `${host}(?:,${host})*`
 
 const milliseconds: Parameter = { pattern: /^[1-9]\d{0,8}$/, expected: 'a number of milliseconds, at least 1' }
 export const text: Parameter = { pattern: /./, expected: 'any text that is not empty' }

@@ -17,8 +17,9 @@ be served as the document describes it, it lists the problems and exits with 1. 
 responds to such operations with 501, and skipped-operations.json lists them with the reasons.
 
 The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for
-bundling, such as decorators, else redocly.yaml if there is one. --out is where the files go, else generated. The bodies that errorBody in
-${errorModule} returns, if there is one, must match the declared responses; --errors names another module.
+bundling, such as decorators, else redocly.yaml if there is one. --out is where the files go, else generated. The bodies
+that errorBody in ${errorModule} returns, if there is one, must match the declared responses; --errors names another
+module.
 
 With --check it writes nothing; it prints the names of stale files and exits with 1 if there are any.
 `,

@@ -1,5 +1,5 @@
 import { Script } from 'node:vm'
-import type { Code, Name } from 'ajv'
+import type { Code, Name, ValidateFunction } from 'ajv'
 import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
@@ -120,9 +120,7 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
         }
       }
       for (const name of functions) {
-        const source = sources.get(name)
-        if (source === undefined) continue
-        const { validateCode, scopeValues, evaluated } = source
+        const { validateCode, scopeValues, evaluated } = sources.get(name) as Source
         const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
         writeNamed(validateCode, new Map(values.map(({ str, value }) => [str, value.code])))
         lines.push(validateCode)
@@ -132,6 +130,9 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
     },
   }
 }
+
+/** The source that Ajv keeps of a compiled function. */
+type Source = NonNullable<ValidateFunction['source']>
 
 /** The name of a value outside of a compiled function. */
 type ScopeName = Name & { value: { code?: Code } }

@@ -122,7 +122,7 @@ for (const [name, documentOf] of stories) {
     const document = resolve(await documentOf())
     const project = join(directory, name.replace(/\W+/g, '-'))
     mkdirSync(project)
-    // As in a folder where somebody has just put a document.
+    // init runs in a folder that contains only the document.
     const given = join(project, basename(document))
     if (name === 'several files') cpSync(join(document, '..'), project, { recursive: true })
     else cpSync(document, given)

@@ -315,8 +315,8 @@ type Credentials = { user: string; password: string }
 
 /**
  * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
- * Normalization Form C. A verifier must call `withinFailureLimit` before work that takes more than a look-up, such as a slow
- * password hash.
+ * Normalization Form C. A verifier must call `withinFailureLimit` before work that takes more than a look-up, such as a
+ * slow password hash.
  */
 export type VerifyPassword = (
   credentials: Credentials,

@@ -40,7 +40,8 @@ const isSent = ({ directions }: Difference) => directions.length === 0 || direct
 const isReturned = ({ directions }: Difference) => directions.length === 0 || directions.includes('response')
 
 /**
- * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch. When in doubt, a change counts as breaking.
+ * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch. When in doubt, a change counts
+ * as breaking.
  */
 const underrated: [why: string, applies: (difference: Difference) => boolean][] = [
   [

@@ -8,7 +8,8 @@ type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: s
 
 /**
  * Serializes the body of a call in a media type, by default JSON. For JSON the body is any value, and for a form an
- * object; a list of items is written as JSON Lines, and texts and bytes stay unchanged. Throws a TypeError for a form field that its style cannot represent.
+ * object; a list of items is written as JSON Lines, and texts and bytes stay unchanged. Throws a TypeError for a form
+ * field that its style cannot represent.
  */
 export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
   if (body === undefined) return { body: null }

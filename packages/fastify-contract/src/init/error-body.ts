@@ -128,7 +128,10 @@ type Place = {
   isRequired: boolean
 }
 
-/** Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an UnknownMember for a required one. */
+/**
+ * Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an UnknownMember for a
+ * required one.
+ */
 function valueFor(document: Document, schemas: Schema[], place: Place): Value | undefined {
   const parts = schemas.flatMap((schema) => partsOf(document, schema)).map(({ schema }) => schema)
   const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))

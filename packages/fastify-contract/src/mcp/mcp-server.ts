@@ -128,11 +128,10 @@ function toolCaller(app: FastifyInstance, { tools, nodes }: McpTable, request: F
         remoteAddress: request.ip,
         headers: { ...call.headers, ...Object.fromEntries(taken), 'x-request-id': contextOf(request.raw).id },
       })
-      const challenge = headers['www-authenticate']
       // MCP clients begin to authorize after a 401 of the endpoint itself.
       if (statusCode === 401) {
-        const message = 'the tool needs credentials'
-        caller.challenge = new ContractError('invalidToken', message, { 'www-authenticate': String(challenge) })
+        const challenge = { 'www-authenticate': String(headers['www-authenticate']) }
+        caller.challenge = new ContractError('invalidToken', 'the tool needs credentials', challenge)
       }
       const text = statusCode < 400 && payload !== '' ? payload : `HTTP ${statusCode} ${payload}`.trim()
       return { content: [{ type: 'text', text }], isError: statusCode >= 400 }

@@ -34,12 +34,12 @@ export class SharedLocations {
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32, int64 and uint64, `multipleOf`,
- * `uniqueItems` and the exact limits check the digits that `parseJson` kept. An integer of any other format must be in
- * the range where doubles are exact. int64, uint64 and ignored properties also add their locations to `exact.found`; a failed
- * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for a limit that a double
- * holds, since rounding never moves a number across a double. The compiler rejects schemas that need more, such as
- * int64 in `contains`.
+ * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32, int64 and uint64,
+ * `multipleOf`, `uniqueItems` and the exact limits check the digits that `parseJson` kept. An integer of any other
+ * format must be in the range where doubles are exact. int64, uint64 and ignored properties also add their locations to
+ * `exact.found`; a failed subschema removes its locations again. Ajv's other keywords compare doubles. That is correct
+ * for a limit that a double holds, since rounding never moves a number across a double. The compiler rejects schemas
+ * that need more, such as int64 in `contains`.
  */
 export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, exact.ignored, _`exact.ignored`) })

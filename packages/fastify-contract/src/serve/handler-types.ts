@@ -60,8 +60,9 @@ type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
 /**
- * The handler of an operation. Its second argument is Fastify's request, with its id, its log and what hooks added to it. A ContractError that it throws becomes its error response; toContractError in
- * http/errors.ts maps any other error.
+ * The handler of an operation. Its second argument is Fastify's request, with its id, its log and what hooks added to
+ * it. A ContractError that it throws becomes its error response; toContractError in http/errors.ts maps any other
+ * error.
  */
 export type Handler<Operation> = (
   input: OperationRequest<Operation>,

@@ -87,7 +87,7 @@ export function errorNumberModule(document: Document): string {
 export type Occurrence = {
   /** Returns whether it may end a request to an operation; absent if such requests do not reach an operation. */
   ends?: (operation: Operation) => boolean
-  /** Before the operation of the request is known, or both before and after. Default: after. */
+  /** Whether it occurs before routing has found the operation, or both before and after that; default: only after. */
   occurs?: 'before' | 'both'
 }
 

@@ -263,8 +263,8 @@ function exactValues(schemas: Record<string, Schema>): ExactValue {
 
 /**
  * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into
- * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is written, because the next run would
- * not print them.
+ * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is
+ * written, because the next run would not print them.
  */
 export async function updateGenerated(contract: Compiled, directory: string, handlersFile: string): Promise<string[]> {
   const handlers = handlerStubs(contract, await publishedIn(directory))

@@ -132,8 +132,8 @@ const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === 
 
 /**
  * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it
- * does not list, which the serializer must send. Drops the format of an integer if the type allows other numbers: the service would
- * then accept integers only.
+ * does not list, which the serializer must send. Drops the format of an integer if the type allows other numbers: the
+ * service would then accept integers only.
  */
 function validatorSchema(node: Node): Node {
   const isParent = node.oneOf === undefined && node.anyOf === undefined

@@ -29,7 +29,7 @@ t.test('an unavailable store gets 503, a failing store 500', async (t) => {
   t.match(busy.log.join(''), /request rejected.*full|full.*request rejected/)
   const broken = await createTestApp(t, { store: failing(new Error('disk on fire')) })
   const failed = await broken.create({ id: 1, name: 'secret name' })
-  t.same(failed.body, { error: 50000, message: 'the service failed' })
+  t.same(failed.body, { error: 50000, message: 'internal error; its X-Request-Id is in the log' })
   t.match(broken.log.join(''), /disk on fire/)
   t.notMatch(broken.log.join(''), /secret name/)
 })

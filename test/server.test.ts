@@ -30,7 +30,7 @@ t.test('a plant survives a restart', { skip: sqliteSkipReason }, async (t) => {
   const { banner, url, managementUrl } = first
   t.equal(
     banner,
-    `plant-store ${document.info.version} on ${url}, store ${STORE_URL}, management on ${managementUrl}\n`,
+    `plant-store ${document.info.version} on ${url}, store ${STORE_URL}, admin server on ${managementUrl}\n`,
   )
   t.hasStrict(await first.create(plant), served('Monstera deliciosa'))
 

@@ -73,7 +73,7 @@ forSourceAndBundle(t, (t, code) => {
     const answer = create().catch(() => 'cut off')
     await find('stdout', /^taken$/m)
     const sent = performance.now()
-    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 300 ms\n'
+    const late = 'plant-store: shutdown timed out after DRAIN_DEADLINE (300 ms) with requests in flight\n'
     t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.ok(performance.now() - sent >= 300)
     t.equal(await answer, 'cut off')
@@ -185,7 +185,7 @@ forSourceAndBundle(t, (t, code) => {
     const { create, find, stop, banner } = await startWithLogOfStore(t, environment, { command })
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
-    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 500 ms\n'
+    const late = 'plant-store: shutdown timed out after DRAIN_DEADLINE (500 ms) with requests in flight\n'
     t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.same(await Promise.all(answers), ['cut off', 'cut off'])
   })

@@ -36,7 +36,7 @@ export type ServiceProcess = RunningProcess &
 
 type Sent = { headers?: Record<string, string>; body?: string; agent?: Agent | false }
 
-const bannerPattern = /^plant-store (\S+) on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
+const bannerPattern = /^plant-store (\S+) on (http:\/\/\S+:(\d+)), store (.*), admin server on (http:\/\/\S+)\n/m
 
 /**
  * Starts the service in a child process, on free loopback ports, with the tests' token and defaults. The child is
@@ -57,7 +57,7 @@ export function spawnService(environment: Record<string, string> = {}, options: 
     }
     const create = (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) =>
       call('POST', '/plants', { body, headers, agent })
-    const generatedToken = async () => (await running.find('stderr', /accepts the token (\S+)\n/))[1] as string
+    const generatedToken = async () => (await running.find('stderr', /generated token (\S+)\n/))[1] as string
     const page = (path: string) => httpRequest(managementUrl + path)
     const said = { banner, version, url, port: Number(port), storeUrl, managementUrl }
     return { ...running, ...said, call, create, generatedToken, page }

@@ -189,7 +189,7 @@ export const bearer =
  */
 const ignored = { code() {} } as unknown as FastifyReply
 
-/** The path of the metadata after the URL of the issuer (OpenID Connect Discovery 1.0 section 4). */
+/** The path of the metadata, relative to the issuer URL (OpenID Connect Discovery 1.0 section 4). */
 const wellKnown = '/.well-known/openid-configuration'
 
 /** An OpenID provider. */

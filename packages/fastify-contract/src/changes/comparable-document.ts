@@ -244,7 +244,7 @@ export type SourceMoves = {
   set(sources: Source[], place: string): void
   /** Returns a $ref to a pointer of the document; `finish` adjusts it if the target moves. */
   referTo(pointer: string): { $ref: string }
-  /** Sets each $ref that `referTo` has returned to the place of its target in the comparable document. */
+  /** Resolves each $ref that `referTo` returned to the location of its target in the comparable document. */
   finish(comparable: object): void
   /** Returns the pointers of the document whose contents were merged at a pointer of the result. */
   originsOf(pointer: string): string[]

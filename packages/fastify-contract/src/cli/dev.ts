@@ -12,7 +12,7 @@ export async function run(args: string[]): Promise<void> {
 
 Runs the service and restarts it after every change below the folders of --entry and of the document, and below those of
 --watch, which are separated by commas: it generates, checks types, bundles, and starts the new service on trial on free
-ports. If that is ready, it replaces the running service; meanwhile requests wait and none is rejected. After an error
+ports. If that is ready, it replaces the running service; requests that arrive during the switch wait. After an error
 the last working service keeps running.
 
 --entry is the module that starts the service, else src/server.ts. The service must listen on the environment variables

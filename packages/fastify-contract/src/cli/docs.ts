@@ -15,8 +15,8 @@ export async function run(args: string[]): Promise<void> {
                       [--generated DIRECTORY] [--released DIRECTORY] [--client MODULE] [--skip-unsupported]
 
 Writes the documentation of the document: index.html and history.html, in dist/docs or --out. The pages load
-nothing, so they work from a disk or in a closed network and do not track readers. With --serve it serves them on
-127.0.0.1, port PORT or 8080. If the document cannot be served or the generated files are out of date, it prints why,
+nothing from a network, so they work offline and from file:// URLs. With --serve it serves them on 127.0.0.1, port PORT
+or 8080. If the document cannot be served or the generated files are out of date, it prints why,
 exits with 1 and leaves earlier pages unchanged.
 
 The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for

@@ -12,12 +12,12 @@ ${command} list
 ${command} rotate --name NAME [--overlap 24h] [--scope SCOPES] [--expires WHEN] [--note TEXT]
 ${command} revoke --name NAME | --digest DIGITS
 
-A token is printed once, alone on standard output. The token file keeps only its digest. The file is --file PATH, else
-that of TOKENS_FILE, else tokens.json.
+A token is printed once, alone on standard output. The token file keeps only its digest. The token
+file is --file PATH, or $TOKENS_FILE, or tokens.json.
 
 create    creates the first token of a client
 list      lists names, the first digits of digests, dates, scopes and notes
-rotate    creates a new token; the previous ones expire after the overlap, 0s for at once
+rotate    creates a new token; the previous ones expire after --overlap (0s: immediately)
 revoke    removes all tokens of a client, or the token whose digest begins with DIGITS
 
 SCOPES are the scopes of the token, separated by spaces: 'orders:read orders:write'. By default a new token has none,

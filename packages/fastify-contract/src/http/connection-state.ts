@@ -102,8 +102,8 @@ export function isTooLarge(socket: Socket, connection: Connection, limit: number
 
 /**
  * Calls `done` once, with an error if the header section is larger than `limit` bytes. Checks two sizes: that of the
- * parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The latter is unknown, and
- * not checked, if another request arrived in the same read.
+ * parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The size on the
+ * wire is unknown, and not checked, if another request arrived in the same read.
  */
 export function checkHeaderSize(request: SuspectRequest, limit: number, done: (error?: ContractError) => void): void {
   const headStart = request[headStartKey]

@@ -197,8 +197,8 @@ const idleCheckInterval = 10
 /**
  * Stops a server from listening without closing its open connections. When the listener closes, the kernel resets the
  * connections that wait to be accepted, and libuv accepts one connection in each turn of the event loop. This function
- * therefore waits for an idle turn that accepted none, so that the close follows almost at once after libuv has polled.
- * The bound for an idle turn grows, because a busy process never meets the first one. The function counts turns instead
+ * therefore closes right after an idle turn that accepted none, when no connection waits. The bound for an idle turn
+ * grows, because a busy process never meets the first one. The function counts turns instead
  * of time: a process that gets no CPU time must not close while connections wait.
  */
 export async function stopListening(server: Server): Promise<void> {

@@ -104,7 +104,7 @@ export function toContractError(thrown: unknown): ContractError {
     case 'FST_ERR_BAD_URL':
       return new ContractError('undecodableTarget', 'the request target cannot be decoded')
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ContractError('noSuchPath', 'there is nothing at this path')
+      return new ContractError('noSuchPath', 'no such path')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ContractError('tooSlow', 'the request took too long to arrive')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -117,5 +117,5 @@ export function toContractError(thrown: unknown): ContractError {
     return new ContractError('malformedRequest', 'the request is not well-formed HTTP')
   }
   if (isClientError) return new ContractError(errorNameOf(statusCode), message, {}, statusCode)
-  return new ContractError('internal', 'the service failed')
+  return new ContractError('internal', 'internal error; its X-Request-Id is in the log')
 }

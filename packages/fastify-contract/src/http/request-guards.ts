@@ -101,7 +101,7 @@ export const routeError =
   (allowedMethods: (url: string) => string[]): Guard =>
   ({ raw, method }) => {
     const methods = allowedMethods(raw.url as string)
-    if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
+    if (methods.length === 0) return new ContractError('noSuchPath', 'no such path')
     return new ContractError('noSuchMethod', `this path does not support ${method}`, { allow: methods.join(', ') })
   }
 
@@ -168,7 +168,7 @@ export const sendContinue: Guard = (request, reply) => {
   return undefined
 }
 
-/** Fastify options that keep Fastify and Node.js from sending error responses that are not the contract's. */
+/** Fastify options that give the error responses of Fastify and Node.js themselves the contract's error body. */
 export const serverOptions = {
   // For these errors no hook has run, so two guards are called here.
   frameworkErrors(error, request, reply) {

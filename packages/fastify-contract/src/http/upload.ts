@@ -7,7 +7,7 @@ import { contentLength } from './request-head.ts'
 type Opened = {
   stream: ByteSource
   /** Resolves when the response was sent or its connection closed. */
-  over: Promise<void>
+  done: Promise<void>
   /** The reason if the stream ended early. */
   failure: ContractError | undefined
   /** Whether the client still waits for 100 Continue. */
@@ -35,7 +35,7 @@ export function openUpload(
   const isClosed = response.destroyed
   const opened: Opened = {
     stream: undefined as never,
-    over: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
+    done: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
     failure: undefined,
     awaitsContinue: expectsContinue(request),
   }
@@ -72,7 +72,7 @@ export function openUpload(
 }
 
 /** Returns the body of a request that was opened as a stream. */
-export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'over'> => request[uploadKey] as Opened
+export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'done'> => request[uploadKey] as Opened
 
 const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.expect !== undefined && httpVersion === '1.1'

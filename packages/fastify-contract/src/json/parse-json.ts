@@ -98,7 +98,7 @@ class Check {
 
   /** Returns the depth of the members of an object or array at a depth, and skips its first character. */
   #enter(depth: number): number {
-    if (depth === maxDepth) throw this.#error(`more than ${maxDepth} levels`)
+    if (depth === maxDepth) throw this.#error(`nesting deeper than ${maxDepth} levels`)
     this.#holders[depth + 1] = undefined
     this.#at++
     this.#skipSpace()

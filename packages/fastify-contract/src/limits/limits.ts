@@ -72,7 +72,7 @@ export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 type Running = {
   /** Its index in the list of running handlers. */
   index: number
-  /** The time of the last measurement when it began. */
+  /** The timestamp of the latest measurement at its start. */
   began: number
   /** Its callback; undefined after its timeout. */
   done: ((error: unknown, response?: never) => void) | undefined
@@ -182,7 +182,7 @@ export function rateLimit(perMinute: number, keyOf = (client: string) => client,
   let sweepAt = maxKeys
   const evict = (time: number) => {
     for (const [key, full] of fullAt) if (full <= time) fullAt.delete(key)
-    // The bound doubles with the size, so that evictions cost each key a constant time on average.
+    // Amortized O(1): the eviction threshold doubles with the map.
     sweepAt = Math.max(maxKeys, 2 * fullAt.size)
   }
   const check = (client: string) => {

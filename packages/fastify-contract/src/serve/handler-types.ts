@@ -17,8 +17,7 @@ export type OperationRequest<Operation> = InputBody<Operation> & {
 
 /**
  * The result of a handler: a status that the operation lists, alone or in a range such as 4XX, with its body and
- * headers. A handler throws the errors that `default` describes; it returns them only if the operation lists nothing
- * else.
+ * headers. To end with an error under `default`, it throws a ContractError, unless `default` is the only response.
  */
 export type OperationResponse<Operation> = Operation extends { responses: infer Responses }
   ? {
@@ -182,8 +181,8 @@ type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
   : { name: Name; value: Value extends (infer Item)[] ? Item : Value }
 
 /**
- * The media type that the client prefers (RFC 9110 section 12.5.1). It is present if a successful response has several
- * media types, or if only error responses have.
+ * The media type that the client prefers (RFC 9110 section 12.5.1). Present if a successful response declares
+ * several, or if only error responses do.
  */
 type Negotiated<Operation> = Operation extends { responses: infer Responses }
   ? [NegotiableMediaTypes<Responses>] extends [never]

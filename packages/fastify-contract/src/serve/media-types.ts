@@ -133,8 +133,8 @@ export type Negotiation = {
 }
 
 /**
- * Returns the content negotiation of an operation: the choice among the media types of the successful responses that
- * have several. Undefined if no response has several. If only an error has several, no request is rejected: an error in
+ * Returns the content negotiation of an operation: it chooses a media type if a successful response declares several.
+ * Returns undefined if no response does. If only an error has several, no request is rejected: an error in
  * another media type is better than none (RFC 9110 section 15.5.7).
  */
 export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {

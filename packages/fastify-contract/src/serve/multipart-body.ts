@@ -20,8 +20,8 @@ export type FormPart =
   | { name: string; value: unknown }
   | { name: string; filename: string | undefined; contentType: string; stream: ByteSource }
 
-/** A form that is being received. `over` resolves when the handler is done with it, which frees its memory budget. */
-type Arriving = { stream: ByteSource; over: Promise<void> }
+/** A form that is being received. `done` resolves when the handler has finished, which frees its memory budget. */
+type Arriving = { stream: ByteSource; done: Promise<void> }
 
 type PartField = FormField & {
   part: NonNullable<FormField['part']>
@@ -46,10 +46,10 @@ export function multipartReader(
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const validate = validator.request(schema, 'body')
   const mayRejectName = mayRejectNames(schema, new Set(byName.keys()), shared)
-  return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
+  return ({ stream, done }, { parameters }) => read(stream, boundaryOf(parameters), done)
 
-  async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {
-    const { count, collect } = fieldCollector(bounds, over)
+  async function* read(stream: ByteSource, boundary: string, done: Promise<void>): AsyncGenerator<FormPart> {
+    const { count, collect } = fieldCollector(bounds, done)
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
       const { name } = part
@@ -148,8 +148,8 @@ type FieldCollector = {
   collect(source: ByteSource): Promise<Buffer>
 }
 
-/** Returns the collector of one form. Its fields arrive one by one and count as a body until `over` resolves. */
-function fieldCollector({ limits, memory }: BodyBounds, over: Promise<void>): FieldCollector {
+/** Returns the collector of one form. Its fields arrive one by one and count as a body until `done` resolves. */
+function fieldCollector({ limits, memory }: BodyBounds, done: Promise<void>): FieldCollector {
   const limit = limits.body
   let total = 0
   let counted = 0
@@ -164,7 +164,7 @@ function fieldCollector({ limits, memory }: BodyBounds, over: Promise<void>): Fi
     // Each value is held twice: for the handler, and to validate the whole form.
     const refusal = memory.checkFits(2 * more, 2 * counted)
     if (refusal !== undefined) throw refusal
-    void memory.hold(2 * more, over)
+    void memory.hold(2 * more, done)
     counted = total
   }
   const collect = async (source: ByteSource): Promise<Buffer> => {

@@ -120,8 +120,8 @@ type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(te
 type Read = (value: TextValue, reading: Reading) => boolean
 
 /**
- * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers; the
- * document's length is that of the texts. It throws a ContractError for a text that does not follow its style or cannot
+ * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers. The
+ * length of the JsonDocument is the total length of the texts. It throws a ContractError for a text that does not follow its style or cannot
  * be decoded. It runs in linear time. The caller limits the length of the texts, and thereby the number of items.
  */
 export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {

@@ -86,7 +86,7 @@ function createResponder(
       return { status: 400, body: 'the request has more than one Host header\n' }
     if (isMisdirected(request)) return { status: 421, body: 'Host must be localhost or an IP address\n' }
     const page = all.get((request.url as string).replace(/\?.*$/s, ''))
-    if (page === undefined) return { status: 404, body: 'there is nothing at this path; / lists the paths\n' }
+    if (page === undefined) return { status: 404, body: 'no such path; / lists the paths\n' }
     if (request.method === 'GET' || request.method === 'HEAD') return await page(isLocal())
     return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'only GET and HEAD are allowed\n' }
   }

@@ -75,7 +75,7 @@ const member = (name: string, value: string | number | undefined): string =>
 const chunkSize = 16_384
 const flushInterval = 100
 
-/** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service can go on. */
+/** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service keeps running. */
 const maxPending = 2 ** 24
 
 /** When the process exits, a full pipe is retried for this many milliseconds. */

@@ -109,10 +109,10 @@ export async function runService<Name extends string>(service: Service<Name>): P
     origins = pageOrigins(adminUrl)
     url = await instance.listen()
     announce(
-      `${service.name} ${contract.routes.info.version} on ${url}, ${instance.description}, management on ${adminUrl}`,
+      `${service.name} ${contract.routes.info.version} on ${url}, ${instance.description}, admin server on ${adminUrl}`,
     )
     if (config.generatedToken !== undefined) {
-      announce(`ACCESS_TOKENS is not set: this process accepts the token ${config.generatedToken}`)
+      announce(`ACCESS_TOKENS is not set; using the generated token ${config.generatedToken}`)
     }
     // Nothing else tells how to call a service that is being tried out.
     const isTrial = config.generatedToken !== undefined || !isSecured
@@ -257,7 +257,7 @@ async function drain(
   setTimeout(
     fail,
     deadline,
-    new Error(`requests in flight did not finish within DRAIN_DEADLINE, ${deadline} ms`),
+    new Error(`shutdown timed out after DRAIN_DEADLINE (${deadline} ms) with requests in flight`),
   ).unref()
   if (signal === 'SIGTERM') await sleep(time)
   await instance.close()

@@ -3,7 +3,7 @@ export const grace = 500
 
 let finish = (done: () => void): void => done()
 
-/** Sets the work to do in `exit`, such as flushing the log. It replaces the work that was set before. */
+/** Registers the callback that `exit` runs, such as flushing the log; replaces an earlier one. */
 export function beforeExit(finishing: (done: () => void) => void): void {
   finish = finishing
 }

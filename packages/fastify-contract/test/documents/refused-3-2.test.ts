@@ -27,7 +27,7 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and remed
     `${responses}/401/content/text~1event-stream/itemSchema: ${ofEvents}`,
     `${responses}/402/content/text~1event-stream/itemSchema: ${ofEvents}`,
     '#/paths/~1methods/additionalOperations/CONNECT: CONNECT is not a supported method; use another one, such as POST',
-    '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; write COPY',
+    '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; methods are case-sensitive: write COPY',
     '#/paths/~1methods/additionalOperations/post: is a method of OpenAPI itself; write it as post, beside additionalOperations',
     '#/paths/~1methods/query: QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody',
     ...[

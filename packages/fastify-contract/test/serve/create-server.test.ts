@@ -148,7 +148,10 @@ t.test('errors go to the given log, or to none', async (t) => {
   const lines: string[] = []
   const handlers = { ...options.handlers, getLeaf: () => Promise.reject(new Error('rotten')) }
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  t.match(await get(create(t, { handlers, log }), '/leaf'), { statusCode: 500, body: '"the service failed"' })
+  t.match(await get(create(t, { handlers, log }), '/leaf'), {
+    statusCode: 500,
+    body: '"internal error; its X-Request-Id is in the log"',
+  })
   t.match(lines, [/rotten/])
   t.equal((await get(create(t, { handlers }), '/leaf')).statusCode, 500)
 })

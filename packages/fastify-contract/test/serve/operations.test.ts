@@ -173,7 +173,7 @@ t.test('a response that the contract does not list becomes a 500', async (t) => 
     const answer = await app.inject('/things/1')
     return [answer.statusCode, answer.body === '' ? undefined : answer.json()]
   }
-  const failed = [500, { error: 50000, message: 'the service failed' }]
+  const failed = [500, { error: 50000, message: 'internal error; its X-Request-Id is in the log' }]
   t.same(await reply(201, { id: 1n }), failed)
   t.same(await reply(200, {}), failed)
   t.same(await reply(200, { id: '1' }), failed)

@@ -16,7 +16,7 @@ t.test('a service with operations alone prints a call that its generated token m
   const service = run(t, module, { DOCUMENT: secured })
   const [, url, token] = await service.find(
     'stderr',
-    /^plain 1\.2\.3 on (\S+), operations: 1, management on \S+\nACCESS_TOKENS is not set: this process accepts the token (\S+)\ncurl .*\n {2}-H 'Authorization: Bearer \2'\n/,
+    /^plain 1\.2\.3 on (\S+), operations: 1, admin server on \S+\nACCESS_TOKENS is not set; using the generated token (\S+)\ncurl .*\n {2}-H 'Authorization: Bearer \2'\n/,
   )
   const response = await fetch(`${url}/pets`, { headers: { authorization: `Bearer ${token}` } })
   t.same(
@@ -45,12 +45,12 @@ t.test('a service whose operations need no credentials needs no tokens', async (
   const open = run(t, module, { DOCUMENT: documentOf([{}]), HOST: '0.0.0.0' })
   const [, url, adminUrl] = await open.find(
     'stderr',
-    /^plain 1\.2\.3 on (\S+), operations: 1, management on (\S+)\ncurl \S+\n/,
+    /^plain 1\.2\.3 on (\S+), operations: 1, admin server on (\S+)\ncurl \S+\n/,
   )
   t.equal((await fetch(`${url}/pets`)).status, 501)
   t.equal((await fetch(`${adminUrl}/readyz`)).status, 200, 'a service without resources is ready')
   t.notMatch((await open.stop()).stderr, /token/)
   const silent = run(t, module, { DOCUMENT: documentOf([]), CURL: 'no' })
-  await silent.find('stderr', /management on \S+\n/)
+  await silent.find('stderr', /admin server on \S+\n/)
   t.notMatch((await silent.stop()).stderr, /curl/)
 })

@@ -200,7 +200,7 @@ function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint
     refuse(pointer, `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`)
   else if (!METHODS.includes(method) || method === 'CONNECT') {
     const known = METHODS.find((each) => each !== method && each === method.toUpperCase())
-    const remedy = known === undefined ? 'use another one, such as POST' : `write ${known}`
+    const remedy = known === undefined ? 'use another one, such as POST' : `methods are case-sensitive: write ${known}`
     refuse(pointer, `${method} is not a supported method; ${remedy}`)
   }
   if (method === 'TRACE') refuse(pointer, 'TRACE is not supported; remove the operation')

@@ -101,6 +101,9 @@ export const calls: Call[] = [
 
 /** Requests that fail and that the service also logs. */
 export const failures: Call[] = [
-  { request: 'GET /pots/500', ...problem(500, 'Internal Server Error', {}, { detail: 'the service failed' }) },
+  {
+    request: 'GET /pots/500',
+    ...problem(500, 'Internal Server Error', {}, { detail: 'internal error; its X-Request-Id is in the log' }),
+  },
   { request: 'GET /pots/503', ...problem(503, 'Service Unavailable', { 'retry-after': '7' }) },
 ]

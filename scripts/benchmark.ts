@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { commandLine, oneOf } from 'fastify-contract/command-line'
-import { contenders, generate, type Installation, install, removeDatabases } from './benchmark/contenders.ts'
 import { documentShapes } from './benchmark/document-shapes.ts'
+import { generate, type Installation, implementations, install, removeDatabases } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'
 import { type Results, report, table, writeFigures } from './benchmark/report.ts'
 import { groups, measureRound } from './benchmark/shapes.ts'
@@ -12,15 +12,15 @@ const { options } = commandLine(
   `.ci/nightly benchmark [--node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]
                   [--before DIRECTORY] [--write]
 
-Measures this service and other ways to build it, in all shapes of docs/benchmarks.md, which describes the contenders
+Measures this service and other ways to build it, in all shapes of docs/benchmarks.md, which describes the implementations
 and the method: CPU for a request, latency, start and first second, and the CPU of generation. Prints tables, and with
 --write also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle
 machine. The load is wrk, if it is installed, and otherwise this process.
 
 --node names versions of Node, of which the npm package "node" is fetched if necessary; the default is the running one.
---quick is 3 rounds of 1 second, and fewer contenders and schemas. --only chooses contenders:
-${Object.keys(contenders).join(', ')}. --groups chooses shapes: 1 is the plant store in memory, 2 with SQLite,
-3 to 5 a document with 1, 100 and 500 operations, and 6 generation. --before adds the contender "before", another build
+--quick is 3 rounds of 1 second, and fewer implementations and schemas. --only chooses implementations:
+${Object.keys(implementations).join(', ')}. --groups chooses shapes: 1 is the plant store in memory, 2 with SQLite,
+3 to 5 a document with 1, 100 and 500 operations, and 6 generation. --before adds the implementation "before", another build
 of this service: a directory with dist/server.js.
 `,
   {
@@ -37,7 +37,7 @@ of this service: a directory with dist/server.js.
 const { quick, before, write } = options
 const rounds = quick ? 3 : options.rounds
 const seconds = quick ? 1 : options.seconds
-const only = options.only?.split(',').map((name) => oneOf('only', name, Object.keys(contenders)))
+const only = options.only?.split(',').map((name) => oneOf('only', name, Object.keys(implementations)))
 
 if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
   console.error('benchmark: needs Linux, two cores and taskset of util-linux')

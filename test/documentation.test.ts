@@ -10,6 +10,18 @@ t.test('the README links to every page of docs/ and to the index of decisions', 
   for (const page of markdownPages('.').filter(isLinked)) t.ok(readme.includes(`(${page})`), page)
 })
 
+t.test('the glossary is short', async (t) => {
+  t.ok(readFileSync('docs/glossary.md', 'utf8').trimEnd().split('\n').length <= 30)
+})
+
+t.test('the packages and SECURITY.md name one repository', async (t) => {
+  const engine = JSON.parse(readFileSync('packages/fastify-contract/package.json', 'utf8'))
+  const [, url] = /^git\+(https:.*)\.git$/.exec(manifest.repository.url) ?? []
+  for (const { repository, homepage, bugs } of [manifest, engine])
+    t.match({ repository, homepage, bugs }, { repository: manifest.repository, homepage: url, bugs: `${url}/issues` })
+  t.match(readFileSync('SECURITY.md', 'utf8'), `(${url}/security/advisories/new)`)
+})
+
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8')
 const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
 

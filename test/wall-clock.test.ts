@@ -14,7 +14,7 @@ import { authorization } from './support/test-app.ts'
 import { inSeconds, writeTokenFile } from './support/token-files.ts'
 
 const hour = 3_600_000
-/** A timeout in milliseconds. So few creates fit into it that SQLite makes no automatic checkpoint. */
+/** A timeout in milliseconds. So few writes fit into it that SQLite makes no automatic checkpoint. */
 const patience = 15_000
 
 /** Starts the service with a wall clock that `setClock` shifts by milliseconds while the service runs. */

@@ -1,21 +1,27 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Contender, contenders } from './contenders.ts'
+import { type Implementation, implementations } from './implementations.ts'
 import { median, quantile, ratios } from './statistics.ts'
 
 /** The figures that a round measures: CPU in microseconds for each correct response, and times in milliseconds. */
 export type Figure = 'cpu' | 'p50' | 'p99' | 'time'
 
-/** The values of each round by shape, figure and contender. */
-export type Results = Map<string, Map<Figure, Map<Contender, number[]>>>
+/** The values of each round by shape, figure and implementation. */
+export type Results = Map<string, Map<Figure, Map<Implementation, number[]>>>
 
 /** Adds a value of a round. */
-export function addResult(results: Results, shape: string, figure: Figure, contender: Contender, value: number): void {
-  const figures = results.get(shape) ?? new Map<Figure, Map<Contender, number[]>>()
-  const values = figures.get(figure) ?? new Map<Contender, number[]>()
-  results.set(shape, figures.set(figure, values.set(contender, [...(values.get(contender) ?? []), value])))
+export function addResult(
+  results: Results,
+  shape: string,
+  figure: Figure,
+  implementation: Implementation,
+  value: number,
+): void {
+  const figures = results.get(shape) ?? new Map<Figure, Map<Implementation, number[]>>()
+  const values = figures.get(figure) ?? new Map<Implementation, number[]>()
+  results.set(shape, figures.set(figure, values.set(implementation, [...(values.get(implementation) ?? []), value])))
 }
 
-/** The contender to which all ratios compare. */
+/** The implementation to which all ratios compare. */
 const reference = 'fastify'
 
 /** Returns the chart and the tables of the results with their titles, as Markdown. */
@@ -30,14 +36,14 @@ export function report(results: Results): string[] {
   ]
   const sections = parts.flatMap(([title, cellOf, ...figures]) => {
     const shapes = [...results].filter(([, values]) => figures.every((figure) => values.has(figure)))
-    const columns = Object.entries(contenders).filter(([contender]) =>
-      shapes.some(([, values]) => values.get(figures[0] as Figure)?.has(contender as Contender)),
-    ) as [Contender, string][]
+    const columns = Object.entries(implementations).filter(([implementation]) =>
+      shapes.some(([, values]) => values.get(figures[0] as Figure)?.has(implementation as Implementation)),
+    ) as [Implementation, string][]
     const rows = shapes.map(([shape, values]) => [
       shape,
-      ...columns.map(([contender]) =>
+      ...columns.map(([implementation]) =>
         figures
-          .map((figure) => cellOf(values.get(figure)?.get(contender), values.get(figure)?.get(reference)))
+          .map((figure) => cellOf(values.get(figure)?.get(implementation), values.get(figure)?.get(reference)))
           .join(' / '),
       ),
     ])
@@ -70,11 +76,11 @@ export function table([head = [], ...rows]: string[][]): string {
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-/** Returns a bar for each contender, as long as the requests that it completes in a second of CPU. */
-function chart(costs: Map<Contender, number[]> | undefined): string[] {
+/** Returns a bar for each implementation, as long as the requests that it completes in a second of CPU. */
+function chart(costs: Map<Implementation, number[]> | undefined): string[] {
   if (costs === undefined) return []
-  const bars = Object.entries(contenders).flatMap(([contender, name]) => {
-    const values = costs.get(contender as Contender)
+  const bars = Object.entries(implementations).flatMap(([implementation, name]) => {
+    const values = costs.get(implementation as Implementation)
     return values === undefined ? [] : [{ name, rate: 1e6 / median(values) }]
   })
   const longest = Math.max(...bars.map(({ name }) => name.length))

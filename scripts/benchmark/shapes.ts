@@ -1,5 +1,5 @@
-import type { Contender, Installation, Served } from './contenders.ts'
-import { assertWorks, start } from './contenders.ts'
+import type { Implementation, Installation, Served } from './implementations.ts'
+import { assertWorks, start } from './implementations.ts'
 import { closedLoop, type Load, type LoadFigures, sendRequests } from './load.ts'
 import { addResult, type Results } from './report.ts'
 import { templates } from './requests.ts'
@@ -9,10 +9,10 @@ import { shuffled } from './statistics.ts'
 type Shape = { name: string; template: string; connections: number; rate?: number }
 
 /** Servers of one kind, which run side by side, and the shapes that each of them is measured with. */
-export type Group = { served: Served; contenders: Contender[]; shapes: Shape[] }
+export type Group = { served: Served; implementations: Implementation[]; shapes: Shape[] }
 
-const own: Contender[] = ['service', 'log', 'before']
-const withDocument: Contender[] = ['node-http', 'fastify', 'queue', 'glue', 'service']
+const own: Implementation[] = ['service', 'log', 'before']
+const withDocument: Implementation[] = ['node-http', 'fastify', 'queue', 'glue', 'service']
 const { plant, exactPlant, operation, batchOf10KiB, batchOf200KiB, list, exactList } = templates
 const cycle = (name: string): Shape => ({ name, template: operation, connections: 64 })
 
@@ -20,7 +20,7 @@ const cycle = (name: string): Shape => ({ name, template: operation, connections
 export const groups: Group[] = [
   {
     served: 'plants',
-    contenders: ['node-http', 'fastify', 'queue', 'bearer-auth', 'glue', ...own],
+    implementations: ['node-http', 'fastify', 'queue', 'bearer-auth', 'glue', ...own],
     shapes: [
       ...[1, 8, 64, 512].map((connections) => ({
         name: connections === 1 ? '1 connection' : `${connections} connections`,
@@ -33,7 +33,7 @@ export const groups: Group[] = [
   },
   {
     served: 'sqlite',
-    contenders: ['fastify', ...own],
+    implementations: ['fastify', ...own],
     shapes: [
       { name: 'SQLite, 1 connection', template: plant, connections: 1 },
       { name: 'SQLite, 64 connections', template: plant, connections: 64 },
@@ -41,7 +41,7 @@ export const groups: Group[] = [
   },
   {
     served: 1,
-    contenders: withDocument,
+    implementations: withDocument,
     shapes: [
       cycle('1 operation'),
       { name: 'body of 10 KiB', template: batchOf10KiB, connections: 64 },
@@ -50,15 +50,15 @@ export const groups: Group[] = [
       { name: 'list beyond 2^53', template: exactList, connections: 64 },
     ],
   },
-  { served: 100, contenders: withDocument, shapes: [cycle('100 operations')] },
-  { served: 500, contenders: withDocument, shapes: [cycle('500 operations')] },
+  { served: 100, implementations: withDocument, shapes: [cycle('100 operations')] },
+  { served: 500, implementations: withDocument, shapes: [cycle('500 operations')] },
 ]
 
 export type Options = {
   seconds: number
   /** Whether to measure only Fastify and the service, and node:http for the chart. */
   quick: boolean
-  /** The only contenders to measure; default: all of a group. */
+  /** The only implementations to measure; default: all of a group. */
   only: readonly string[] | undefined
   /** The directory of another build of the service. */
   before: string | undefined
@@ -70,17 +70,17 @@ export type Options = {
  */
 export async function measureRound(group: Group, installation: Installation, options: Options, results: Results) {
   const { served, shapes } = group
-  const quickly: Contender[] = ['fastify', ...own, ...(served === 'plants' ? (['node-http'] as const) : [])]
-  const chosen = group.contenders.filter(
-    (contender) =>
-      (contender !== 'before' || options.before !== undefined) &&
-      (options.only?.includes(contender) ?? (!options.quick || quickly.includes(contender))),
+  const quickly: Implementation[] = ['fastify', ...own, ...(served === 'plants' ? (['node-http'] as const) : [])]
+  const chosen = group.implementations.filter(
+    (implementation) =>
+      (implementation !== 'before' || options.before !== undefined) &&
+      (options.only?.includes(implementation) ?? (!options.quick || quickly.includes(implementation))),
   )
   const operations = typeof served === 'number' ? served : 1
   const servers = []
   try {
-    for (const contender of shuffled(chosen)) {
-      const server = await start(contender, served, installation, options.before)
+    for (const implementation of shuffled(chosen)) {
+      const server = await start(implementation, served, installation, options.before)
       servers.push(server)
       const load = (template: string, connections: number): Load => {
         return { port: server.port, template, operations, first: server.nextId, connections }
@@ -91,7 +91,7 @@ export async function measureRound(group: Group, installation: Installation, opt
         server.nextId += counted.answers + counted.errors + 2 * connections
         return counted
       }
-      const add = (name: string, value: number) => addResult(results, name, 'time', contender, value)
+      const add = (name: string, value: number) => addResult(results, name, 'time', implementation, value)
       if (typeof served === 'number') {
         // One request for each operation, one after the other.
         const { p50 } = await count(sendRequests(load(operation, 1), { seconds: 60, count: served }), 1)
@@ -110,17 +110,18 @@ export async function measureRound(group: Group, installation: Installation, opt
     }
     for (const { name, template, connections, rate } of shapes) {
       for (const server of shuffled(servers)) {
-        const { port, nextId: first, contender } = server
+        const { port, nextId: first, implementation } = server
         const load = { port, template, operations, first, connections }
         const before = server.cpu()
         const run = rate === undefined ? closedLoop(load, options.seconds) : sendRequests(load, { ...options, rate })
         const figures = await run
-        if (figures.answers === 0) throw new Error(`${contender}, ${name}: no response with 200`)
+        if (figures.answers === 0) throw new Error(`${implementation}, ${name}: no response with 200`)
         const cpu = (1e6 * (server.cpu() - before)) / figures.answers
         server.nextId += figures.answers + figures.errors + 2 * connections
-        if (figures.errors > 0) console.error(`${contender}, ${name}: ${figures.errors} of ${figures.answers} failed`)
+        if (figures.errors > 0)
+          console.error(`${implementation}, ${name}: ${figures.errors} of ${figures.answers} failed`)
         for (const [figure, value] of Object.entries({ cpu, p50: figures.p50, p99: figures.p99 })) {
-          addResult(results, name, figure as 'cpu', contender, value)
+          addResult(results, name, figure as 'cpu', implementation, value)
         }
       }
     }

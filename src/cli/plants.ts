@@ -216,7 +216,7 @@ async function createLines(input: Readable, options: Import): Promise<void> {
 /** Returns whether a byte is JSON white space other than a line feed (RFC 8259 section 2). */
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09
 
-/** Creates plants concurrently and counts their outcomes. Rejects with the first error once every create is settled. */
+/** Creates plants concurrently and counts their outcomes. Rejects with the first error once every write is settled. */
 export async function createBatch(plants: StoredPlant[], { store, counts, report }: Import): Promise<void> {
   const creates = plants.map(async (plant) => {
     const outcome = await store.create(plant)

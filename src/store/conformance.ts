@@ -48,15 +48,15 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     }
   }),
 
-  'one of two concurrent creates of an id wins, when they are close together': withStore((store) =>
+  'one of two concurrent writes of an id wins, when they are close together': withStore((store) =>
     race(store, (n) => n >> 1),
   ),
 
-  'one of two concurrent creates of an id wins, when they are far apart': withStore((store) =>
+  'one of two concurrent writes of an id wins, when they are far apart': withStore((store) =>
     race(store, (n) => n % (count / 2)),
   ),
 
-  'close waits for pending creates and rejects new ones': withStore(async (store, open, durable) => {
+  'close waits for pending writes and rejects new ones': withStore(async (store, open, durable) => {
     const creates = Array.from({ length: 100 }, (_, id) => store.create({ id: BigInt(id), name: 'a' }))
     await Promise.all([store.close(), store.close()])
     assert.deepEqual(new Set(await Promise.all(creates)), new Set(['created']))

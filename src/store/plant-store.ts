@@ -2,7 +2,7 @@
 export type StoredPlant = { id: bigint; name: string; tag?: string }
 
 /**
- * The outcome of a create: the plant is new, the same plant exists already, or its id belongs to a plant with another
+ * The outcome of a write: the plant is new, the same plant exists already, or its id belongs to a plant with another
  * name or tag and nothing was changed. A missing tag differs from an empty one.
  */
 export type CreateOutcome = 'created' | 'identical' | 'conflict'
@@ -16,13 +16,13 @@ export type PlantOperations = {
 /** A store of plants. */
 export type PlantStore = PlantOperations & {
   /**
-   * Resolves when a create would be durable now, which the store tests with a write that leaves no plant. Otherwise
+   * Resolves when a write would be durable now, which the store tests with a write that leaves no plant. Otherwise
    * rejects with the reason. The service calls it every five seconds while no plant is created, and every second while
    * the service is not ready.
    */
   ready(): Promise<void>
   /**
-   * Resolves when every pending create has its outcome and all resources are released. It may be called several times.
+   * Resolves when every pending write has its outcome and all resources are released. It may be called several times.
    * After the first call, all other functions reject.
    */
   close(): Promise<void>
@@ -44,7 +44,7 @@ export type PlantQueries = {
   list(from: bigint, limit: number): Promise<StoredPlant[]>
 }
 
-/** Reports that a store cannot answer now. The outcome of the create is unknown, and a retry is safe. */
+/** Reports that a store cannot answer now. The outcome of the write is unknown, and a retry is safe. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   /** Seconds until the next try. */

@@ -7,9 +7,9 @@ const interval = 1_000
 const idleChecks = 5
 /** A pending probe or create counts as failed after `late` checks. After `abandoned` checks a new one is sent. */
 const [late, abandoned] = [2, 10]
-/** The service becomes unready after this many checks with failed creates, even if probes succeed. */
+/** The service becomes unready after this many checks with failed writes, even if probes succeed. */
 const maxFailedChecks = 5
-/** After `maxFailedChecks`, a successful probe counts only after this many checks without a failed create. */
+/** After `maxFailedChecks`, a successful probe counts only after this many checks without a failed write. */
 const recoveryChecks = 10
 
 export type StoreHealth = {
@@ -17,36 +17,36 @@ export type StoreHealth = {
   create: PlantStore['create']
   /** Resolves when the first probe has completed or is late. */
   known: Promise<void>
-  /** Returns why creates currently fail; undefined if they succeed. */
+  /** Returns why writes currently fail; undefined if they succeed. */
   reason(): string | undefined
   /** Stops the probes. */
   close(): void
 }
 
 /**
- * Derives readiness from creates and probes. A new plant proves that the store is ready. The store becomes unready
- * after two failures in a row, at least one of them a probe, or after repeated failures of creates despite successful
- * probes. It is then probed until a probe or a create succeeds. A single failure changes nothing, and neither does an
+ * Derives readiness from writes and probes. A new plant proves that the store is ready. The store becomes unready
+ * after two failures in a row, at least one of them a probe, or after repeated failures of writes despite successful
+ * probes. It is then probed until a probe or a write succeeds. A single failure changes nothing, and neither does an
  * identical plant, since no store has to write for it.
  *
- * @param onChange Called with the reason when creates start to fail, and with undefined when they succeed again.
+ * @param onChange Called with the reason when writes start to fail, and with undefined when they succeed again.
  */
 export function watchStore(store: PlantStore, onChange: (reason: string | undefined) => void): StoreHealth {
   /** The number of checks so far, which is the clock of the values below. */
   let now = 0
   let reason: string | undefined = 'starting'
   let reportedHealthy = true
-  /** Since the last success: the number of failed probes, and whether a create failed. */
+  /** Since the last success: the number of failed probes, and whether a write failed. */
   let failedProbes = 0
   let createFailed = false
-  /** The number of checks with failed creates since the last new plant, and the latest of these checks. */
+  /** The number of checks with failed writes since the last new plant, and the latest of these checks. */
   let failedChecks = 0
   let lastFailedCheck = Number.NEGATIVE_INFINITY
   /** Whether a plant was created since the last check, and the check of the last success. */
   let created = false
   let lastSuccess = 0
   let probe: { since: number } | undefined
-  /** The number of pending creates, whether one ended since the last check, and the checks since the last one ended. */
+  /** The number of pending writes, whether one ended since the last check, and the checks since the last one ended. */
   let pending = 0
   let ended = false
   let quietChecks = 0
@@ -82,7 +82,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
     if (reason !== undefined || createFailed || failedProbes > 1) fail(message)
   }
 
-  /** Counts a failed create, at most one for each check: creates that fail together have one cause. */
+  /** Counts a failed write, at most one for each check: writes that fail together have one cause. */
   function countFailedCreate(message: string): void {
     createFailed = true
     if (now === lastFailedCheck) return

@@ -26,7 +26,7 @@ for (const shape of ['chain of allOf', 'ring of references']) {
   })
 }
 
-t.test('a document that is too deep for openapi-typescript is rejected with the remedy', async (t) => {
+t.test('a document that is too deep for openapi-typescript is rejected with a fix', async (t) => {
   await t.rejects(compileDocument(shaped('chain of allOf', 2000), path), {
     message: /openapi\.yaml cannot be served as written:\n {2}#: schemas are nested, .*; shorten the chain/,
   })

@@ -9,7 +9,7 @@ const lines = 'a:\r\n'.repeat(15_000)
 const ok = { status: 200 }
 const tooLarge = { status: 431, error: 43100, closes: true } as const
 
-/** Returns a create request whose header section, with the empty line that ends it, has the given number of bytes. */
+/** Returns a write request whose header section, with the empty line that ends it, has the given number of bytes. */
 function ofSize(bytes: number) {
   const rest = request({ headers: ['X-Pad: '] }).length - record.length
   return request({ headers: [`X-Pad: ${'x'.repeat(bytes - rest)}`] })

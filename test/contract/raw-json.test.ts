@@ -228,7 +228,7 @@ overTheWire(t, (t, start) => {
         t.type(plant.id, 'bigint')
       }
       const taken = cases.filter(({ status }) => status === 200 || status === 409)
-      // The connection of each case also carries a probe, and the create above follows all of them.
+      // The connection of each case also carries a probe, and the write above follows all of them.
       t.equal(created.length, taken.length + cases.length + 1, 'a rejected request never reaches the store')
       t.same(log, [])
     })

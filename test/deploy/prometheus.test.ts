@@ -139,7 +139,7 @@ t.test('the rules use metrics and labels that the service exports', async (t) =>
   t.same(captured(expressions, /job="([^"]+)"/g), new Set([scrape.scrape_configs[0].job_name]))
 })
 
-t.test('every alert has a summary, a severity and a remedy', async (t) => {
+t.test('every alert has a summary, a severity and a fix', async (t) => {
   for (const { alert, labels, annotations } of rules) {
     t.match(alert, /^PlantStore[A-Z]\w+$/)
     t.match(labels.severity, /^(critical|warning)$/, alert)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -68,6 +69,18 @@ t.test('a release depends on the checks', async (t) => {
   }
   t.equal(released.checks?.uses, './.github/workflows/ci.yaml')
   t.ok(steps.some(({ step }) => step.run === '.ci/run'))
+})
+
+t.test('the notes of a release are the section of its version in the changelog', async (t) => {
+  const run = steps.map(({ step }) => step.run ?? '').find((text) => text.includes('CHANGELOG.md')) as string
+  const notes = (tag: string) =>
+    execFileSync('bash', ['-c', run.replace(/ > \S+$/, '')], {
+      encoding: 'utf8',
+      env: { ...process.env, GITHUB_REF_NAME: tag },
+    })
+  t.match(notes('v1.0.0'), /^\n- `POST \/plants` creates a plant/)
+  t.equal(notes('v1.0'), '')
+  t.match(readFileSync('CHANGELOG.md', 'utf8'), `## ${manifest.version} - 20`, 'the release has a date')
 })
 
 t.test('the commands of the workflows exist', async (t) => {

@@ -13,7 +13,7 @@ import { startService } from '../scenarios/built-service.ts'
 import { build } from '../scenarios/run-build.ts'
 import { type CassandraCluster, type CassandraNode, cassandraClasspath, startCassandra } from './cassandra-cluster.ts'
 
-/** The number of creates with an outcome, and the seed of the load. */
+/** The number of writes with an outcome, and the seed of the load. */
 const operations = Number(process.env.CASSANDRA_OPERATIONS ?? 3_000)
 const seed = Number(process.env.CASSANDRA_SEED ?? 1 + (Date.now() % 1_000_000))
 
@@ -97,7 +97,7 @@ type Faults = Record<string, (load: RecordedLoad) => Promise<void>>
 
 const kept = (load: RecordedLoad) => load.answered()
 
-/** Resolves once creates get an outcome again. */
+/** Resolves once writes get an outcome again. */
 async function untilAnswered(load: RecordedLoad): Promise<void> {
   const before = kept(load)
   await until(() => kept(load) > before + 20, 'creates with an outcome', patience)
@@ -184,7 +184,7 @@ function longestGap(load: RecordedLoad): () => number {
   }
 }
 
-/** Records the history of each id until `count` creates have an outcome and each fault has happened once. */
+/** Records the history of each id until `count` writes have an outcome and each fault has happened once. */
 async function record(t: Test, url: string, count: number, faults: Faults, prefix = '') {
   const services = await Promise.all([1, 2, 3].map(() => startService(prefix + url)))
   const load = startRecordedLoad(
@@ -208,7 +208,7 @@ async function record(t: Test, url: string, count: number, faults: Faults, prefi
   if (prefix === '') for (const { code } of ends) t.equal(code, 0, 'exit code')
 
   const histories = new Map<bigint, History>(load.histories)
-  // A defective store acknowledges so many creates that a sample has to do.
+  // A defective store acknowledges so many writes that a sample has to do.
   const step = prefix === '' ? 1 : Math.ceil(histories.size / 2_000)
   const stored = await storedPlants(
     url,

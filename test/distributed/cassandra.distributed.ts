@@ -18,7 +18,7 @@ const slow = {
 }
 const patience = 'query_timeout=60000&connect_timeout=30'
 
-/** Returns a store whose creates are repeated while it is unavailable, as a client does. */
+/** Returns a store whose writes are repeated while it is unavailable, as a client does. */
 const withRetries = (store: PlantStore): PlantStore => ({
   ...store,
   async create(plant) {
@@ -95,7 +95,7 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
     await t.rejects(openStore(cluster.url('unknown', patience).replace('datacenter1', 'mars')), /datacenter/)
   })
 
-  t.test('a node that acknowledges before its disk has a plant stops creates', async (t) => {
+  t.test('a node that acknowledges before its disk has a plant stops writes', async (t) => {
     const url = await empty()
     const store = await openStore(url)
     t.teardown(() => store.close())

@@ -77,7 +77,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     const agent = new Agent({ keepAlive: true, maxSockets: 64 })
     t.teardown(() => agent.destroy())
     const winners = new Map<bigint, string[]>()
-    /** Sends a create and retries it on 503, as a client may. */
+    /** Sends a write and retries it on 503, as a client may. */
     const create = async (port: number, id: bigint, name: string) => {
       for (;;) {
         const { status, flaw } = await requestPlant({ id, name }, { port, agent, timeout: 180_000 })

@@ -18,7 +18,7 @@ const [size, ballastSize] = [16, 4]
 /** Milliseconds of load while the disk is full. */
 const fullTime = 2_000
 
-/** Number of creates that must succeed once there is space. */
+/** Number of writes that must succeed once there is space. */
 const plantsAfter = 100
 
 /** A full disk causes 503 but no loss; once there is space the service recovers without a restart. */

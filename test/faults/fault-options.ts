@@ -10,7 +10,7 @@ export type FaultOptions = {
   outages: number
   /** Number of crash images of a disk to check. */
   images: number
-  /** Number of creates that must be answered before their histories are checked. */
+  /** Number of writes that must be answered before their histories are checked. */
   operations: number
   /** STORE_URL for the scenario `kill`; default: a SQLite file in the directory. */
   store: string | undefined

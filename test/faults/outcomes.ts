@@ -18,10 +18,10 @@ export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
 /** Returns an empty journal. */
 export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
 
-/** Returns whether a create was acknowledged. */
+/** Returns whether a write was acknowledged. */
 export const isAcknowledged = ({ status }: Outcome): boolean => status === 200
 
-/** Returns whether the service was unavailable for a create. */
+/** Returns whether the service was unavailable for a write. */
 export const isUnavailable = ({ status }: Outcome): boolean => status === 503
 
 /** Returns whether the connection failed before a response. */

@@ -12,7 +12,7 @@ export type RequestOptions = {
   timeout: number
 }
 
-/** Sends a create; resolves with the status and flaw of the response, or with the error code of the connection. */
+/** Sends a write; resolves with the status and flaw of the response, or with the error code of the connection. */
 export function requestPlant(plant: StoredPlant, options: RequestOptions): Promise<PlantResponse> {
   return new Promise((resolve) => {
     const failed = (error: Error & { code?: string }) =>

@@ -11,7 +11,7 @@ import { count, isAcknowledged, isDisconnected, isUnavailable, isWrong, longestW
 import { inspectRows, killServer, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
-/** Number of creates that must succeed on the standby before the load ends. */
+/** Number of writes that must succeed on the standby before the load ends. */
 const plantsAfter = 100
 
 /** The synchronous standby has every acknowledged plant, and the service connects to it once it is promoted. */

@@ -6,10 +6,10 @@ import type { Journal } from './outcomes.ts'
 import { inspectRows } from './postgres-rows.ts'
 import { inspect } from './sqlite-file.ts'
 
-/** A store in which a fault makes every create fail until the repair. */
+/** A store in which a fault makes every write fail until the repair. */
 export type BreakableStore = {
   url: string
-  /** True when the fault takes effect only after creates have used up the remaining space. */
+  /** True when the fault takes effect only after writes have used up the remaining space. */
   needsLoad?: boolean
   fault(): Promise<unknown>
   repair(): Promise<unknown>

@@ -13,7 +13,7 @@ import { type BreakableStore, faults } from './readiness-faults.ts'
 /** Milliseconds: deadline for a change of readiness, duration of a fault after it, and interval between two probes. */
 const [patience, faultTime, pause] = [30_000, 5_000, 20]
 
-/** Load balancers route by /readyz, so it must reflect whether creates succeed. */
+/** Load balancers route by /readyz, so it must reflect whether writes succeed. */
 export const readiness: Fault = {
   title: 'creates fail for a while, with and without clients: /readyz reflects it, and probes leave no rows',
   needs: [],

@@ -103,7 +103,7 @@ t.test('values that would exceed the memory limit get 503, small ones do not', a
   for (const go of waiting.splice(0)) go()
   t.match(await Promise.all([large, small]), [{ status: 200 }, { status: 200 }])
   const next = create(plant(2, 2_000))
-  await until(() => waiting.length === 1, 'the store has the next create')
+  await until(() => waiting.length === 1, 'the store has the next write')
   for (const go of waiting.splice(0)) go()
   t.match(await next, { status: 200 })
 })

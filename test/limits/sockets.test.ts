@@ -13,7 +13,7 @@ import { openSocket } from '../support/open-socket.ts'
 import { type Case, request, runCases } from '../support/raw-http.ts'
 import { createTestApp, token } from '../support/test-app.ts'
 
-/** Starts a listening service; `send` sends a create and checks the response against the contract. */
+/** Starts a listening service; `send` sends a write and checks the response against the contract. */
 async function listening(t: Test, options: Partial<AppOptions> = {}) {
   const shed: ShedReason[] = []
   const { listen } = await createTestApp(t, { shed: (reason) => shed.push(reason), ...options })
@@ -31,7 +31,7 @@ async function listening(t: Test, options: Partial<AppOptions> = {}) {
   return { port, send, shed }
 }
 
-/** Returns a store whose creates stay pending until `letGo` is called. */
+/** Returns a store whose writes stay pending until `letGo` is called. */
 function held() {
   const waiting: (() => void)[] = []
   return {

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { assertWorks } from '../../scripts/benchmark/contenders.ts'
+import { assertWorks } from '../../scripts/benchmark/implementations.ts'
 import { sendRequests } from '../../scripts/benchmark/load.ts'
 import { addResult, type Results, report } from '../../scripts/benchmark/report.ts'
 import { createdPlant, templates } from '../../scripts/benchmark/requests.ts'
 
 t.test('a ratio is the median of the ratios of all rounds, and the chart has the median of CPU', async (t) => {
   const results: Results = new Map()
-  const add = (contender: 'node-http' | 'fastify' | 'service', ...costs: number[]) => {
-    for (const cost of costs) addResult(results, '64 connections', 'cpu', contender, cost)
+  const add = (implementation: 'node-http' | 'fastify' | 'service', ...costs: number[]) => {
+    for (const cost of costs) addResult(results, '64 connections', 'cpu', implementation, cost)
   }
   add('fastify', 10, 40, 20)
   add('service', 20, 50, 10)
@@ -43,7 +43,7 @@ t.test('the load keeps its rate, sends each id once, and counts a stall and wron
   statuses[0] = 503
   const refused = await sendRequests({ ...load, first: 20_000_000 }, { seconds: 5, count: 3 })
   t.match(refused, { answers: 0, errors: 3 })
-  await t.rejects(assertWorks({ contender: 'fastify', port }, 'plants'), {
+  await t.rejects(assertWorks({ implementation: 'fastify', port }, 'plants'), {
     message: /^fastify responds to a plant with 503/,
   })
 })

@@ -18,17 +18,17 @@ t.test('generated files that belong together are loaded', async (t) => {
   t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
 })
 
-t.test('a damaged or missing file is rejected in one line with the remedy', async (t) => {
+t.test('a damaged or missing file is rejected in one line with a fix', async (t) => {
   for (const name of ['openapi.json', 'routes.json', 'schemas.js']) {
     const directory = t.testdir({})
     const url = copy(directory)
     const path = join(directory, name)
     writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
-    const remedy = 'run fastify-contract generate, then build again'
+    const fix = 'run fastify-contract generate, then build again'
     await t.rejects(loadContract(url, digests), {
-      message: `generated/${name} does not belong to this build; ${remedy}`,
+      message: `generated/${name} does not belong to this build; ${fix}`,
     })
     rmSync(path)
-    await t.rejects(loadContract(url, digests), { message: `generated/${name} cannot be read (ENOENT); ${remedy}` })
+    await t.rejects(loadContract(url, digests), { message: `generated/${name} cannot be read (ENOENT); ${fix}` })
   }
 })

@@ -10,7 +10,7 @@ import { forSourceAndBundle, type ServiceCode } from '../support/service-code.ts
 import { startService } from '../support/service-process.ts'
 import { heldCreates, startWithLogOfStore, storeWith } from '../support/store-module.ts'
 
-/** Module of a store whose creates stay pending until the process gets SIGUSR2. */
+/** Module of a store whose writes stay pending until the process gets SIGUSR2. */
 const heldStore = `
   import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
   const waiting = []
@@ -105,7 +105,7 @@ forSourceAndBundle(t, (t, code) => {
   })
 })
 
-/** Starts a service whose creates share one keep-alive connection. */
+/** Starts a service whose writes share one keep-alive connection. */
 async function start(t: Test, { command }: ServiceCode, environment: Record<string, string> = {}) {
   const service = await startService(t, environment, { command })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -30,7 +30,7 @@ t.test('a service whose first probe fails begins unready', async (t) => {
   t.hasStrict(await service.page('/readyz'), { status: 503, body: 'no disk\n' })
 })
 
-t.test('a create that fails alone does not make the service unready', async (t) => {
+t.test('a write that fails alone does not make the service unready', async (t) => {
   const members = `
     create: async (plant) => {
       if (plant.id % 2n === 1n) throw Object.assign(new Error('a moment'), { retryAfter: 1 })
@@ -46,7 +46,7 @@ t.test('a create that fails alone does not make the service unready', async (t) 
   t.same(readinessLog(service), [])
 })
 
-t.test('creates that fail for seconds make the service unready, even if probes succeed', async (t) => {
+t.test('writes that fail for seconds make the service unready, even if probes succeed', async (t) => {
   const members = `
     create: async () => {
       if (existsSync(flag)) throw Object.assign(new Error('maintenance'), { retryAfter: 1 })

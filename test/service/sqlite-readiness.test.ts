@@ -28,7 +28,7 @@ async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages:
   t.same(readinessLog(service), messages)
 }
 
-t.test('a removed file is noticed without a create, and the service recovers once it is back', async (t) => {
+t.test('a removed file is noticed without a write, and the service recovers once it is back', async (t) => {
   const service = await startSqlite(t, sourceCode)
   t.equal(await service.create(), 200)
   renameSync(service.path, `${service.path}.away`)
@@ -48,7 +48,7 @@ t.test('a removed file is noticed without a create, and the service recovers onc
 const limitable = spawnSync('prlimit', ['--version']).status === 0
 
 t.test(
-  'a disk that rejects writes makes the service unready, with and without creates',
+  'a disk that rejects writes makes the service unready, with and without writes',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
     // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `sourceCode`, does not.

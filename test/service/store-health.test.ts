@@ -115,7 +115,7 @@ t.test('two failed probes in a row make the service unready, one does not', asyn
   t.same(told, ['disk full', undefined], 'each change is reported once')
 })
 
-t.test('a create without an outcome makes the service unready when a probe hangs, too', async (t) => {
+t.test('a write without an outcome makes the service unready when a probe hangs, too', async (t) => {
   const { known, pass, create, createsHang, createsEnd, probesHang, probesSucceed, reason, told } = watch(t)
   await known
   createsHang()
@@ -132,7 +132,7 @@ t.test('a create without an outcome makes the service unready when a probe hangs
   t.same(told, ['the store did not respond within 2000 ms', undefined])
 })
 
-t.test('a failed create triggers a probe, which decides', async (t) => {
+t.test('a failed write triggers a probe, which decides', async (t) => {
   const { known, probes, create, createsFail, createsEnd, probesFail, reason, told } = watch(t)
   await known
   createsFail(new Unavailable('no space'))
@@ -157,7 +157,7 @@ t.test('a failed create triggers a probe, which decides', async (t) => {
   t.same(told, ['disk full', undefined])
 })
 
-t.test('a failed probe followed by a failed create makes the service unready', async (t) => {
+t.test('a failed probe followed by a failed write makes the service unready', async (t) => {
   const { known, pass, create, createsFail, probesFail, reason } = watch(t)
   await known
   probesFail('disk full')
@@ -180,7 +180,7 @@ t.test('a failed probe, new plants, and a failed probe leave the service ready',
   t.same(told, [])
 })
 
-t.test('repeated failed creates make the service unready despite good probes', async (t) => {
+t.test('repeated failed writes make the service unready despite good probes', async (t) => {
   const { known, pass, create, createsFail, probes, reason, told } = watch(t)
   await known
   createsFail(new Unavailable('maintenance'))
@@ -196,7 +196,7 @@ t.test('repeated failed creates make the service unready despite good probes', a
   t.equal(probes(), before + 9)
   t.equal(reason(), 'maintenance', 'successful probes do not count')
   await pass(1)
-  t.equal(reason(), undefined, 'ten seconds without a failed create do')
+  t.equal(reason(), undefined, 'ten seconds without a failed write do')
   t.same(told, ['maintenance', undefined])
 })
 

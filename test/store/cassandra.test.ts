@@ -202,7 +202,7 @@ t.test('a cluster that can lose plants is rejected unless the URL accepts it', a
   }
 })
 
-t.test('a node that returns with unsafe settings stops creates until it is safe', async (t) => {
+t.test('a node that returns with unsafe settings stops writes until it is safe', async (t) => {
   const cluster = newCluster()
   const store = await opened(t, cluster)
   cluster.durable = false
@@ -240,7 +240,7 @@ t.test('an invalid statement is no unavailable store', async (t) => {
   await t.rejects(store.create({ id: 1n, name: 'a' }), { code: 0x2200 } as unknown as Error)
 })
 
-t.test('creates of one id share one proposal', async (t) => {
+t.test('writes of one id share one proposal', async (t) => {
   const cluster = newCluster()
   const store = await opened(t, cluster)
   cluster.statements.length = 0

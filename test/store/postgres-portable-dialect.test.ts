@@ -46,7 +46,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   })
 }
 
-t.test('a create waits for another transaction with the same id', async (t) => {
+t.test('a write waits for another transaction with the same id', async (t) => {
   const url = await testDatabase(t)
   const store = await open(t, url)
   const other = new pg.Client(url)

@@ -171,7 +171,7 @@ t.test('close does not wait for a connection attempt', async (t) => {
   await closing
 })
 
-t.test('statement_timeout and query_timeout limit a create', async (t) => {
+t.test('statement_timeout and query_timeout limit a write', async (t) => {
   const server = await startServer(t)
   const proxy = await createTcpProxy(t, server.port)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`

@@ -203,7 +203,7 @@ t.test('the store is not ready while the synchronous standby is away', async (t)
   t.same(await standby.query('SELECT id FROM plants'), [])
 })
 
-t.test('the service is unready before the first create that waits for a lost standby fails', async (t) => {
+t.test('the service is unready before the first write that waits for a lost standby fails', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())

@@ -4,7 +4,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 
-/** The error of a create that may be retried. */
+/** The error of a write that may be retried. */
 export const unavailable = { name: 'Unavailable', retryAfter: 1 }
 
 /** Starts a PostgreSQL server; closes it when the test ends. */

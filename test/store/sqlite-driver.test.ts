@@ -17,7 +17,7 @@ const failing = (details: object) => () => {
   throw Object.assign(new Error('first line\nsecond line'), details)
 }
 
-t.test('an unusable driver is reported in one line with the remedy', async (t) => {
+t.test('an unusable driver is reported in one line with a fix', async (t) => {
   const either = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
   for (const details of [{ tries: ['/build'] }, { code: 'ERR_DLOPEN_FAILED' }]) {
     const message = `SQLite is missing, because better-sqlite3 has no binary for this Node; run npm rebuild better-sqlite3, ${either}`

@@ -42,7 +42,7 @@ t.test('the store is not ready while its table or a column is renamed', async (t
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
 })
 
-t.test('creates fail while the file or its journal has been replaced', async (t) => {
+t.test('writes fail while the file or its journal has been replaced', async (t) => {
   const { path, store } = await openBoth(t)
   const away = `${path}.away`
   const displaced: [string, string, (file: string) => void][] = [

@@ -130,7 +130,7 @@ t.test('tables that differ from their version are reported without SQL', async (
   }
 })
 
-t.test('a damaged file is reported with the remedy', async (t) => {
+t.test('a damaged file is reported with a fix', async (t) => {
   const path = fileOf(
     t.testdir({}),
     `CREATE TABLE plants (id); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`,

@@ -26,7 +26,7 @@ export type ServiceProcess = RunningProcess &
     banner: string
     /** Sends a request with the tests' token and, if any, a JSON body; on a new connection unless an agent is given. */
     call(method: string, target: string, sent?: Sent): Promise<HttpResponse>
-    /** Sends a create with JSON text and the tests' token, on a new connection unless an agent is given. */
+    /** Sends a write with JSON text and the tests' token, on a new connection unless an agent is given. */
     create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<HttpResponse>
     /** Resolves with the generated token, which has every scope; there is one only when ACCESS_TOKENS is empty. */
     generatedToken(): Promise<string>

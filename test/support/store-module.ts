@@ -4,7 +4,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { builtCode, type ServiceCode } from './service-code.ts'
 import { type ServiceOptions, startService } from './service-process.ts'
 
-/** Member of a store: creates stay pending until the process gets SIGUSR2. */
+/** Member of a store: writes stay pending until the process gets SIGUSR2. */
 export const heldCreates = `
   create: () => {
     console.log('taken by ' + process.pid)
@@ -40,7 +40,7 @@ export async function startWithLogOfStore(
   options: ServiceOptions = {},
 ) {
   const service = await startService(t, { LOG_LEVEL: 'silent', ...environment }, options)
-  /** Sends a create, on a new connection unless an agent is given; resolves with status and Connection header. */
+  /** Sends a write, on a new connection unless an agent is given; resolves with status and Connection header. */
   const create = async (id: number, name = 'a', agent?: Agent) => {
     const { status, headers } = await service.create(JSON.stringify({ id, name }), {}, agent)
     return [status, headers.connection]

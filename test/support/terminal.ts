@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** The reason to skip tests that need a terminal, which script(1) of util-linux creates; false when it is there. */
+/** The reason to skip tests that need a terminal, which script(1) of util-linux writes; false when it is there. */
 export const terminalSkipReason: string | false =
   /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '') === false &&
   'NOT RUN: script(1) of util-linux is missing'

@@ -54,7 +54,7 @@ export async function createTestApp(t: Test, options: Partial<AppOptions> = {}) 
     assertContractResponse(t, { method, path: target, status, headers: answered, body: text })
     return { status, headers: answered, body: text === '' ? undefined : JSON.parse(text), text }
   }
-  /** Sends a create; see `call`. */
+  /** Sends a write; see `call`. */
   const create = (body: NonNullable<Sent['body']>, headers: NonNullable<Sent['headers']> = {}) =>
     call('POST', '/plants', { body, headers })
 

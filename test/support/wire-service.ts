@@ -13,7 +13,7 @@ import { createTestApp } from './test-app.ts'
 
 type Wanted = {
   limits?: Partial<Pick<Limits, 'body' | 'headersTime' | 'requestTime'>>
-  /** Milliseconds that the store takes for a create. */
+  /** Milliseconds that the store takes for a write. */
   storeTime?: number
 }
 
@@ -23,7 +23,7 @@ export type WireService = {
   listen(): Promise<number>
   /** Lines of the log from level warn on. */
   log: string[]
-  /** Sends a create and checks the response against the contract. */
+  /** Sends a write and checks the response against the contract. */
   create(plant: object): Promise<{ status: number }>
   /** Returns the plants that the store was asked to create since the last call, in order. */
   created(): StoredPlant[]

@@ -20,7 +20,7 @@ const probe = 'DELETE FROM plants WHERE id = ? IF name = null'
 /** The number of ids of probes: few, so that few tombstones are kept, but enough to be spread over all nodes. */
 const probeIds = 4_096
 
-/** The most creates in flight. In version 1 of Paxos each occupies a thread of a node, of 128 by default. */
+/** The most writes in flight. In version 1 of Paxos each occupies a thread of a node, of 128 by default. */
 const outstanding = 128
 
 /** A store that also resolves with the plant of an id, or with undefined when there is none. */
@@ -67,8 +67,8 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
   }
 
   /**
-   * Creates a plant. A create whose id is in flight waits for that outcome, because concurrent proposals for a key
-   * cancel each other. The stored plant never changes, so it decides the waiting creates, too.
+   * Creates a plant. A write whose id is in flight waits for that outcome, because concurrent proposals for a key
+   * cancel each other. The stored plant never changes, so it decides the waiting writes, too.
    */
   async function commit(plant: StoredPlant): Promise<CreateOutcome> {
     const current = inFlight.get(plant.id) ?? store(plant).finally(() => inFlight.delete(plant.id))
@@ -78,8 +78,8 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
     return stored.name === plant.name && stored.tag === plant.tag ? 'identical' : 'conflict'
   }
 
-  // A conditional statement has one key, so creates are sent one by one, many at a time. An unavailable error is an
-  // outcome here, so that it does not reject the creates of other ids in the queue.
+  // A conditional statement has one key, so writes are sent one by one, many at a time. An unavailable error is an
+  // outcome here, so that it does not reject the writes of other ids in the queue.
   const creates = groupCommit<StoredPlant, CreateOutcome | Unavailable>(
     ([plant]) =>
       Promise.all([

@@ -4,7 +4,7 @@ import { type Primary, withRetries } from './postgres-primary.ts'
 
 type Query = Primary['query']
 
-/** A row for the outcome of a create: a new plant, without its name and tag, or the plant that existed. */
+/** A row for the outcome of a write: a new plant, without its name and tag, or the plant that existed. */
 export type CreateRow = Omit<PlantRow<string>, 'name'> & { name: string | null; created: boolean }
 
 /** The statements that create plants on one kind of server. All kinds share the queries. */
@@ -32,7 +32,7 @@ const postgresBuild = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compil
  * Returns the dialect for the server. An unknown engine gets the portable statements, which it is more likely to
  * support. With a synchronous standby, PostgreSQL shows rows that the standby may not have yet, so existing rows must
  * be locked. Spanner and Aurora DSQL reject that lock, and show only replicated rows. PostgreSQL could insert and read
- * in one statement, but that takes 1.6 times as long for a lone create, and is faster only from about 256 creates in
+ * in one statement, but that takes 1.6 times as long for a lone write, and is faster only from about 256 writes in
  * flight (docs/decisions/no-transactions.md).
  */
 export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
@@ -133,7 +133,7 @@ export const portableDialect: Dialect = {
  * Reads the rows of a batch in which some plants existed. The content of a row decides which create won. RETURNING only
  * tells a new plant from an identical one that existed, and may be wrong: Spanner's emulator returns as many ids as
  * there are new rows, but takes the last ids of the statement. The ids are certainly wrong when one of them belongs to a
- * row with different content. Then every row with the content of this create counts as new.
+ * row with different content. Then every row with the content of this write counts as new.
  */
 async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)

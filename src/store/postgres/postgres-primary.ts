@@ -30,12 +30,12 @@ export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSetti
     pool.on('connect', (client) => client.on('error', () => {}))
   }
   const inUse = new Set<PoolClient>()
-  /** The sessions that were fit for creates since the last error, with the time of their last check. */
+  /** The sessions that were fit for writes since the last error, with the time of their last check. */
   let fit = new WeakMap<PoolClient, number>()
   let chosen: Promise<Pool> | undefined
   let closed = false
 
-  /** Resolves with the first server that is fit for creates. */
+  /** Resolves with the first server that is fit for writes. */
   async function choose(): Promise<Pool> {
     fit = new WeakMap()
     const asked = pools.map(async (pool) => {
@@ -50,7 +50,7 @@ export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSetti
   }
 
   /**
-   * Runs a query, if any, with a deadline, in a session that is fit for creates. Any other session is closed: it keeps
+   * Runs a query, if any, with a deadline, in a session that is fit for writes. Any other session is closed: it keeps
    * the settings that its server, database or role had when it began, such as default_transaction_read_only. A late
    * query is not canceled, and its connection stays in use until the answer comes: a server whose commits wait for a
    * standby does not notice closed connections, and would run out of them.
@@ -82,7 +82,7 @@ export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSetti
     return await Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }
 
-  /** Rejects when a session is not fit for creates. */
+  /** Rejects when a session is not fit for writes. */
   async function checked(client: PoolClient): Promise<void> {
     const now = performance.now()
     if (now - (fit.get(client) ?? Number.NEGATIVE_INFINITY) < checkInterval) return
@@ -143,7 +143,7 @@ const names = [
 export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
 
 /**
- * Returns why a server with these settings must not receive creates, or undefined when it may. A server is rejected if
+ * Returns why a server with these settings must not receive writes, or undefined when it may. A server is rejected if
  * it is read-only or if its encoding is not UTF-8. Without `acceptLoss` it is also rejected if it can lose acknowledged
  * plants, by a crash of its own or by a failover to its standby.
  */
@@ -158,7 +158,7 @@ export function unfitReason(settings: ServerSettings, acceptLoss: boolean): stri
   return `its ${setting}, so it can lose acknowledged plants; change it, or set accept_data_loss=true`
 }
 
-/** The most runs of a transaction; after them its creates are rejected as unavailable. */
+/** The most runs of a transaction; after them its writes are rejected as unavailable. */
 const attempts = 10
 
 /** Milliseconds: before retry n, from the second on, the pause is at most `pause * 2 ** (n - 1)`. */

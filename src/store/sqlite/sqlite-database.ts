@@ -13,7 +13,7 @@ export type PlantDatabase = {
   commit(batch: StoredPlant[]): CreateOutcome[]
   /** Runs one of `sqliteQueries` by its name. */
   query(name: string, args: unknown[]): unknown
-  /** Commits as a create does, but changes no plant. Throws when a create could not be committed. */
+  /** Commits as a write does, but changes no plant. Throws when a write could not be committed. */
   probe(): void
   /** Copies the write-ahead log into the database file. Throws when it fails, unlike SQLite's automatic checkpoint. */
   checkpoint(): void
@@ -121,7 +121,7 @@ function createCommit(database: Database.Database): Commit {
 }
 
 /**
- * Returns a function that commits as a create does but leaves no plant. It throws when the table or a column is
+ * Returns a function that commits as a write does but leaves no plant. It throws when the table or a column is
  * missing. To have something to commit, it writes the schema version unchanged.
  */
 export function createProbe(database: Database.Database): () => void {

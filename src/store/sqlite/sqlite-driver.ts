@@ -33,15 +33,15 @@ function abortsLater(binary: string): boolean {
 
 /** Reports that the optional package better-sqlite3 is not installed or has no binary. */
 export class NoSqlite extends Error {
-  constructor(reason: string, remedy: string, cause: unknown) {
+  constructor(reason: string, fix: string, cause: unknown) {
     const alternative = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
-    super(`SQLite is missing, because ${reason}; ${remedy}, ${alternative}`, { cause })
+    super(`SQLite is missing, because ${reason}; ${fix}, ${alternative}`, { cause })
   }
 }
 
 /**
  * Opens a SQLite file. Loads the driver only now, because it is an optional package. Throws NoSqlite, in one line with
- * a remedy, when the driver cannot be used.
+ * a fix, when the driver cannot be used.
  */
 export function openSqliteFile(
   path: string,

@@ -1,10 +1,10 @@
 import type { StoredPlant } from '../../../src/store/plant-store.ts'
 import type { Random } from '../seeded-random.ts'
 
-/** Size of the pool from which the next create is drawn at random: creates of one id are close together, shuffled. */
+/** Size of the pool from which the next write is drawn at random: writes of one id are close together, shuffled. */
 const waiting = 32
 
-/** Maximum number of creates of a contended id, and of any other id. */
+/** Maximum number of writes of a contended id, and of any other id. */
 const [mostContended, mostAlone] = [6, 2]
 
 /** Returns one of three plants with the same id that differ only in the tag: missing, empty or set. */
@@ -15,8 +15,8 @@ function variantOf(id: bigint, variant: number): StoredPlant {
 }
 
 /**
- * Generates creates without end. Every other id is contended: at least two of its creates differ in content, and there
- * are up to six. The creates of any other id are identical.
+ * Generates writes without end. Every other id is contended: at least two of its writes differ in content, and there
+ * are up to six. The writes of any other id are identical.
  */
 export function* contendedCreates(random: Random): Generator<StoredPlant> {
   const pool: StoredPlant[] = []

@@ -10,11 +10,11 @@ export function countViolations(histories: Map<bigint, History>): { all: number;
   return { all: [...counts.values()].reduce((sum, ids) => sum + ids, 0), counts }
 }
 
-/** Returns whether creates with different content were sent. */
+/** Returns whether writes with different content were sent. */
 export const isContended = (history: History): boolean =>
   new Set(history.flatMap(({ outcome, content }) => (outcome === 'read' ? [] : [content]))).size > 1
 
-/** Returns whether two creates with different content overlapped in time. */
+/** Returns whether two writes with different content overlapped in time. */
 export const isRaced = (history: History): boolean =>
   history.some((one) =>
     history.some((other) => other.content !== one.content && other.start < one.end && one.start < other.end),

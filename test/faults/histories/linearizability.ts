@@ -19,7 +19,7 @@ const controlOperations = 3_000
 /** Deadline of a run (ms), far longer than a busy machine needs. */
 const patience = 3_600_000
 
-/** Under all faults, the responses of all instances must match one store in which the first create of an id wins. */
+/** Under all faults, the responses of all instances must match one store in which the first write of an id wins. */
 export const linearizability: Fault = {
   title: 'three instances race for ids while networks, instances and PostgreSQL fail',
   needs: [],
@@ -53,7 +53,7 @@ async function look(report: Report, { directory, random, operations }: FaultOpti
   await writeFile(join(directory, 'unexplained.txt'), unexplainedText(histories))
 }
 
-/** Records the history of each id until `operations` creates are answered and every kind of fault has occurred. */
+/** Records the history of each id until `operations` writes are answered and every kind of fault has occurred. */
 async function record(random: Random, operations: number, prefix: string) {
   const server = await startPostgres()
   const instances = await startTrio(server, random, prefix)

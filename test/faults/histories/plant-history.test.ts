@@ -17,32 +17,32 @@ const read = (content: string | undefined, start: number, end = start): Read => 
 
 const explained: Record<string, History> = {
   'no operation': [],
-  'a create, its retry, a conflict and a read': [
+  'a write, its retry, a conflict and a read': [
     create('kept', 'a', 0, 1),
     create('kept', 'a', 2, 3),
     create('conflict', 'b', 2, 3),
     read('a', 4),
   ],
-  'creates that overlap, of which the last one to begin wins': [
+  'writes that overlap, of which the last one to begin wins': [
     create('conflict', 'a', 0, 9),
     create('kept', 'b', 8, 10),
   ],
   'an end and a start at the same time': [create('conflict', 'a', 0, 5), create('kept', 'b', 5, 6)],
-  'a create without an answer that never happens': [create('unknown', 'a', 0, 1), create('kept', 'b', 2, 3)],
-  'a create without an answer that happens': [create('unknown', 'a', 0, 1), create('conflict', 'b', 2, 3)],
-  'a create that happens long after its client gave up': [
+  'a write without an answer that never happens': [create('unknown', 'a', 0, 1), create('kept', 'b', 2, 3)],
+  'a write without an answer that happens': [create('unknown', 'a', 0, 1), create('conflict', 'b', 2, 3)],
+  'a write that happens long after its client gave up': [
     create('unknown', 'a', 0, 1),
     read(undefined, 5),
     create('conflict', 'b', 6, 7),
     read('a', 8),
   ],
-  'one of two creates without an answer': [
+  'one of two writes without an answer': [
     create('unknown', 'a', 0, 1),
     create('unknown', 'b', 0, 1),
     create('conflict', 'a', 2, 3),
     create('kept', 'b', 4, 5),
   ],
-  'creates without an answer, and nothing in the end': [create('unknown', 'a', 0, 1), read(undefined, 2)],
+  'writes without an answer, and nothing in the end': [create('unknown', 'a', 0, 1), read(undefined, 2)],
 }
 
 const unexplained: Record<string, { history: History; why: string }> = {
@@ -71,15 +71,15 @@ const unexplained: Record<string, { history: History; why: string }> = {
     history: [create('conflict', 'a', 0, 4), create('kept', 'b', 5, 6)],
     why: 'an effect before its create began',
   },
-  'a conflict that ends before the create without an answer begins': {
+  'a conflict that ends before the write without an answer begins': {
     history: [create('conflict', 'a', 0, 4), create('unknown', 'b', 5, 6)],
     why: 'an effect before its create began',
   },
-  'all creates in conflict': {
+  'all writes in conflict': {
     history: [create('conflict', 'a', 0, 9), create('conflict', 'b', 0, 9)],
     why: 'a conflict with nothing',
   },
-  'conflicts with each of two creates without an answer': {
+  'conflicts with each of two writes without an answer': {
     history: [
       create('unknown', 'a', 0, 1),
       create('unknown', 'b', 0, 1),

@@ -1,6 +1,6 @@
-/** A create of one id. `start` precedes the request and `end` follows the response, on one monotonic clock. */
+/** A write of one id. `start` precedes the request and `end` follows the response, on one monotonic clock. */
 export type Create = {
-  /** 200, 409, or unknown: then the create may take effect at any time after its start, or never. */
+  /** 200, 409, or unknown: then the write may take effect at any time after its start, or never. */
   outcome: 'kept' | 'conflict' | 'unknown'
   /** Name and tag as a text that is equal only for equal plants. */
   content: string
@@ -16,7 +16,7 @@ export type History = (Create | Read)[]
 
 /**
  * Returns the reason why the history of an id is not linearizable, or undefined when it is. The model is a register
- * that is set once: the first create sets it; a later create is kept when its content is the same and conflicts
+ * that is set once: the first write sets it; a later write is kept when its content is the same and conflicts
  * otherwise. Every operation must take effect at one moment between its start and its end.
  */
 export function linearizabilityViolation(history: History): string | undefined {
@@ -35,7 +35,7 @@ const isSeen = ({ outcome, content }: Create | Read) =>
 const isConflict = ({ outcome }: Create | Read) => outcome === 'conflict'
 
 /**
- * Returns undefined when the register can have been set to `content` at one moment: after the start of a create of that
+ * Returns undefined when the register can have been set to `content` at one moment: after the start of a write of that
  * content, after the start of every read that found nothing, and before the first end of an operation that saw it set.
  * Such a moment suffices: every other operation can take effect before or after it, and an unknown create need not have
  * taken effect.

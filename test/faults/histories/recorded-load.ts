@@ -12,7 +12,7 @@ const clients = 24
 /** Milliseconds until a client times out, and the pause before a client retries after an unknown outcome. */
 const [patience, pause] = [3_000, 100]
 
-/** Number of times that a client retries a create without an outcome. */
+/** Number of times that a client retries a write without an outcome. */
 const retries = 3
 
 const outcomes = new Map<number | string, Create['outcome']>([
@@ -22,11 +22,11 @@ const outcomes = new Map<number | string, Create['outcome']>([
 ])
 
 export type RecordedLoad = {
-  /** The creates of each id. */
+  /** The writes of each id. */
   histories: Map<bigint, Create[]>
   /** Counts of each status, connection error code and contract violation. */
   answers: Map<number | string, number>
-  /** Returns the number of creates answered with 200 or 409. */
+  /** Returns the number of writes answered with 200 or 409. */
   answered(): number
   /** Returns the number of responses that no fault excuses: a status other than 200, 409, 503, or a flaw. */
   wrong(): number
@@ -34,7 +34,7 @@ export type RecordedLoad = {
   stop(): Promise<void>
 }
 
-/** Sends contended creates to several instances of the service in random order and records what clients observe. */
+/** Sends contended writes to several instances of the service in random order and records what clients observe. */
 export function startRecordedLoad(ports: number[], random: Random): RecordedLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const creates = contendedCreates(random)

@@ -16,7 +16,7 @@ import { installation, patroniPrograms } from './patroni-programs.ts'
 /** Number of switchovers and of frozen leaders; they follow the kills, of which there are `outages`. */
 const [switchovers, freezes] = [2, 2]
 
-/** Number of creates that must succeed on the next leader before an outage is over. */
+/** Number of writes that must succeed on the next leader before an outage is over. */
 const plantsAfter = 100
 
 /** No acknowledged plant is lost, and the service finds every new leader and never writes to the frozen one. */
@@ -99,7 +99,7 @@ async function inspectLeader(cluster: PatroniCluster, { journal }: Load) {
   return await inspectRows({ query: (sql) => query(url, sql) }, journal)
 }
 
-/** Causes an outage and ends it once creates succeed again; returns the longest time (ms) between two successes. */
+/** Causes an outage and ends it once writes succeed again; returns the longest time (ms) between two successes. */
 async function longestGap(load: Load, cause: () => Promise<() => void>): Promise<number> {
   const [begun, before] = [Date.now(), load.outcomes.length]
   const end = await cause()

@@ -2,7 +2,7 @@
  * store-writer.ts MODULE STORE_URL SEED SKIP COUNT CLIENTS
  *
  * Creates COUNT plants of SEED, after the first SKIP, in the store that MODULE opens, with CLIENTS concurrent clients.
- * Writes each id to stdout as soon as the create is acknowledged, which is when a client would get its response.
+ * Writes each id to stdout as soon as the write is acknowledged, which is when a client would get its response.
  */
 import { writeSync } from 'node:fs'
 import { idsOf, plantOf } from '../generated-plants.ts'

@@ -164,11 +164,11 @@ export async function loadContract(directory: URL, digests: Digests): Promise<Co
 
   async function read(name: keyof Digests): Promise<string> {
     const text = await readFile(new URL(name, directory), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`generated/${name} cannot be read (${error.code}); ${remedy}`)
+      throw new Error(`generated/${name} cannot be read (${error.code}); ${fix}`)
     })
     if (createHash('sha256').update(text).digest('hex') === digests[name]) return text
-    throw new Error(`generated/${name} does not belong to this build; ${remedy}`)
+    throw new Error(`generated/${name} does not belong to this build; ${fix}`)
   }
 }
 
-const remedy = 'run fastify-contract generate, then build again'
+const fix = 'run fastify-contract generate, then build again'

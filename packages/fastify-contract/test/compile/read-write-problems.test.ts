@@ -79,7 +79,7 @@ t.test('minProperties or maxProperties that count ignored properties give a warn
   )
 })
 
-t.test('nullable without a type gives a warning in 3.0 with the remedy', async (t) => {
+t.test('nullable without a type gives a warning in 3.0 with a fix', async (t) => {
   const wrapped = { nullable: true, allOf: [to('A')] }
   const schemas = {
     A: { type: 'string', nullable: true },

@@ -46,7 +46,7 @@ t.test('the growth of the time of a pattern is known', async (t) => {
   for (const pattern of linear) t.equal(growthOf(pattern), 'linear', pattern)
 })
 
-t.test('a pattern that takes more than quadratic time is refused', async (t) => {
+t.test('a pattern that takes more than quadratic time is rejected', async (t) => {
   const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
   for (const pattern of steep) {
     const message = `${pattern} takes more than quadratic time, ${remedy}`

@@ -30,7 +30,7 @@ t.test('bodies of supported media types are accepted', async (t) => {
   }
 })
 
-t.test('bodies of other media types are rejected with the remedy', async (t) => {
+t.test('bodies of other media types are rejected with a fix', async (t) => {
   t.same(problems({}), [': has no media type; add one'])
   t.same(problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, '*/*': { schema: object } }), [
     ': json is not a media type; use one such as text/plain',
@@ -102,7 +102,7 @@ t.test('supported form schemas are accepted', async (t) => {
   for (const one of fields) t.same(form(...one), [], JSON.stringify(one))
 })
 
-t.test('unsupported forms are rejected with location and remedy', async (t) => {
+t.test('unsupported forms are rejected with location and fix', async (t) => {
   const parts = '/multipart~1form-data'
   t.same(problems({ 'multipart/form-data': { schema: { type: 'array' } } }), [
     `${parts}/schema: a form must be an object; describe each field as a property`,

@@ -46,7 +46,7 @@ t.test('supported features are accepted', async (t) => {
   t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [])
 })
 
-t.test('every unsupported feature is reported with its location and the remedy', async (t) => {
+t.test('every unsupported feature is reported with its location and a fix', async (t) => {
   const at = '#/paths/%2Fa/get'.replace('%2F', '~1')
   const p = `${at}/parameters/0: parameter p:`
   t.same(problems({}, { path: '/{a}{b}' }), [

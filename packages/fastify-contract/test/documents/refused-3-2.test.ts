@@ -2,7 +2,7 @@ import t from 'tap'
 import { compileContract } from '../../src/compile/compile.ts'
 import { refusalLines } from '../support/refusal.ts'
 
-t.test('unsupported features of OpenAPI 3.2 are rejected with location and remedy', async (t) => {
+t.test('unsupported features of OpenAPI 3.2 are rejected with location and fix', async (t) => {
   const document = 'packages/fastify-contract/test/documents/refused-3-2.yaml'
   const { message } = await compileContract(document, {
     rules: 'packages/fastify-contract/test/documents/redocly.yaml',

@@ -31,7 +31,7 @@ const styles = [
   '16: parameter latin: text/plain;charset=latin1 is not supported in a parameter; use application/json or text/plain',
 ]
 
-t.test('unsupported documents are rejected with location and remedy', async (t) => {
+t.test('unsupported documents are rejected with location and fix', async (t) => {
   const document = 'packages/fastify-contract/test/documents/refused.yaml'
   const { message } = await compileContract(document, { rules }).then(
     () => new Error('taken'),

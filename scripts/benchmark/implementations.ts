@@ -12,8 +12,8 @@ import { freePort } from '../system/free-port.ts'
 import { installNode, runNpm } from '../system/install-node.ts'
 import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 
-/** The contenders by key, in the order of columns. */
-export const contenders = {
+/** The implementations by key, in the order of columns. */
+export const implementations = {
   'node-http': 'node:http',
   fastify: 'Fastify',
   queue: 'Fastify, queue',
@@ -23,7 +23,7 @@ export const contenders = {
   log: 'with access log',
   before: 'before',
 }
-export type Contender = keyof typeof contenders
+export type Implementation = keyof typeof implementations
 
 /** What a process serves: the plant store in memory or in SQLite, or the document with that many operations. */
 export type Served = 'plants' | 'sqlite' | number
@@ -95,7 +95,7 @@ async function installOther(version: string, directory: string): Promise<NodeJS.
 
 /** A running server. */
 export type Server = {
-  contender: Contender
+  implementation: Implementation
   port: number
   /** Milliseconds from spawn to the first response. */
   startTime: number
@@ -106,8 +106,13 @@ export type Server = {
   stop(): Promise<void>
 }
 
-/** Returns the file and the environment of a contender. */
-function command(contender: Contender, served: Served, { directory }: Installation, before: string | undefined) {
+/** Returns the file and the environment of an implementation. */
+function command(
+  implementation: Implementation,
+  served: Served,
+  { directory }: Installation,
+  before: string | undefined,
+) {
   const document = typeof served === 'number'
   const path = join(directory, document ? String(served) : 'generated', 'openapi.json')
   const database = join(directory, 'databases', `${crypto.randomUUID()}.db`)
@@ -115,7 +120,7 @@ function command(contender: Contender, served: Served, { directory }: Installati
   const ofPeer = { DOCUMENT: path, ...(document && { OPERATIONS: String(served) }) }
   const ofService = { ACCESS_LOG: 'off', STORE_URL: served === 'sqlite' ? `sqlite:${database}` : 'memory:' }
   const sqlite = served === 'sqlite' && { SQLITE_FILE: database }
-  const commands: Record<Contender, [file: string, env: object]> = {
+  const commands: Record<Implementation, [file: string, env: object]> = {
     'node-http': [peer('node-http'), ofPeer],
     fastify: [peer('fastify'), { ...ofPeer, ...sqlite }],
     queue: [peer('fastify'), { ...ofPeer, ...sqlite, QUEUE: 'on' }],
@@ -125,7 +130,7 @@ function command(contender: Contender, served: Served, { directory }: Installati
     log: [join(directory, 'dist', 'server.js'), { ...ofService, ACCESS_LOG: 'on' }],
     before: [join(resolve(before ?? '.'), 'dist', 'server.js'), ofService],
   }
-  return commands[contender]
+  return commands[implementation]
 }
 
 /**
@@ -133,12 +138,12 @@ function command(contender: Contender, served: Served, { directory }: Installati
  * /dev/null. Rejects if that response is not a 200, if the process ends before it, or after 60 s.
  */
 export async function start(
-  contender: Contender,
+  implementation: Implementation,
   served: Served,
   installation: Installation,
   before?: string,
 ): Promise<Server> {
-  const [file, variables] = command(contender, served, installation, before)
+  const [file, variables] = command(implementation, served, installation, before)
   const [port, managementPort] = [await freePort(), await freePort()]
   await mkdir(join(installation.directory, 'databases'), { recursive: true })
   const env = {
@@ -156,12 +161,12 @@ export async function start(
   process.once('exit', kill)
   const path = typeof served === 'number' ? `/plants${served - 1}` : '/plants'
   while (!(await isResponding())) {
-    if (performance.now() - begin > 60_000) throw new Error(`${contender}: no response within 60 s`)
-    if (child.exitCode !== null) throw new Error(`${contender}: exited with ${child.exitCode} before it responded`)
+    if (performance.now() - begin > 60_000) throw new Error(`${implementation}: no response within 60 s`)
+    if (child.exitCode !== null) throw new Error(`${implementation}: exited with ${child.exitCode} before it responded`)
     await sleep(1)
   }
   return {
-    contender,
+    implementation,
     port,
     startTime: performance.now() - begin,
     nextId: firstId,
@@ -178,7 +183,7 @@ export async function start(
     // A busy machine can delay the event loop so that the service sheds its first request.
     if (response === undefined || response.status === 503) return false
     if (response.status === 200) return true
-    throw new Error(`${contender}: the first response is ${response.status}: ${response.text}`)
+    throw new Error(`${implementation}: the first response is ${response.status}: ${response.text}`)
   }
 }
 
@@ -220,7 +225,7 @@ function send(
  * response.
  */
 export async function assertWorks(
-  { contender, port }: Pick<Server, 'contender' | 'port'>,
+  { implementation, port }: Pick<Server, 'implementation' | 'port'>,
   served: Served,
 ): Promise<void> {
   const bodyOf = (template: string) => template.slice(template.indexOf('\r\n\r\n') + 4).replace('{id}', '2')
@@ -232,7 +237,7 @@ export async function assertWorks(
   ) => {
     const response = await send(port, ...sent)
     if (response !== undefined && isCorrect(response)) return
-    throw new Error(`${contender} responds to ${what} with ${response?.status}: ${response?.text.slice(0, 200)}`)
+    throw new Error(`${implementation} responds to ${what} with ${response?.status}: ${response?.text.slice(0, 200)}`)
   }
   const is =
     (expected: number, part = '') =>

@@ -24,7 +24,7 @@ export async function show(t: Test, path: string, width: number, dark: boolean):
 export async function violations({ evaluate }: Page): Promise<string[]> {
   await evaluate(`settled()`)
   await evaluate(`if (globalThis.axe === undefined) { ${axe.source} }`)
-  return await evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
+  return await evaluate(`axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
     ({ id, nodes }) => nodes.map(({ html, any, all, none }) => [id, html, [...any, ...all, ...none][0]?.message].join(' '))
   ))`)
 }

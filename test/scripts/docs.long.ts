@@ -126,9 +126,13 @@ t.test('--serve serves the page, its history and nothing else', async (t) => {
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })
 
-/** Returns Markdown as the page shows it: in one line and without backticks. */
+/** Returns Markdown as the page shows it: in one line, without backticks and the targets of links. */
 function plain(markdown: string): string {
-  return markdown.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim()
+  return markdown
+    .replaceAll('`', '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
 
 const widths = `(({ scrollWidth, clientWidth }) => JSON.stringify({ scrollWidth, clientWidth }))(document.documentElement)`

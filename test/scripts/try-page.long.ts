@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { writeTryPage } from '../../packages/fastify-contract/src/docs/docs-page.ts'
+import { writeDocs, writeTryPage } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { tryPage } from '../../packages/fastify-contract/src/docs/try-page.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
@@ -72,7 +72,10 @@ for (const [width, dark] of [
   t.test(`a plant with the largest id is created, and axe finds nothing, ${name}`, inBrowser, async (t) => {
     const { page, ids, url } = await openPlants(t, { width, dark })
     t.same(await violations(page), [], 'the page before a request')
-    t.match(await page.send(), { status: /^401 Unauthorized, \d+ ms$/, headers: /^www-authenticate: .*Bearer/m })
+    t.match(await page.send(), {
+      status: /^401 Unauthorized, \d+ ms: the access token is missing$/,
+      headers: /^www-authenticate: .*Bearer/m,
+    })
     const created = await page.send({ bearer: token, Body: largest })
     t.match(created, { status: /^200 OK, \d+ ms$/, body: '{"name":"Mönstera"}' })
     t.match(created.headers, /^content-type: application\/json/m)
@@ -90,9 +93,70 @@ for (const [width, dark] of [
   })
 }
 
+t.test('Enter submits, and a value that a browser cannot send is named', inBrowser, async (t) => {
+  const { page, ids } = await openPlants(t)
+  const press = (selector: string, value: string, init: object = {}) =>
+    page.evaluate(`(async () => {
+      const field = document.querySelector('${selector}')
+      field.value = ${JSON.stringify(value)}
+      const output = document.querySelector('output')
+      output.innerText = ''
+      field.dispatchEvent(new KeyboardEvent('keydown', ${JSON.stringify({ key: 'Enter', bubbles: true, ...init })}))
+      return await found(() => /^(?!Sending).+/s.exec(output.innerText)?.[0])
+    })()`)
+  t.match(
+    await press('[data-credential]', 'tökén€'),
+    /^Not sent: Authorization has a character that a header cannot contain; /,
+  )
+  t.match(await press('[data-credential]', 'wrong'), /^401 Unauthorized, \d+ ms: the access token is not valid$/)
+  t.match(await press('[data-credential]', token), /^200 OK, \d+ ms$/)
+  t.match(await press('[data-body]', '{"id":2}', { ctrlKey: true }), /^400 Bad Request, \d+ ms: body must have .*name/)
+  t.match(await press('[data-body]', largest, { ctrlKey: true }), /^200 OK, \d+ ms$/)
+  t.same(ids, [1n, 2n ** 63n - 1n])
+})
+
+t.test('the docs page shows the form of an operation in a panel, which keeps the token', inBrowser, async (t) => {
+  const origins: string[] = []
+  const { listen } = await createTestApp(t, { ownOrigins: () => origins })
+  const directory = t.testdir({ 'openapi.json': readFileSync('generated/openapi.json') })
+  await writeTryPage(directory, { generated: directory })
+  const url = `http://127.0.0.1:${await listen()}`
+  const docs = await serveDocs(t, await writeDocs(directory), url)
+  origins.push(new URL(docs).origin)
+  const page = await open(t, chromium, docs, 1280, { height: 1400 })
+  await page.evaluate(inPage)
+  await page.evaluate(
+    `found(() => document.querySelector('.menu-content')).then(() => go(/^#\\/plants$/)).then(() => go(/createplant$/))`,
+  )
+  t.same(
+    page.requests.filter((one) => !one.startsWith('data:')),
+    [docs],
+    'nothing is requested before',
+  )
+  const send = (token: string) =>
+    page.evaluate(`(async () => {
+      const link = await found(() => document.querySelector('.try'))
+      link.click()
+      const frame = document.querySelector('.try-panel iframe')
+      const form = await found(() => frame.contentDocument?.querySelector('details[open] form'))
+      const output = form.querySelector('output')
+      output.innerText = ''
+      if (${JSON.stringify(token)} !== '') frame.contentDocument.querySelector('[data-credential]').value = ${JSON.stringify(token)}
+      form.querySelector('button').click()
+      const status = await found(() => /^(?!Sending).+/s.exec(output.innerText)?.[0])
+      frame.contentWindow.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))
+      return [link.getAttribute('href'), status, frame.parentElement.hidden, document.activeElement === link]
+    })()`)
+  t.match(await send(token), ['try.html#POST/plants', /^200 OK/, true, true])
+  t.match(await send(''), ['try.html#POST/plants', /^200 OK/, true, true], 'the token is entered once')
+  await page.evaluate(`document.querySelector('.try').click()`)
+  t.same(await violations(page), [])
+  t.same([...page.refused, ...page.faults], [])
+})
+
 t.test('errors for which the service closes the connection are shown', inBrowser, async (t) => {
   const { page, ids } = await openPlants(t)
-  const error = (status: string, body: RegExp) => ({ status: new RegExp(`^${status}, \\d+ ms$`), body })
+  const error = (status: string, body: RegExp) => ({ status: new RegExp(`^${status}, \\d+ ms(: .+)?$`), body })
   for (const size of [300_000, 2_000_000]) {
     const Body = `{"id":1,"name":"${'x'.repeat(size)}"}`
     t.match(

@@ -23,8 +23,8 @@ import { startService } from '../support/service-process.ts'
 
 const { documentText } = contract
 const { title, version } = contract.routes.info
-const docsPage = '<p>plants<!-- try.html -->'
-const linkedPage = '<p>plants<a href="try.html">Try an operation</a>'
+const docsPage = `<meta content="frame-src 'none'"><p>plants<!-- try.html -->`
+const linkedPage = `<meta content="frame-src 'self'"><p>plants<a href="try.html">Try an operation</a>`
 const historyPage = '<p>versions'
 const tryPage = '<meta content="connect-src SERVICE_URL"><main data-service="SERVICE_URL">SERVICE_URL'
 const tryPageOf = (url: string) => `<meta content="connect-src ${url}"><main data-service="${url}">SERVICE_URL`
@@ -176,9 +176,11 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.match(tryAnswer, { status: 404, body: /^[^\n]*fastify-contract dev[^\n]*\n$/ })
   })
 
-  t.test('the docs page forbids framing', async (t) => {
+  t.test('the docs page forbids framing, and only it may frame the forms', async (t) => {
     const { ask } = await start(t)
-    t.equal((await ask('/docs')).headers['content-security-policy'], "frame-ancestors 'none'")
+    const policyOf = async (path: string) => (await ask(path)).headers['content-security-policy']
+    for (const path of ['/docs', '/history.html']) t.equal(await policyOf(path), "frame-ancestors 'none'", path)
+    t.equal(await policyOf('/try.html'), "frame-ancestors 'self'")
   })
 
   t.test('on a loopback address only loopback host names are accepted', async (t) => {

@@ -147,7 +147,7 @@ export const bearer =
   async ({ app, realm, withinFailureLimit }) => {
     const challenge = challengeOf('Bearer', realm)
     // RFC 6750 section 3.1: the challenge for a missing token has no error code.
-    const missing = () => unauthenticated('missingToken', 'an access token is required', challenge)
+    const missing = () => unauthenticated('missingToken', 'the access token is missing', challenge)
     // The same for an unknown, an expired and a revoked token.
     const invalid = () =>
       unauthenticated('invalidToken', 'the access token is not valid', `${challenge}, error="invalid_token"`)

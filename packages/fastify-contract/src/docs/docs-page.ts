@@ -26,7 +26,7 @@ export const docsDefaults: DocsOptions = {
 }
 
 const template = join(import.meta.dirname, 'template.hbs')
-const ownScript = join(import.meta.dirname, 'page-repairs.js')
+const ownScripts = ['page-repairs.js', 'try-panel.js'].map((name) => join(import.meta.dirname, name))
 
 /**
  * Writes the documentation of a service into a directory: index.html, which loads nothing, and history.html, which
@@ -54,7 +54,8 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
       // Without this tag Redoc shows schemas only inside the operations that use them.
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
-    const html = selfContainedPage(await readFile(built, 'utf8'), await readFile(ownScript, 'utf8'))
+    const scripts = await Promise.all(ownScripts.map((path) => readFile(path, 'utf8')))
+    const html = selfContainedPage(await readFile(built, 'utf8'), scripts.join(''))
     await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
     await writeFile(history, await historyPage(document, all.released))

@@ -11,6 +11,7 @@
     // Redoc appends an open menu to the body.
     ['body > div:not(#redoc):has([role=menu])', { role: 'region', 'aria-label': 'Menu' }],
     ['h4[data-component-name="Typography/H4"]', { 'aria-level': '3' }],
+    ['[data-component-name="Markdown/Markdown"] pre', { role: 'group', tabindex: '0', 'aria-label': 'Example' }],
     ['main h5', { 'aria-level': '4' }],
   ]
   const repair = () => {

@@ -5,10 +5,10 @@ const style = `
         color-scheme: light dark;
         --accent: light-dark(#174fc4, #9bbcff);
         --quiet: light-dark(#5a5d66, #a9adb8);
-        --line: light-dark(#e3e5ea, #3a3c44);
-        --card: light-dark(#fafafb, #232329);
+        --line: light-dark(#e3e5ea, #3f424c);
+        --card: light-dark(#fafafb, #2a2d36);
         color: light-dark(#1a1a1a, #f0f0f0);
-        background: light-dark(#fff, #1b1b1f);
+        background: light-dark(#fff, #22242b);
         font: 16px/1.6 system-ui, sans-serif;
       }
       body { margin: 0; overflow-wrap: anywhere }
@@ -29,13 +29,16 @@ const style = `
       label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600 }
       input, textarea, select {
         width: 100%; box-sizing: border-box; padding: 0.5rem; color: inherit;
-        background: light-dark(#fff, #1b1b1f); border: 1px solid light-dark(#8a8d96, #71747e); border-radius: 6px;
+        background: light-dark(#fff, #22242b); border: 1px solid light-dark(#8a8d96, #71747e); border-radius: 6px;
       }
       button {
         margin-top: 1rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 6px;
         font: inherit; font-weight: 600; color: light-dark(#fff, #14141a); background: var(--accent); cursor: pointer;
       }
       output { font-weight: 600 }
+      .framed { nav, h1, .intro { display: none } }
+      .framed main:has(details:target) details:not(:target) { display: none }
+      .framed main { padding: 0 1rem }
       @media (min-width: 56rem) {
         form { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; align-items: start }
       }

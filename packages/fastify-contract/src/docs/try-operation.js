@@ -10,6 +10,10 @@ const { service } = document.querySelector('main').dataset
 
 for (const form of document.forms) {
   let isPending = false
+  // In a line, Enter submits a form by itself.
+  form.addEventListener('keydown', ({ key, ctrlKey, metaKey }) => {
+    if (key === 'Enter' && (ctrlKey || metaKey)) form.requestSubmit()
+  })
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     if (isPending) return
@@ -18,6 +22,25 @@ for (const form of document.forms) {
     show(form, await sendForm(form).catch((error) => ({ status: `Not sent: ${error.message}` })))
     isPending = false
   })
+}
+
+/** The credentials are outside the forms: Enter submits the form of the chosen operation, or the first open one. */
+for (const field of document.querySelectorAll('[data-credential]')) {
+  field.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Enter') return
+    const chosen = document.querySelector('details:target') ?? document.querySelector('details[open]')
+    chosen?.querySelector('form').requestSubmit()
+  })
+}
+
+// In the panel of the API page, only the chosen operation is shown.
+if (window !== window.top) document.documentElement.classList.add('framed')
+addEventListener('hashchange', openTarget)
+openTarget()
+
+function openTarget() {
+  const target = document.querySelector('details:target')
+  if (target !== null) target.open = true
 }
 
 function show(form, { status, headers = '', body = '' }) {
@@ -56,7 +79,20 @@ async function sendForm(form) {
   const { body, note } = await bodyOf(response)
   const lines = Array.from(response.headers, ([name, value]) => `${name}: ${value}`)
   const time = `${Math.round(performance.now() - began)} ms`
-  return { status: `${response.status} ${response.statusText}, ${time}${note}`, headers: lines.join('\n'), body }
+  const words = response.ok ? '' : wordsOf(body)
+  const status = `${response.status} ${response.statusText}, ${time}${note}${words}`
+  return { status, headers: lines.join('\n'), body }
+}
+
+/** Returns what an error body says in words (`message`, or `detail` and `title` of RFC 9457), after a colon. */
+function wordsOf(body) {
+  try {
+    const { message, detail, title } = JSON.parse(body)
+    const words = message ?? detail ?? title
+    return typeof words === 'string' ? `: ${words}` : ''
+  } catch {
+    return ''
+  }
 }
 
 /** Returns the headers of a request. Throws an error that names the one whose value a browser cannot send. */
@@ -66,7 +102,7 @@ function headersOf(pairs) {
     try {
       headers.append(name, value)
     } catch {
-      throw new Error(`${name} must be ISO-8859-1 text without line breaks`)
+      throw new Error(`${name} has a character that a header cannot contain; use Latin letters, digits and signs`)
     }
   }
   return headers

@@ -28,7 +28,7 @@ export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): 
   const all = endpoints(document)
   const schemes = [...new Set(all.flatMap(schemesOf))]
   const sections = [
-    '<p>Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and responses are shown unmodified, so that large integers stay exact.</p>',
+    '<p class="intro">Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and responses are shown unmodified, so that large integers stay exact.</p>',
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
@@ -67,10 +67,10 @@ const disabledFor = (place: string): string => (place === 'cookie' ? ' disabled'
 const placeHint = (place: string): string => (place === 'cookie' ? 'cookie, which a page cannot send' : place)
 
 function operationForm(document: Document, endpoint: Endpoint, id: string, isOpen: boolean): string {
-  const { method, routes, pointer, parameters, requestBody } = endpoint
+  const { method, path: key, routes, pointer, parameters, requestBody } = endpoint
   const { summary = endpoint.operationId } = resolve(document, pointer) as { summary?: string }
   const path = routes[0] as string
-  return `<details${isOpen ? ' open' : ''}>
+  return `<details id="${escapeHtml(method + key)}"${isOpen ? ' open' : ''}>
 <summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
 <form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
 <div>
@@ -78,7 +78,7 @@ ${[
   ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
   ...(requestBody === undefined ? [] : [bodyField(document, requestBody, `${id}-body`)]),
 ].join('\n')}
-<button>Send</button>
+<button>Send</button> <small>or Ctrl+Enter</small>
 </div>
 <div>
 <p><output></output></p>

@@ -145,11 +145,13 @@ const pathList = `/livez         whether the process is alive
 `
 
 /**
- * Marks the place in the docs page for a link to the forms. Published docs lack the link, since there is no service
- * beside them.
+ * What the docs page needs to show the forms of try.html: a link, from which its script adds one to each operation, and
+ * the permission to frame them. Published docs have neither, since there is no service beside them.
  */
-const linkMarker = '<!-- try.html -->'
-const link = '<a href="try.html">Try an operation</a>'
+const formsAdded: [from: string, to: string][] = [
+  ['<!-- try.html -->', '<a href="try.html">Try an operation</a>'],
+  ["frame-src 'none'", "frame-src 'self'"],
+]
 
 /** The response to try.html on other than loopback addresses, whose origins the service does not allow. */
 const localOnlyResponse: AdminResponse = {
@@ -210,11 +212,12 @@ function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOpt
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The directive that works only in a header. The rest of the policy is in the page, with the hash of its script. */
-const policy = "frame-ancestors 'none'"
+const policyOf = (ancestors: "'none'" | "'self'") => ({ 'content-security-policy': `frame-ancestors ${ancestors}` })
 
 async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> {
   const page = await htmlPage(path)
-  return isLocal ? { ...page, body: String(page.body).replace(linkMarker, link) } : page
+  const added = isLocal ? formsAdded : []
+  return { ...page, body: added.reduce((body, [from, to]) => body.replace(from, to), String(page.body)) }
 }
 
 /** Matches the placeholder for the URL of the service in try.html: in its Content-Security-Policy, and for its script. */
@@ -223,7 +226,8 @@ const urlMarker = /(?<=connect-src |data-service=")SERVICE_URL/g
 async function tryPage(path: string, serviceUrl: string | undefined): Promise<AdminResponse> {
   if (serviceUrl === undefined) return { status: 503, body: 'the service is not listening yet; try again later\n' }
   const page = await htmlPage(path, 'fastify-contract dev')
-  return { ...page, body: String(page.body).replace(urlMarker, browserUrl(serviceUrl)) }
+  const headers = { ...page.headers, ...policyOf("'self'") }
+  return { ...page, headers, body: String(page.body).replace(urlMarker, browserUrl(serviceUrl)) }
 }
 
 /**
@@ -236,7 +240,7 @@ export const browserUrl = (url: string): string =>
 async function htmlPage(path: string, command = 'fastify-contract docs'): Promise<AdminResponse> {
   const body = await readFile(path).catch(() => undefined)
   if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
-  return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }
+  return { headers: { 'content-type': 'text/html; charset=utf-8', ...policyOf("'none'") }, body }
 }
 
 /** The timeout of a probe in milliseconds. */

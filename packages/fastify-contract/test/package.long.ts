@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { Script } from 'node:vm'
 import { createPackageFromTarballData } from '@arethetypeswrong/core'
 import t from 'tap'
 import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
@@ -115,6 +116,11 @@ t.test('a project in an empty folder generates, compiles and serves a document b
     cwd: project,
   }).catch((error: { stdout: string }) => error)
   t.equal(diagnostics, '')
+  await execute(process.execPath, [cli, 'docs', '--out', 'site'], { cwd: project })
+  const [, script = ''] =
+    /<script>(.*?)<\/script>/s.exec(readFileSync(join(project, 'site', 'index.html'), 'utf8')) ?? []
+  t.match(script, 'Try it')
+  t.doesNotThrow(() => new Script(script), 'a classic script, not a module')
   write(join(project, 'server.ts'), readFileSync(join(project, 'server.ts'), 'utf8').replace('port: 3000', 'port: 0'))
   write(join(project, 'start.ts'), "import { app } from './server.ts'\nconsole.log('on', app.server.address().port)")
   write(

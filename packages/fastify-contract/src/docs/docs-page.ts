@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { redocly } from '../compile/redocly.ts'
+import { browserScript } from './browser-script.ts'
 import { sampleLanguages, withCodeSamples } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { sourceOf } from './plain-page.ts'
@@ -26,7 +27,6 @@ export const docsDefaults: DocsOptions = {
 }
 
 const template = join(import.meta.dirname, 'template.hbs')
-const ownScripts = ['page-repairs.js', 'try-panel.js'].map((name) => join(import.meta.dirname, name))
 
 /**
  * Writes the documentation of a service into a directory: index.html, which loads nothing, and history.html, which
@@ -54,8 +54,8 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
       // Without this tag Redoc shows schemas only inside the operations that use them.
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
-    const scripts = await Promise.all(ownScripts.map((path) => readFile(path, 'utf8')))
-    const html = selfContainedPage(await readFile(built, 'utf8'), scripts.join(''))
+    const script = await browserScript('page-repairs.js', 'try-panel.js')
+    const html = selfContainedPage(await readFile(built, 'utf8'), script)
     await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
     await writeFile(history, await historyPage(document, all.released))

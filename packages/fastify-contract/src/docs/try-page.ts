@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { build } from 'esbuild'
 import { parameterPairs } from '../client/call-request.ts'
 import { resolve } from '../compile/document/json-pointer.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
@@ -17,6 +15,7 @@ import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
 import { stringifyJson } from '../json/json-document.ts'
+import { browserScript } from './browser-script.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /**
@@ -32,20 +31,10 @@ export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): 
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
-  return plainPage(`Try ${document.info.title}`, sections.join('\n'), { script: await script(), serviceUrl })
-}
-
-async function script(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'try-operation.js')],
-    bundle: true,
-    write: false,
-    minifyWhitespace: true,
-    format: 'iife',
-    platform: 'browser',
-    target: 'es2022',
+  return plainPage(`Try ${document.info.title}`, sections.join('\n'), {
+    script: await browserScript('try-operation.js'),
+    serviceUrl,
   })
-  return outputFiles.map(({ text }) => text).join('')
 }
 
 const schemesOf = ({ security }: Endpoint): string[] => [...new Set(security.flatMap(Object.keys))]

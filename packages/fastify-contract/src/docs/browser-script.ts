@@ -1,0 +1,17 @@
+import { build } from 'esbuild'
+
+/** Bundles modules of this folder, in order, into the text of a classic script, as an inline `<script>` needs it. */
+export async function browserScript(...names: string[]): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: names.map((name) => `import './${name}'`).join('\n'), resolveDir: import.meta.dirname },
+    bundle: true,
+    // The manifest says that modules have no side effects; these have.
+    ignoreAnnotations: true,
+    write: false,
+    minifyWhitespace: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}

@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { markdownPages } from '../scripts/lint/documentation.ts'
+import { openMemory } from '../src/store/memory.ts'
+import { openStore } from '../src/store/open.ts'
+import { Unavailable } from '../src/store/plant-store.ts'
+import { sqliteSkipReason } from './support/better-sqlite.ts'
+import { sourceCode } from './support/service-code.ts'
+import { spawnService } from './support/service-process.ts'
+import { createTestApp } from './support/test-app.ts'
 
 t.test('the README links to every page of docs/ and to the index of decisions', async (t) => {
   const readme = readFileSync('README.md', 'utf8')
@@ -68,6 +77,70 @@ t.test('each decision states what was decided, in at most 25 lines', async (t) =
     const text = readFileSync(`${decisions}/${name}`, 'utf8')
     t.match(text, /^\*\*Decision\.\*\* /m, `${name} states the decision`)
     t.ok(text.trimEnd().split('\n').length <= 25, `${name} is short`)
+  }
+})
+
+/** The first cells of the table below a heading of the troubleshooting page; "…" stands for any text. */
+function troubles(heading: string): string[] {
+  const [, section = ''] = readFileSync('docs/troubleshooting.md', 'utf8').split(`\n## ${heading}\n`)
+  const [table = ''] = section.split('\n## ')
+  return Array.from(table.matchAll(/^\| (.*?) \|/gm), ([, cell = '']) => cell).slice(1)
+}
+
+const pattern = (text: string) =>
+  new RegExp(
+    `^${text
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('…', '.*')
+      .replace(/\d{3,}/g, '\\d+')}`,
+  )
+
+t.test('each message of the troubleshooting page stops the start', { skip: sqliteSkipReason }, async (t) => {
+  const STORE_URL = `sqlite:${join(t.testdir({}), 'plants.db')}`
+  const store = await openStore(STORE_URL)
+  t.teardown(() => store.close())
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const causes: Record<string, string>[] = [
+    { PORT: String((server.address() as AddressInfo).port) },
+    { STORE_URL },
+    { STORE_URL: 'sqlite:package.json' },
+    { STORE_URL: 'postgres://me:secret@127.0.0.1:1/plants' },
+    { STORE_URL: 'plants.db' },
+    { HOST: '0.0.0.0', ACCESS_TOKENS: '' },
+    { ACCESS_TOKENS: 'token' },
+    { JWT_ISSUER: 'http://issuer.example', JWT_AUDIENCE: 'plants' },
+  ]
+  const messages = troubles('The service does not start')
+  t.equal(messages.length, causes.length)
+  for (const [index, cell] of messages.entries()) {
+    const { code, stderr } = await spawnService(causes[index], sourceCode).untilEnded()
+    t.equal(code, 1)
+    t.match(stderr.replace('plant-store: ', ''), pattern(cell.replaceAll('`', '')))
+  }
+})
+
+t.test('each response of the troubleshooting page has its cause', async (t) => {
+  const busy = { ...openMemory(), create: async () => Promise.reject(new Unavailable('busy')) }
+  const [service, unavailable] = [await createTestApp(t), await createTestApp(t, { store: busy })]
+  const plant = { id: 1, name: 'a' }
+  await service.create(plant)
+  const sent = [
+    service.create(plant, { authorization: undefined }),
+    service.create(plant, { authorization: 'Bearer old' }),
+    service.create(plant, { 'content-type': 'application/x-www-form-urlencoded' }),
+    service.create({ ...plant, id: '1' }),
+    service.create({ ...plant, name: 'b' }),
+    unavailable.create(plant),
+  ]
+  const cells = troubles('A request fails')
+  t.equal(cells.length, sent.length)
+  for (const [index, cell] of cells.entries()) {
+    const { status, headers, body } = (await sent[index]) as Awaited<(typeof sent)[number]>
+    const [, code, message = body.message] = /^(\d+)(?:, `(.*)`)?/.exec(cell) ?? []
+    t.same([String(status), body.message], [code, message], cell)
+    t.equal('retry-after' in headers, cell.includes('Retry-After'), cell)
   }
 })
 

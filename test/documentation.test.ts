@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
 import { markdownPages } from '../scripts/lint/documentation.ts'
 import { openMemory } from '../src/store/memory.ts'
@@ -142,6 +142,49 @@ t.test('each response of the troubleshooting page has its cause', async (t) => {
     t.same([String(status), body.message], [code, message], cell)
     t.equal('retry-after' in headers, cell.includes('Retry-After'), cell)
   }
+})
+
+/** Returns the blocks of a page in a language. */
+const blocks = (page: string, language: string) =>
+  Array.from(
+    readFileSync(page, 'utf8').matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')),
+    ([, text = '']) => text,
+  )
+
+t.test('the responses that the README and getting started show are those of the service', async (t) => {
+  const { create } = await createTestApp(t)
+  const [, command = ''] = blocks('README.md', 'sh')
+  const [, body = ''] = /-d '(.*)'/.exec(command) ?? []
+  for (const _ of [1, 2]) t.equal((await create(body)).text, blocks('README.md', 'json')[0]?.trim())
+  const conflict = await create({ ...JSON.parse(body), name: 'another' })
+  t.same([conflict.status, `${conflict.text}\n`], [409, blocks('docs/getting-started.md', 'json')[0]])
+})
+
+t.test('the commands of the pages work', { skip: sqliteSkipReason }, async (t) => {
+  const directory = t.testdir({ data: {} })
+  const store = await openStore(`sqlite:${join(directory, 'data', 'plants.db')}`)
+  await store.create({ id: 1n, name: 'a' })
+  await store.close()
+  /** Runs a block of shell commands, whose npm runs the command of the sources in this directory. */
+  const run = (script: string) => {
+    const npm = `npm() { shift; [ "$1" = --silent ] && shift; local name=$1; shift 2; node "$REGISTER" "$MAIN" "$name" "$@"; }`
+    const [REGISTER, MAIN] = [`--import=${resolve('test/support/register-strip-types.js')}`, resolve('src/cli/main.ts')]
+    const env = { ...process.env, REGISTER, MAIN, STORE_URL: 'sqlite:data/plants.db' }
+    const { status, stdout, stderr } = spawnSync('bash', ['-ec', `${npm}\n${script}`], {
+      cwd: directory,
+      env,
+      encoding: 'utf8',
+    })
+    t.equal(status, 0, stderr)
+    return stdout
+  }
+  const [tokens = ''] = blocks('docs/authentication.md', 'sh')
+  t.match(run(tokens), /^(plants_\S{49}\n){2}NAME .*\n(shop .*\n){2}$/)
+  const [, backup = '', move = ''] = blocks('docs/stores.md', 'sh')
+  run(backup)
+  run(move.replace('postgres://plants@localhost/plants', 'sqlite:moved.db'))
+  t.equal(readFileSync(join(directory, 'plants.jsonl'), 'utf8'), '{"id":1,"name":"a"}\n')
+  for (const name of ['copy.db', 'moved.db']) t.ok(existsSync(join(directory, name)), name)
 })
 
 const security = readFileSync('SECURITY.md', 'utf8')

@@ -28,7 +28,7 @@ const load = commands.get(name)
 if (name === '--help' || name === '-h') {
   process.stdout.write(help)
 } else if (load === undefined) {
-  process.stderr.write(`fastify-contract: unexpected command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
+  process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
   process.exitCode = 2
 } else {
   // The project's modules may be TypeScript, such as that of --errors. The sources of this command run under tsx anyway.

@@ -52,7 +52,7 @@ export function parseJsonBody(bytes: Buffer): JsonDocument {
   try {
     return parseJson(decodeJson(bytes))
   } catch (error) {
-    throw new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`)
+    throw new ContractError('notJson', `body cannot be parsed as JSON: ${(error as JsonError).message}`)
   }
 }
 

@@ -253,7 +253,7 @@ function parsedJson(text: string): JsonDocument {
   try {
     return parseJson(text)
   } catch (error) {
-    throw new TextError(`is not JSON: ${(error as JsonError).message}`)
+    throw new TextError(`cannot be parsed as JSON: ${(error as JsonError).message}`)
   }
 }
 

@@ -200,7 +200,10 @@ function itemOf(line: Buffer, validate: (document: JsonDocument) => Validated, c
   try {
     document = parseJson(decodeJson(line))
   } catch (error) {
-    throw new ContractError('notJson', `line ${count} of the body is not JSON: ${(error as JsonError).message}`)
+    throw new ContractError(
+      'notJson',
+      `line ${count} of the body cannot be parsed as JSON: ${(error as JsonError).message}`,
+    )
   }
   const result = validate(document)
   if ('value' in result) return result

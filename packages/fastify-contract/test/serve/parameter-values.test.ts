@@ -86,7 +86,7 @@ t.test('the digits of a JSON number are kept', async (t) => {
   t.same(read({}).value, {})
   const root = read({ a: '9007199254740993' })
   t.equal(root.digits?.get(root.value as object)?.get('a'), '9007199254740993')
-  t.throws(() => read({ a: '[' }), { message: 'form/a is not JSON: unexpected end at character 1' })
+  t.throws(() => read({ a: '[' }), { message: 'form/a cannot be parsed as JSON: unexpected end at character 1' })
 })
 
 setFlagsFromString('--expose-gc')

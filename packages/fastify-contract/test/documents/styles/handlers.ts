@@ -70,10 +70,10 @@ export const calls: Call[] = [
   gives('/search?where=%7B%22id%22:9007199254740993%7D', /"id":9007199254740993/),
   gives('/search', /"id":9007199254740993/, { 'x-where': '{"any":[{"id":9007199254740993}]}' }),
   gives('/search?note=a,b/?c%2B', { note: 'a,b/?c+' }),
-  refused('/search?where={', 'query/where is not JSON: unexpected end at character 1'),
+  refused('/search?where={', 'query/where cannot be parsed as JSON: unexpected end at character 1'),
   refused(
     '/search?where={"id":1,"id":2}',
-    'query/where is not JSON: the same name twice in one object at character 12',
+    'query/where cannot be parsed as JSON: the same name twice in one object at character 12',
   ),
   refused('/search?where={"id":1.5}', 'query/where/id must be an int64 integer'),
   refused('/search?where=1&where=2', 'query/where must be given once'),

@@ -100,7 +100,12 @@ const sentLines: Call[] = [
   { ...lines('\n'), status: 200, body: '[]' },
   { ...lines(`{"id":1}\n`.repeat(20_000)), status: 200 },
   { ...lines('{"id":1}\n{"id":"2"}\n'), ...refused(/"line 2: body\/id must be an int64 integer/) },
-  { ...lines('{"id":1}\n\n{"id":1,"id":2}'), status: 400, error: 40002, body: /"line 3 of the body is not JSON: / },
+  {
+    ...lines('{"id":1}\n\n{"id":1,"id":2}'),
+    status: 400,
+    error: 40002,
+    body: /"line 3 of the body cannot be parsed as JSON: /,
+  },
   {
     ...lines(`{"id":1}\n"${'a'.repeat(1_048_576)}"`),
     status: 413,

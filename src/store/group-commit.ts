@@ -43,8 +43,8 @@ type Waiting<Item, Outcome> = {
 /**
  * Commits items in batches, in the order of arrival: the items that arrive while earlier commits are in flight form the
  * next batch. `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not committed,
- * or when the outcome is unknown. `Unavailable` rejects the batch and the queue. After any other error each item of the batch
- * is committed alone, so that only the faulty item gets the error.
+ * or when the outcome is unknown. `Unavailable` rejects the batch and the queue. After any other error each item of the
+ * batch is committed alone, so that only the faulty item gets the error.
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,

@@ -34,7 +34,7 @@ async function start(t: Test, options: Partial<AppOptions> = {}) {
 const served = /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n.*\}$/is
 
 t.test('requests on connections that were idle when the listener closed are served', async (t) => {
-  const { open, close } = await start(t, { linger: long })
+  const { open, close } = await start(t, { keepAliveGrace: long })
   const silent = await open()
   const answered = await open(request())
   const first = await answered.receives(/\}$/)
@@ -47,8 +47,8 @@ t.test('requests on connections that were idle when the listener closed are serv
   await closed()
 })
 
-t.test('connections that stay idle are closed after the linger time', async (t) => {
-  const { open, close } = await start(t, { linger: 50 })
+t.test('connections that stay idle are closed after the grace period', async (t) => {
+  const { open, close } = await start(t, { keepAliveGrace: 50 })
   const silent = await open()
   const answered = await open(request())
   const first = await answered.receives(/\}$/)

@@ -134,7 +134,9 @@ const unordered = async (): Promise<never> => {
 
 const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as unknown as Parameters<typeof plantFromRow>[0])
 
-/** Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print. */
+/**
+ * Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print.
+ */
 export async function migrateCassandra(url: string, copies: number, load = loadCassandraDriver): Promise<string> {
   const settings = readCassandraUrl(url)
   const { keyspace, datacenter } = settings

@@ -39,7 +39,9 @@ export function readCassandraUrl(url: string): CassandraSettings {
   }
 }
 
-/** Returns the options of TLS. `require` encrypts only, `verify-ca` does not compare the address with the certificate. */
+/**
+ * Returns the options of TLS. `require` encrypts only, `verify-ca` does not compare the address with the certificate.
+ */
 function readTls(given: Map<string, string>): ConnectionOptions | undefined {
   const mode = given.get('sslmode')
   if (mode === undefined || mode === 'disable') return undefined

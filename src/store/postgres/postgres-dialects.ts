@@ -12,8 +12,9 @@ export type Dialect = {
   /** The most plants of one batch. */
   batchItems: number
   /**
-   * Inserts the plants whose ids do not exist yet. `plants` is sorted by id, without duplicates. Resolves with a row for each plant.
-   * A plant has no row when it lost against a transaction whose commit was not visible yet; it must be created again.
+   * Inserts the plants whose ids do not exist yet. `plants` is sorted by id, without duplicates. Resolves with a row
+   * for each plant. A plant has no row when it lost against a transaction whose commit was not visible yet; it must be
+   * created again.
    */
   create(query: Query, plants: StoredPlant[]): Promise<CreateRow[]>
   /** Rejects when the table is missing or lacks what `create` needs. */
@@ -132,8 +133,8 @@ export const portableDialect: Dialect = {
 /**
  * Reads the rows of a batch in which some plants existed. The content of a row decides which create won. RETURNING only
  * tells a new plant from an identical one that existed, and may be wrong: Spanner's emulator returns as many ids as
- * there are new rows, but takes the last ids of the statement. The ids are certainly wrong when one of them belongs to a
- * row with different content. Then every row with the content of this write counts as new.
+ * there are new rows, but takes the last ids of the statement. The ids are certainly wrong when one of them belongs to
+ * a row with different content. Then every row with the content of this write counts as new.
  */
 async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)

@@ -4,8 +4,8 @@ import { Unavailable } from '../plant-store.ts'
 import type { PostgresSettings } from './postgres-url.ts'
 
 /**
- * Milliseconds after which a session is checked again: a reload of the server's configuration changes open sessions. This
- * is less than the time between two readiness probes.
+ * Milliseconds after which a session is checked again: a reload of the server's configuration changes open sessions.
+ * This is less than the time between two readiness probes.
  */
 const checkInterval = 4_000
 

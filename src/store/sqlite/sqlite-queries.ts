@@ -40,8 +40,8 @@ export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknow
 const timeout = 1_000
 
 /**
- * Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened, or when
- * a restore that was interrupted will replace it.
+ * Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened, or
+ * when a restore that was interrupted will replace it.
  */
 export function openReadOnly(path: string): { database: Database; close(): void } {
   // SQLite and a restore follow a symbolic link before they append a suffix.

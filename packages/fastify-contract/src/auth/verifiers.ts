@@ -203,8 +203,8 @@ export type OpenIdProvider = {
 }
 
 /**
- * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the provider's
- * keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
+ * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
+ * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
 export const openIdConnect =
   ({ url, audience, issuer = url.replace(wellKnown, '') }: OpenIdProvider): VerifierFactory =>
@@ -222,8 +222,8 @@ export const openIdConnect =
 export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
 
 /**
- * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is not
- * valid. The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
+ * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is
+ * not valid. The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
  */
 export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierFactory =>
   credentialVerifier({
@@ -267,8 +267,8 @@ export type ProxyCertificate = {
 
 /**
  * Verifies the certificates of a mutualTLS scheme by `verify`, as a trusted proxy reports them. A request from another
- * address has no certificate, whatever its headers. The factory throws unless the operator names the header and trusts a
- * proxy. The challenge's scheme is not registered, as with `apiKey`.
+ * address has no certificate, whatever its headers. The factory throws unless the operator names the header and trusts
+ * a proxy. The challenge's scheme is not registered, as with `apiKey`.
  */
 export const mutualTls =
   ({ header, verify }: ProxyCertificate): VerifierFactory =>

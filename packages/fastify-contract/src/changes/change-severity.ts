@@ -78,7 +78,7 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     'Only one of the documents has a schema here, so the allowed values cannot be compared.',
     ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
   ],
-  // The schemas that a discriminator maps to are compared at their own places.
+  // The schemas that a discriminator maps to are compared at their own locations.
   [
     'Clients distinguish the schemas by it.',
     ({ kind, base, revision }) =>

@@ -61,7 +61,7 @@ export function comparableDocument(document: Document): ComparableDocument {
   }
 }
 
-/** Returns a deep copy, so that no object occurs in two places: objects are identified by their place. */
+/** Returns a deep copy, so that no object occurs in two locations: objects are identified by their location. */
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** Removes the siblings of a $ref, which OpenAPI 3.0 ignores (section 4.7.23), but keeps documentation keywords. */
@@ -135,7 +135,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     return isLeaf(schema) ? plain(schema, pointer, pointer, 0) : places.referTo(pointer)
   }
 
-  /** Returns the merged subschema for `keys` below `at`. An alternative that narrows its $ref gets its own place. */
+  /** Returns the merged subschema for `keys` below `at`. An alternative that narrows its $ref gets its own location. */
   function held(sources: Source[], at: string, keys: string[], depth: number): unknown {
     const place = alternativePlace(document, sources, at, keys)
     if (place === undefined || Object.hasOwn(alternatives, place.name)) return emit(sources, join(at, ...keys), depth)
@@ -297,7 +297,7 @@ export function pointerMap(): PointerMap {
 export const alternativesName = 'x-alternatives'
 
 /**
- * Returns a place for an alternative that narrows the schema that it refers to, as with a discriminator. Returns
+ * Returns a location for an alternative that narrows the schema that it refers to, as with a discriminator. Returns
  * undefined for other alternatives. redocly diff pairs alternatives by their $ref, and those without one by similarity.
  * Without the same $ref in both documents, an edit could make it compare two unrelated alternatives.
  */

@@ -10,7 +10,7 @@ import { type Difference, type Severity, severityOf } from './change-severity.ts
 import { comparableDocument } from './comparable-document.ts'
 import { sourcePlaces } from './source-places.ts'
 
-/** A change. Its place is FILE:LINE:COLUMN, in the older file if something was removed. */
+/** A change. Its location is FILE:LINE:COLUMN, in the older file if something was removed. */
 export type Change = { weight: Severity; place: string; what: string }
 
 /** Returns the versions whose documents a directory holds, the oldest first; none when it does not exist. */
@@ -76,7 +76,7 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
     const why = [...reasons].filter((reason) => reason !== '').join(' ')
     return { weight, place, what: why === '' ? what : `${what}: ${why}` }
   })
-  // Several removed members share the place of their former parent, so equal changes are merged.
+  // Several removed members share the location of their former parent, so equal changes are merged.
   return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()]
 }
 

@@ -15,7 +15,7 @@ export type Merged = {
 /**
  * Returns one schema that accepts exactly the values that all parts accept, or undefined if a schema without allOf may
  * not be equivalent. The root is the part whose $ref or allOf contains all the others. The documentation of shared
- * parts is left out, because it is compared at their own places.
+ * parts is left out, because it is compared at their own locations.
  */
 export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
   const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isText(keyword)))

@@ -7,12 +7,12 @@ import { targetOf } from './merge-parts.ts'
 type Place = { file: string; node: Node }
 
 /**
- * Returns a function that finds the place, FILE:LINE:COLUMN, of a pointer of a bundled document in its source files. If
- * the sources have nothing at the pointer, it is the place of the closest ancestor.
+ * Returns a function that finds the location, FILE:LINE:COLUMN, of a pointer of a bundled document in its source files.
+ * If the sources have nothing at the pointer, it is the location of the closest ancestor.
  */
 export async function sourcePlaces(bundled: object, path: string): Promise<(pointer: string) => string> {
   const files = new Map<string, { root: Node; lines: LineCounter }>()
-  /** The source places of bundled pointers that are not at the same pointer of the first file. */
+  /** The source locations of bundled pointers that are not at the same pointer of the first file. */
   const elsewhere = new Map<string, Place>()
 
   async function open(file: string, pointer = '#'): Promise<Place> {

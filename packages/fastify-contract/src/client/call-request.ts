@@ -116,8 +116,8 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
 }
 
 /**
- * Returns the path and query of a call. Throws a TypeError when a parameter of the path is empty, or a segment is `.` or
- * `..`: that would be another path.
+ * Returns the path and query of a call. Throws a TypeError when a parameter of the path is empty, or a segment is `.`
+ * or `..`: that would be another path.
  */
 export function requestTarget(template: string, pairs: PairsOf): string {
   const parameters = pairs('path')

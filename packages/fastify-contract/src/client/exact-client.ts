@@ -83,8 +83,8 @@ function parsedOr(text: string, parse: () => unknown): unknown {
 }
 
 /**
- * The schemas of one location in a response body. The schemas below are indexes into the list of nodes; null where there
- * is no int64.
+ * The schemas of one location in a response body. The schemas below are indexes into the list of nodes; null where
+ * there is no int64.
  */
 export type ResponseSchemaNode = {
   /** Whether a number here is an int64. */
@@ -106,8 +106,8 @@ export type Int64Responses = {
 
 /**
  * Parses the JSON text of a response and converts every int64 to a bigint. An exact status precedes its range, and a
- * range precedes `default`. Nothing is validated: a value that is not an integer stays unchanged. Throws when a text with
- * an int64 is not I-JSON (RFC 7493).
+ * range precedes `default`. Nothing is validated: a value that is not an integer stays unchanged. Throws when a text
+ * with an int64 is not I-JSON (RFC 7493).
  */
 function parseResponse(text: string, { nodes, responses }: Int64Responses, operation: string, status: number): unknown {
   if (text === '') return undefined

@@ -112,8 +112,8 @@ export async function compileDocument(
 }
 
 /**
- * Returns the part of a document that can be served, and the problems that cost the other operations. Throws if a problem
- * costs the whole document, or all operations have one.
+ * Returns the part of a document that can be served, and the problems that cost the other operations. Throws if a
+ * problem costs the whole document, or all operations have one.
  */
 function servablePart(
   given: Document,

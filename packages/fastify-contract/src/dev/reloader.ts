@@ -38,7 +38,9 @@ export type DevOptions = {
 /** A message to the build process: where to put a snapshot, and what the example request in the reply calls. */
 export type BuildRequest = { directory: string; hasNewDocument: boolean; url: string; token: string }
 
-/** The reply of the build process about a snapshot: a command that calls it, and the scopes that its operations require. */
+/**
+ * The reply of the build process about a snapshot: a command that calls it, and the scopes that its operations require.
+ */
 export type Snapshotted = { example?: string | undefined; scopes: string }
 
 export type BuildReply = Snapshotted | { error: string }
@@ -179,8 +181,8 @@ export async function runDev(options: DevOptions): Promise<void> {
 }
 
 /**
- * Starts the build process. It imports modules of the project, which are TypeScript: the sources of this module run with
- * a loader for that, and the built package needs tsx.
+ * Starts the build process. It imports modules of the project, which are TypeScript: the sources of this module run
+ * with a loader for that, and the built package needs tsx.
  */
 function forkBuildProcess(options: DevOptions): ChildProcess {
   const extension = extname(import.meta.filename)

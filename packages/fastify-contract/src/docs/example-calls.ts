@@ -78,8 +78,8 @@ function requestsOf({ documentText, routes }: Contract, token: string) {
 }
 
 /**
- * Returns an endpoint with its own examples of the request body, with those of the schema, and with a value that is made
- * without examples: an example of the document may be invalid.
+ * Returns an endpoint with its own examples of the request body, with those of the schema, and with a value that is
+ * made without examples: an example of the document may be invalid.
  */
 function withBodies(document: Document, endpoint: Endpoint): Endpoint[] {
   const { requestBody } = endpoint

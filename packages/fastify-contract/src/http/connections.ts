@@ -44,7 +44,7 @@ export type Tracking = {
   /** Maximum size of a header section in bytes. */
   headersLimit?: number | undefined
   /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
-  linger?: number | undefined
+  keepAliveGrace?: number | undefined
 }
 
 /** Milliseconds between checks for incomplete heads and trailer sections that are too large. */
@@ -57,7 +57,7 @@ const interval = 250
 export function trackConnections(
   app: FastifyInstance,
   writeError: WriteError,
-  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, linger = 0 }: Tracking,
+  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, keepAliveGrace = 0 }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
   let closesAfterResponse = draining
@@ -124,7 +124,7 @@ export function trackConnections(
       if (latest !== undefined) latest.shouldKeepAlive = false
     }
     await stopListening(app.server)
-    await endConnections(app.server, sockets, linger)
+    await endConnections(app.server, sockets, keepAliveGrace)
   })
 }
 
@@ -227,13 +227,17 @@ export async function stopListening(server: Server): Promise<void> {
 
 /**
  * Closes the connections of a server that no longer listens as they become idle; resolves once all are closed. For the
- * first `linger` milliseconds idle connections stay open, and requests on them are still served.
+ * first `keepAliveGrace` milliseconds idle connections stay open, and requests on them are still served.
  */
-export async function endConnections(server: HttpServer, sockets: ReadonlySet<Socket>, linger: number): Promise<void> {
-  const lingersUntil = performance.now() + linger
+export async function endConnections(
+  server: HttpServer,
+  sockets: ReadonlySet<Socket>,
+  keepAliveGrace: number,
+): Promise<void> {
+  const graceUntil = performance.now() + keepAliveGrace
   while (sockets.size > 0) {
     await sleep(idleCheckInterval)
-    if (performance.now() < lingersUntil) continue
+    if (performance.now() < graceUntil) continue
     // Lets the server read requests that have already arrived.
     await nextTurn()
     // Node.js counts only connections between two requests as idle; those that have not sent a byte are idle too.

@@ -174,9 +174,9 @@ const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 const parameterGrammar = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
 
 /**
- * Characters that make a displayed or logged file name another one: control characters, line breaks, and controls of the
- * text direction (Unicode TR 36 section 3.6). Other format characters (Cf) are allowed: Persian names and emoji need
- * joiners.
+ * Characters that make a displayed or logged file name another one: control characters, line breaks, and controls of
+ * the text direction (Unicode TR 36 section 3.6). Other format characters (Cf) are allowed: Persian names and emoji
+ * need joiners.
  */
 const unsafeCharacters = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 

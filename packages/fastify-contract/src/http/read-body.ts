@@ -170,7 +170,9 @@ export function bodyMemory(limit: number, shed: () => void) {
 /** Initial size of a buffer in bytes; it doubles whenever it is full. */
 const firstCapacity = 4_096
 
-/** A buffer for bytes that arrive in chunks: a list of chunks would cost 250 bytes for each, which may hold one byte. */
+/**
+ * A buffer for bytes that arrive in chunks: a list of chunks would cost 250 bytes for each, which may hold one byte.
+ */
 export class GrowingBuffer {
   #buffer = Buffer.alloc(0)
   #length = 0

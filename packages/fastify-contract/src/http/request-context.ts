@@ -52,8 +52,8 @@ export function contextOf(request: Request): RequestContext {
 }
 
 /**
- * Returns the context of a request: its id, operation, client, address and trace. The operation and the client are known
- * from the preHandler hooks on.
+ * Returns the context of a request: its id, operation, client, address and trace. The operation and the client are
+ * known from the preHandler hooks on.
  */
 export const requestContext = ({ raw }: Pick<FastifyRequest, 'raw'>): RequestContext => contextOf(raw)
 

@@ -11,7 +11,9 @@ import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 /** Returned by a guard that has sent the response itself. */
 export const responseSent = Symbol('response sent')
 
-/** A check of a request. Returns the error that ends the request, or `responseSent` if the guard has sent the response. */
+/**
+ * A check of a request. Returns the error that ends the request, or `responseSent` if the guard has sent the response.
+ */
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof responseSent | undefined
 
 /** A Fastify hook that may be asynchronous. It calls `done` once, with the error that ends the request, if any. */

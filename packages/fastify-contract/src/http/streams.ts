@@ -96,7 +96,9 @@ export type Parts<Item> = {
   keepAlive?: { opening: number; time: number; text: string }
 }
 
-/** Milliseconds for which all streams of the process together may occupy the event loop before other work gets a turn. */
+/**
+ * Milliseconds for which all streams of the process together may occupy the event loop before other work gets a turn.
+ */
 const turnTime = 5
 
 /** The turn of the event loop in which streams are read now. It is shared, since many short turns add up to seconds. */

@@ -44,8 +44,8 @@ export function copyDigits(
 type Members = Record<string | number, unknown>
 
 /**
- * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber` if
- * they differ. Objects and arrays without bigints are shared, not copied.
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber`
+ * if they differ. Objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value }

@@ -46,8 +46,8 @@ export type McpOptions = {
 }
 
 /**
- * Registers an endpoint of the Model Context Protocol (revision 2025-11-25, streamable HTTP) on a server, whose tools are
- * operations. A call goes through the server like a request with the credentials of the caller, so authentication,
+ * Registers an endpoint of the Model Context Protocol (revision 2025-11-25, streamable HTTP) on a server, whose tools
+ * are operations. A call goes through the server like a request with the credentials of the caller, so authentication,
  * limits and validation apply. There are no sessions and no streams: each message is answered with JSON.
  */
 export async function mcpServer(app: FastifyInstance, options: McpOptions): Promise<void> {

@@ -50,7 +50,7 @@ export type ServerOptions<Operations> = {
   /** Returns whether each response must close its connection. */
   draining?: () => boolean
   /** Milliseconds for which close() still serves idle connections after the listener closed; default 0. */
-  linger?: number
+  keepAliveGrace?: number
   /** Addresses and CIDR ranges of the proxies whose headers are trusted: X-Forwarded-For, and that of `mutualTls`. */
   trustProxy?: string[]
   /** Origins whose pages may call the server from a browser; default: none. */
@@ -71,7 +71,7 @@ export type AnyServerOptions = Omit<ServerOptions<unknown>, 'handlers' | 'errorB
 
 /**
  * Returns a Fastify instance that serves the operations of a document; it does not listen yet. Throws an error that
- * lists every operation without a handler or verifier, and every surplus handler.
+ * lists every operation without a handler or verifier, and every extra handler.
  *
  * As in any Fastify application, the caller may add plugins, decorators, hooks and routes until the instance is ready.
  * Their hooks apply to the operations, and run after the hooks of this function and before authentication. From
@@ -94,7 +94,7 @@ export function buildServer(
   shedder: LoadShedder,
   memory: BodyMemory,
 ): FastifyInstance {
-  const { contract, handlers, verifiers, errorBody, log, observer, draining, linger, origins = [] } = options
+  const { contract, handlers, verifiers, errorBody, log, observer, draining, keepAliveGrace, origins = [] } = options
   const { ownOrigins, plugins, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
   const { routes, schemaCode } = contract
   const { operations, skipped = [], schemas, info, errorNumbers } = routes
@@ -136,7 +136,7 @@ export function buildServer(
   }
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
-  trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, linger })
+  trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace })
   acceptBodies(app, operations, { limits, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   plugins?.(app)

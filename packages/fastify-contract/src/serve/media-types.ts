@@ -6,8 +6,8 @@ import { type ContentType, isEssence, parseContentType } from '../http/request-h
 import type { RouteSchema } from './contract.ts'
 
 /**
- * What the bodies of a media type are: the compiler writes it into the types of the operations, and all else follows from
- * it. A response body in the media type of a form is bytes, and so is a request body of events.
+ * What the bodies of a media type are: the compiler writes it into the types of the operations, and all else follows
+ * from it. A response body in the media type of a form is bytes, and so is a request body of events.
  */
 export type MediaKind = 'json' | 'form' | 'multipart' | 'events' | 'lines' | 'text' | 'bytes'
 

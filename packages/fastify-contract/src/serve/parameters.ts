@@ -121,8 +121,9 @@ type Read = (value: TextValue, reading: Reading) => boolean
 
 /**
  * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers. The
- * length of the JsonDocument is the total length of the texts. It throws a ContractError for a text that does not follow its style or cannot
- * be decoded. It runs in linear time. The caller limits the length of the texts, and thereby the number of items.
+ * length of the JsonDocument is the total length of the texts. It throws a ContractError for a text that does not
+ * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
+ * the number of items.
  */
 export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
   const defaults = values.map(defaultSetter)

@@ -9,8 +9,8 @@ import type { Operation, Routes, ServedOperation, ServedPath } from './contract.
 type OptionsOf = (operation: Operation) => RouteOptions
 
 /**
- * Registers the routes of all operations, routes that respond with 501 for those that are not supported, and routes that
- * respond with 405 where Fastify's router would find others.
+ * Registers the routes of all operations, routes that respond with 501 for those that are not supported, and routes
+ * that respond with 405 where Fastify's router would find others.
  */
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
   const { operations, skipped = [] } = routes

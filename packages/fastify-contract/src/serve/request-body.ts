@@ -57,7 +57,9 @@ const bodyTypeKey = Symbol('body type')
 
 type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
 
-/** Returns whether the handler of a request reads the body itself. Known once the guards have checked the media type. */
+/**
+ * Returns whether the handler of a request reads the body itself. Known once the guards have checked the media type.
+ */
 export const isBodyReadByHandler = (request: Typed): boolean =>
   request[bodyTypeKey] !== undefined && isReadByHandler(request[bodyTypeKey].mediaType)
 

@@ -177,8 +177,8 @@ function endStream(response: { body: unknown } | undefined): void {
 }
 
 /**
- * Returns a function that sends the response of a handler, or its error. If the handler may read the body and the upload
- * failed, the response reports that failure instead of the error that the handler threw.
+ * Returns a function that sends the response of a handler, or its error. If the handler may read the body and the
+ * upload failed, the response reports that failure instead of the error that the handler threw.
  */
 function responder(operation: Operation, validator: Validator) {
   const send = responseSender(operation, validator)

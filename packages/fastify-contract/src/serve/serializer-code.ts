@@ -165,7 +165,9 @@ return text + "}"
 /** The maximum of patterns whose schemas describe members: their combinations double with each of them. */
 const maxPatterns = 8
 
-/** Cases beyond this number are first told apart by the lengths of their names: V8 compares with one after the other. */
+/**
+ * Cases beyond this number are first told apart by the lengths of their names: V8 compares with one after the other.
+ */
 const maxCases = 12
 
 /** Returns code that runs the case of a member's name, or else the other code. */

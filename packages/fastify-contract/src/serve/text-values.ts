@@ -47,8 +47,8 @@ type Branch = { texts: string[]; members: Map<string, Branch> }
 
 /**
  * Returns the texts of a value whose members have names in brackets, such as `items[0][price]`; undefined if a request
- * has none. Throws a TextError for brackets that are not balanced, and for too many levels. The caller limits the number
- * and the length of the names.
+ * has none. Throws a TextError for brackets that are not balanced, and for too many levels. The caller limits the
+ * number and the length of the names.
  */
 export function branchOf(key: string, texts: Texts): Branch | undefined {
   const root: Branch = { texts: [], members: new Map() }

@@ -220,7 +220,9 @@ async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> 
   return { ...page, body: added.reduce((body, [from, to]) => body.replace(from, to), String(page.body)) }
 }
 
-/** Matches the placeholder for the URL of the service in try.html: in its Content-Security-Policy, and for its script. */
+/**
+ * Matches the placeholder for the URL of the service in try.html: in its Content-Security-Policy, and for its script.
+ */
 const urlMarker = /(?<=connect-src |data-service=")SERVICE_URL/g
 
 async function tryPage(path: string, serviceUrl: string | undefined): Promise<AdminResponse> {

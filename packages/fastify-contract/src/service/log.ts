@@ -25,7 +25,8 @@ const options: LoggerOptions = {
 
 /**
  * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
- * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. Problems are reported under the service's name.
+ * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. Problems are reported under the service's
+ * name.
  */
 export async function createLog(name: string, { level, format }: LogOptions): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
@@ -156,7 +157,9 @@ function fileOrPipe(watch: Watch): LogOutput {
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
 
-/** Collects whole lines and passes them to `output` in chunks of at most `chunkSize` bytes. A longer line is one chunk. */
+/**
+ * Collects whole lines and passes them to `output` in chunks of at most `chunkSize` bytes. A longer line is one chunk.
+ */
 function collectLines(output: (bytes: Buffer) => void) {
   const collected = Buffer.allocUnsafeSlow(chunkSize)
   let length = 0

@@ -19,7 +19,7 @@ import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.t
  * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
  * soon after DRAIN_TIME.
  */
-const linger = 1_000
+const keepAliveGrace = 1_000
 
 /** A service: what an application adds to the process around its server. */
 export type Service<Name extends string> = Application<Name> & {
@@ -202,7 +202,7 @@ async function openInstance<Name extends string>(
     draining: () => unready !== undefined,
     log,
     limits: config.limits,
-    linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
+    keepAliveGrace: Math.min(keepAliveGrace, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
     ownOrigins,
@@ -234,7 +234,9 @@ async function openInstance<Name extends string>(
     drain() {
       unready = 'draining'
     },
-    /** Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed. */
+    /**
+     * Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed.
+     */
     async close() {
       await app.close()
       await resources.close()

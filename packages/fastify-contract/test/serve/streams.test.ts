@@ -271,7 +271,7 @@ t.test('a request that arrives during a shutdown starts with an aborted signal',
       seen.push(signal.aborted)
       return streamOf(Buffer.from('a'))
     },
-    { linger: 300 },
+    { keepAliveGrace: 300 },
   )
   const { socket, receives } = await openSocket(t, port, get)
   await receives(/a$/)

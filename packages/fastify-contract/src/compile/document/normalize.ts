@@ -52,7 +52,9 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
   return { ...node, [key]: withId(node[key] as Node, below, operationId) }
 }
 
-/** Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice. */
+/**
+ * Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice.
+ */
 export const ignoredBodies = ['get', 'head']
 
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */

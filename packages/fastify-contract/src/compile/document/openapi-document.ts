@@ -93,8 +93,8 @@ export function endpoints(document: Document): Endpoint[] {
 export type Outgoing = { name: string; item: Located<object>; expression?: string }
 
 /**
- * Returns the webhooks and callbacks of a document. A callback is named by its operation and its name; each further path
- * item of one callback also by its expression.
+ * Returns the webhooks and callbacks of a document. A callback is named by its operation and its name; each further
+ * path item of one callback also by its expression.
  */
 export function outgoingItems(document: Document): Outgoing[] {
   const { webhooks = {} } = document as Document & { webhooks?: object }

@@ -11,8 +11,8 @@ export const maxPatternLength = 500
 
 /**
  * Steps and sizes bound the analysis, never the clock: each machine must accept the same documents. An analysis with a
- * larger automaton takes up to 20 s. The fuzzer, which has no proof, then tries texts of up to `maxSlowLength` characters,
- * and reports those that take more than 125 steps a character.
+ * larger automaton takes up to 20 s. The fuzzer, which has no proof, then tries texts of up to `maxSlowLength`
+ * characters, and reports those that take more than 125 steps a character.
  */
 const bounds = {
   timeout: null,

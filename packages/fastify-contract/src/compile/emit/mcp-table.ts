@@ -76,7 +76,9 @@ const withDescription = (schema: Schema, parameter: object): Schema => {
   return typeof schema === 'boolean' || description === undefined ? schema : { description, ...schema }
 }
 
-/** Returns a document whose responses have the given schemas, so that the table of int64 values applies to arguments. */
+/**
+ * Returns a document whose responses have the given schemas, so that the table of int64 values applies to arguments.
+ */
 const withResponses = (document: Document, schemas: Node[]): Document => ({
   ...document,
   paths: Object.fromEntries(

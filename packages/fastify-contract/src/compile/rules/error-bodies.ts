@@ -108,7 +108,9 @@ const loaded = new Map<string, number>()
 /** The function that makes the bodies of a service's own errors, and the path of its module. */
 export type ErrorBodySource = { path: string; errorBody: AnyErrorBody }
 
-/** Loads the function errorBody from the current state of a module. Rejects if the module or its errorBody is missing. */
+/**
+ * Loads the function errorBody from the current state of a module. Rejects if the module or its errorBody is missing.
+ */
 export async function loadErrorBody(path: string): Promise<ErrorBodySource> {
   const url = pathToFileURL(resolve(path))
   const { mtimeMs } = statSync(url, { throwIfNoEntry: false }) ?? {}

@@ -15,8 +15,8 @@ export function skippedOperations(problems: Problem[]): { operation: string; rea
 }
 
 /**
- * Returns the routes of the operations that some problems cost. Leaves out those that the router cannot distinguish from
- * a route of the served `operations`, or has no method or path for.
+ * Returns the routes of the operations that some problems cost. Leaves out those that the router cannot distinguish
+ * from a route of the served `operations`, or has no method or path for.
  */
 export function skippedRoutes(
   document: Document,

@@ -170,7 +170,7 @@ function withBigints(
   if (node.int64 && typeof value === 'number') {
     throw new TypeError(`${place}: must be a string of digits, since JSON numbers beyond 2^53 are rounded`)
   }
-  if (node.int64 && typeof value === 'string' && /^-?\d{1,19}$/.test(value)) return BigInt(value)
+  if (node.int64 && typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value)
   if (typeof value !== 'object' || value === null) return value
   const { members = {}, others } = node
   const below = (key: string, inner: unknown) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { withDiscriminators } from '../../src/compile/document/discriminators.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }
@@ -113,4 +114,51 @@ t.test('a mapping holds names, pointers and files', async (t) => {
   const all = ['A', 'B', 'C', 'D']
   const union = { oneOf: all.map(ref), discriminator: { propertyName: 'kind', mapping } }
   t.same(namesIn(union, { C: object, D: object }), [['a'], ['b'], ['c'], ['d']])
+})
+
+t.test('int64 values of a child are exact where a schema names its parent only', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  const discriminator = { propertyName: 'kind', mapping: { dog: 'Dog' } }
+  const schemas = {
+    Animal: { ...object, required: ['kind'], discriminator, properties: { kind: { type: 'string' } } },
+    'Animal.inherited': { type: 'string' },
+    Dog: { allOf: [ref('Animal'), { required: ['chip'], properties: { chip: int64 } }] },
+    Poodle: { allOf: [ref('Dog'), { properties: { curls: { ...int64, format: 'uint64' } } }] },
+    Cat: { allOf: [ref('Animal'), { properties: { friend: ref('Animal'), other: { ...ref('Animal.inherited') } } }] },
+    Cow: { allOf: [ref('Animal'), { required: ['milk'] }] },
+  }
+  const content = { 'application/json': { schema: ref('Animal') } }
+  const app = await serveDocument(
+    {
+      openapi: '3.1.0',
+      info: { title: 'Test', version: '1.0.0' },
+      paths: {
+        '/': {
+          post: {
+            operationId: 'add',
+            requestBody: { required: true, content },
+            responses: { 200: { description: 'd', content } },
+          },
+        },
+      },
+      components: { schemas },
+    } as Document,
+    { handlers: { add: async ({ body }: { body: unknown }) => ({ status: 200, body }) } } as never,
+  )
+  const statusOf = async (payload: string) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await app.inject({ method: 'POST', url: '/', headers, payload })
+    if (response.statusCode === 200) t.equal(response.body, payload)
+    return response.statusCode
+  }
+  const exact = [
+    '{"kind":"dog","chip":9223372036854775807,"other":1}',
+    '{"kind":"Poodle","chip":1152921504606846977,"curls":18446744073709551615}',
+    '{"kind":"Cat","friend":{"kind":"dog","chip":-9223372036854775808},"other":"a"}',
+    '{"kind":"Cow"}',
+    '{"kind":"horse","chip":1.5}',
+  ]
+  for (const payload of exact) t.equal(await statusOf(payload), 200, payload)
+  for (const payload of ['{"kind":"dog"}', '{"kind":"dog","chip":9223372036854775808}', '{"kind":"Poodle","chip":"1"}'])
+    t.equal(await statusOf(payload), 400, payload)
 })

@@ -22,3 +22,14 @@ t.test('the example of a recursive schema ends at the recursion', async (t) => {
   const leaf = { up: { next: null }, leaf: 1 }
   t.same(exampleOf(document, ref('Twice')), { left: leaf, right: leaf })
 })
+
+t.test('an example has what a condition demands of its values', async (t) => {
+  const kind = { enum: ['dog', 'cat'] }
+  const condition = {
+    if: { properties: { kind: { enum: ['dog'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['chip'], properties: { chip: { const: 1 } } },
+  }
+  t.same(exampleOf(document, { type: 'object', properties: { kind }, allOf: [condition] }), { kind: 'dog', chip: 1 })
+  t.same(exampleOf(document, { type: 'object', properties: { kind: { const: 'cat' } }, ...condition }), { kind: 'cat' })
+})

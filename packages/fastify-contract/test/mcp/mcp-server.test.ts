@@ -20,6 +20,7 @@ const pet = {
     friends: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
     rank: { type: ['integer', 'null'], format: 'int64', enum: [1, 2, null] },
     kind: { type: 'integer', format: 'int64', const: 1, title: 'Kind', deprecated: true },
+    size: { type: 'integer', format: 'uint64' },
     added: { ...text, readOnly: true },
   },
 }
@@ -126,7 +127,7 @@ t.test('the marked operations are tools, with each int64 as a string', async (t)
     tools.map(({ name }) => name),
     ['addPet', 'listNames', 'removePet'],
   )
-  const digits = { type: 'string', pattern: '^-?[0-9]{1,19}$' }
+  const digits = { type: 'string', pattern: '^-?[0-9]{1,20}$' }
   const [add, list, remove] = tools
   t.equal(add?.title, 'Add a pet')
   t.same(add?.inputSchema, {
@@ -155,6 +156,7 @@ t.test('the marked operations are tools, with each int64 as a string', async (t)
             deprecated: true,
             const: '1',
           },
+          size: { ...digits, description: 'A uint64 as a string of digits.' },
         },
       },
     },
@@ -193,7 +195,11 @@ t.test('a call is exact, and validated like a request', async (t) => {
     isError: false,
   })
   t.match(received[1], { path: { id: BigInt(id) }, query: { why: ['a', 'b'] }, header: { 'X-By': 'me' } })
-  t.match(await call('addPet', { body: { id, name: 'a' } }), { isError: false })
+  const largest = '18446744073709551615'
+  t.match(await call('addPet', { body: { id, name: 'a', size: largest } }), {
+    text: new RegExp(`"size":${largest}`),
+    isError: false,
+  })
   t.match(await call('addPet', { body: { id, name: 'a' } }), { text: /^HTTP 429 /, isError: true })
 })
 

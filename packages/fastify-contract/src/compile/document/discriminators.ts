@@ -1,16 +1,16 @@
-import type { Schema } from '../../serve/schema-keywords.ts'
+import { inPlaceKeywords, type Schema } from '../../serve/schema-keywords.ts'
 import { keysOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { partsOf } from './schemas.ts'
+import { int64Holders, partsOf, reachability } from './schemas.ts'
 import { schemaPrefix } from './shared-schemas.ts'
-import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
+import { mapDocument, mapEntries, type Node, walkSchemas } from './walk-document.ts'
 
 type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
 
 /**
  * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Next to oneOf or
  * anyOf, each alternative is narrowed inside that union only. A schema that inherits a discriminator through allOf is
- * narrowed everywhere.
+ * narrowed everywhere, and its int64 values are exact also where only its parent is named.
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
@@ -19,6 +19,7 @@ export function withDiscriminators(document: Document): Document {
     const properties = narrowings.get(schema) ?? new Map<string, Set<unknown>>()
     narrowings.set(schema, properties.set(property, new Set([...(properties.get(property) ?? []), ...names])))
   }
+  const families: Families = new Map()
   const children = new Map<string, string[]>()
   for (const child of Object.keys(schemas)) {
     for (const reference of new Set(referencesOf(schemas[child]?.allOf))) {
@@ -35,7 +36,11 @@ export function withDiscriminators(document: Document): Document {
     const below = childrenOf(schema).flatMap((child) => inherit(child, discriminator, [...above, schema]))
     const own = decided(document, schemas[schema], discriminator, namesOf(schema, discriminator, schemas))
     const names = [...new Set([...own, ...below])]
-    if (above.length > 0) narrow(schema, discriminator.propertyName, names)
+    const [parent] = above
+    if (parent === undefined) return names
+    narrow(schema, discriminator.propertyName, names)
+    const family = families.get(parent) ?? []
+    families.set(parent, [...family, { child: schema, property: discriminator.propertyName, names }])
     return names
   }
 
@@ -45,13 +50,80 @@ export function withDiscriminators(document: Document): Document {
     }
   })
   const narrowed = Array.from(narrowings, ([name, properties]) => [name, allowing(schemas[name], properties)])
-  const inherited = {
-    ...document,
-    components: { ...document.components, schemas: { ...schemas, ...Object.fromEntries(narrowed) } },
-  }
-  return mapDocument(narrowings.size === 0 ? document : inherited, {
+  if (narrowings.size === 0) return mapDocument(document, { schema: (schema) => toldApart(document, schema, schemas) })
+  const inherited = { ...schemas, ...Object.fromEntries(narrowed) }
+  return mapDocument(withExactFamilies(document, inherited, families), {
     schema: (schema) => toldApart(document, schema, schemas),
   })
+}
+
+/** The schemas that inherit from a schema with a discriminator, by its name, each with its discriminator values. */
+type Families = Map<string, { child: string; property: string; names: unknown[] }[]>
+
+/**
+ * Returns a document with these shared schemas. A value of a schema with a discriminator is also validated by the child
+ * that it names, if that has int64 values besides its parent's: they would be rounded otherwise.
+ */
+function withExactFamilies(document: Document, schemas: Record<string, Node>, families: Families): Document {
+  const withFamilies = (families: Families) => {
+    const all = applied(schemas, families)
+    return { ...document, components: { ...document.components, schemas: all } }
+  }
+  // A member of a child may lead to another child, so only the whole document tells which of them hold an int64.
+  const whole = withFamilies(families)
+  const holdsInt64 = int64Holders(whole)
+  const exact = Array.from(families, ([parent, family]) => {
+    const inherited = [inheritedName(schemas, parent), ...family.map(({ child }) => child)].map(
+      (name) => schemaPrefix + name,
+    )
+    const holdsOwn = (child: string) => {
+      const { allOf, ...own } = whole.components.schemas[child] as Node
+      return [own, ...(allOf as Node[])].some((part) => !inherited.includes(String(part.$ref)) && holdsInt64(part))
+    }
+    // Such a child would be validated without end.
+    const leadsBack = reachability(
+      whole,
+      [...inPlaceKeywords, 'not'],
+      (schema) => schema === whole.components.schemas[parent],
+    )
+    return [
+      parent,
+      family.filter(({ child }) => holdsOwn(child) && !leadsBack(whole.components.schemas[child])),
+    ] as const
+  })
+  return withFamilies(new Map(exact.filter(([, family]) => family.length > 0)))
+}
+
+/** Returns shared schemas in which each parent applies its children, which refer to a copy of it that does not. */
+function applied(schemas: Record<string, Node>, families: Families): Record<string, Node> {
+  const copies = new Map(
+    Array.from(families.keys(), (parent) => [schemaPrefix + parent, inheritedName(schemas, parent)]),
+  )
+  const all = mapEntries(schemas, (schema) => {
+    const { allOf } = schema as Node
+    const referenced = (part: Node) => {
+      const copy = copies.get(String(Object(part).$ref))
+      return copy === undefined ? part : { ...part, $ref: schemaPrefix + copy }
+    }
+    return Array.isArray(allOf) ? { ...(schema as Node), allOf: allOf.map(referenced) } : schema
+  }) as Record<string, Node>
+  const parents = Array.from(families, ([parent, family]) => {
+    const { allOf = [], ...own } = all[parent] as Node
+    const conditions = family.map(({ child, property, names }) => ({
+      if: { required: [property], properties: { [property]: { enum: names } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { $ref: schemaPrefix + child },
+    }))
+    return [parent, { ...own, allOf: [...(allOf as Node[]), ...conditions] }]
+  })
+  const copied = Array.from(families.keys(), (parent) => [inheritedName(schemas, parent), all[parent]])
+  return { ...all, ...Object.fromEntries([...parents, ...copied]) }
+}
+
+/** Returns the name of the copy of a parent that its children refer to. */
+function inheritedName(schemas: object, parent: string): string {
+  const name = `${parent}.inherited`
+  return Object.hasOwn(schemas, name) ? inheritedName(schemas, name) : name
 }
 
 /**

@@ -219,9 +219,23 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   const given = givenIn(parts, progress.keywords) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
   const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
   const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
-  if (type === 'object') return objectOf(document, parts, chosen, progress)
+  if (type === 'object') {
+    const value = Object(objectOf(document, parts, chosen, progress))
+    const consequence = consequenceOf(schemas, value)
+    return consequence === undefined ? value : { ...value, ...Object(makeValue(document, consequence, progress)) }
+  }
   if (given !== undefined) return given.value
   return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
+}
+
+/** Returns what the schemas also demand of an example with one of the values that a condition lists. */
+function consequenceOf(schemas: Node[], value: unknown): Schema | undefined {
+  const holds = (condition: unknown) =>
+    Object.entries(Object(Object(condition).properties)).some(
+      ([name, below]) => Array.isArray(Object(below).enum) && Object(below).enum.includes(Object(value)[name]),
+    )
+  const found = schemas.find((schema) => schema.then !== undefined && holds(schema.if))
+  return found?.then as Schema | undefined
 }
 
 const scalars: Record<string, (schemas: Node[], progress: Progress) => unknown> = {

@@ -116,13 +116,15 @@ function withoutIgnored(schema: Node): Node {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** Returns the schema of an int64 as a string. Its bounds stay with the server. */
-function asDigits({ type, description, enum: values, const: value, title, deprecated }: Node): Node {
+/** Returns the schema of an int64 or uint64 as a string. Its bounds stay with the server. */
+function asDigits({ type, format, description, enum: values, const: value, title, deprecated }: Node): Node {
   const digits = (one: unknown) => (one === null ? null : String(one))
   return {
     type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
-    pattern: '^-?[0-9]{1,19}$',
-    description: [description, 'An int64 as a string of digits.'].filter((one) => one !== undefined).join(' '),
+    pattern: '^-?[0-9]{1,20}$',
+    description: [description, `${format === 'uint64' ? 'A' : 'An'} ${format} as a string of digits.`]
+      .filter((one) => one !== undefined)
+      .join(' '),
     ...(title !== undefined && { title }),
     ...(deprecated !== undefined && { deprecated }),
     ...(Array.isArray(values) && { enum: values.map(digits) }),

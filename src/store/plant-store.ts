@@ -7,10 +7,7 @@ export type StoredPlant = { id: bigint; name: string; tag?: string }
  */
 export type CreateOutcome = 'created' | 'identical' | 'conflict'
 
-/**
- * The operations that handlers call. While a store is unavailable, they reject with an error that has `retryAfter`, in
- * seconds.
- */
+/** The operations that handlers call. While a store is unavailable, they reject with an error with `retryAfter` (s). */
 export type PlantOperations = {
   /** Creates a plant. Resolves once the outcome is durable, also for an identical plant. */
   create(plant: StoredPlant): Promise<CreateOutcome>

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { inexactNumber } from '../../src/json/json-document.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
+import { inexactNumbers, parseJson } from '../../src/json/parse-json.ts'
 
 /** Texts in the categories of public JSON parsing suites: to accept, to reject, and implementation-defined. */
 const accepted: string[] = [
@@ -112,9 +113,9 @@ const defined: [string, RegExp][] = [
   ['"\ud800"', /lone surrogate/],
   ['"\\udc00\\ud800"', /lone surrogate/],
   ['"\\ud800x\\udc00"', /lone surrogate/],
-  [`${'['.repeat(129)}${']'.repeat(129)}`, /more than 128 levels/],
-  ['['.repeat(200_000), /more than 128 levels/],
-  ['{"a":'.repeat(200_000), /more than 128 levels/],
+  [`${'['.repeat(129)}${']'.repeat(129)}`, /nesting deeper than 128 levels/],
+  ['['.repeat(200_000), /nesting deeper than 128 levels/],
+  ['{"a":'.repeat(200_000), /nesting deeper than 128 levels/],
 ]
 
 /** Returns a text as the name of an assertion, which must be one line. */
@@ -158,4 +159,66 @@ t.test('the text of a number is kept where a double may have lost digits', async
   }
   const root = parseJson('9007199254740993')
   t.equal(inexactNumber(root, root, 'value'), '9007199254740993')
+})
+
+t.test('the quick check of a text never misses what the full check finds', async (t) => {
+  const pieces = [
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    '":',
+    '" :',
+    ',',
+    ':',
+    'a',
+    '"a":',
+    '"b":1',
+    '1',
+    '.',
+    '0',
+    '00000001',
+    'e5',
+    'E-',
+    '-',
+  ]
+  const special = [
+    '9007199254740993',
+    '1.0000000000000000001',
+    '12.34567890123456',
+    '1e400',
+    '"\\u0000"',
+    '"\\ud800"',
+    '\\',
+    '\n',
+  ]
+  const texts = fc.array(fc.constantFrom(...pieces, ...special), { maxLength: 20 }).map((some) => some.join(''))
+  const values = fc.json({ maxDepth: 4 }).chain((text) =>
+    fc.tuple(fc.nat(text.length), fc.constantFrom('', ...pieces, ...special)).map(([at, piece]) => {
+      return text.slice(0, at) + piece + text.slice(at)
+    }),
+  )
+  const outcome = (run: () => unknown) => {
+    try {
+      return run()
+    } catch (error) {
+      return `${error}`
+    }
+  }
+  fc.assert(
+    fc.property(fc.oneof(texts, values), (text) => {
+      const full = outcome(() =>
+        inexactNumbers(text)
+          .map(({ text }) => text)
+          .sort(),
+      )
+      const parsed = outcome(() =>
+        [...(parseJson(text).digits?.values() ?? [])].flatMap((kept) => [...kept.values()]).sort(),
+      )
+      return String(full) === String(parsed)
+    }),
+    { numRuns: 20_000 },
+  )
+  t.pass()
 })

@@ -14,9 +14,12 @@ export type VerifyToken = (
 
 /**
  * Creates the verifier of a list of tokens, which keeps only their digests. The clients have the given scopes and are
- * named access-token-1, access-token-2, … in the order of the list.
+ * named access-token-1, access-token-2, … in the order of the list. Throws if a token can be guessed, such as an
+ * environment variable that is not set.
  */
 export function listVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
+  const problem = tokensProblem(tokens)
+  if (problem !== undefined) throw new Error(`listVerifier: ${problem}, as from newToken()`)
   const clients = new Map(
     tokens.map((token, index): [string, Client] => [
       hash('sha256', token),
@@ -60,8 +63,21 @@ const alphabets: [RegExp, number][] = [
   [/^[\w.~+/-]+=*$/, 64],
 ]
 
+/**
+ * Returns which token of a list is too weak, without showing it, and what is expected; undefined if each has at least
+ * 128 bits.
+ */
+export function tokensProblem(tokens: string[]): string | undefined {
+  for (const [index, token] of tokens.entries()) {
+    const problem = tokenProblem(token)
+    if (problem !== undefined) return `token ${index + 1} of ${tokens.length} ${problem}; expected at least 128 bits`
+  }
+  return undefined
+}
+
 /** Returns why a token is too weak, without showing it, or undefined for a token of at least 128 bits. */
 export function tokenProblem(token: string): string | undefined {
+  if (token === '') return 'is empty'
   const size = alphabets.find(([alphabet]) => alphabet.test(token))?.[1]
   if (size === undefined) return 'has characters other than letters, digits and -._~+/='
   const bits = Math.floor(token.length * Math.log2(size))

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
-import { isIssuer, isKeySource, isScope, newToken, scopesIn, tokenProblem } from '../auth/tokens.ts'
+import { isIssuer, isKeySource, isScope, newToken, scopesIn, tokensProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**
@@ -234,12 +234,8 @@ function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: Values): v
 
 function accessTokens(list: string, tokenCommand: string): string[] {
   const tokens = list.split(',').map((token) => token.trim())
-  for (const [index, token] of tokens.entries()) {
-    const problem = tokenProblem(token)
-    if (problem === undefined) continue
-    const which = `token ${index + 1} of ${tokens.length}`
-    throw new Error(`ACCESS_TOKENS: ${which} ${problem}; expected at least 128 bits, as from ${tokenCommand}`)
-  }
+  const problem = tokensProblem(tokens)
+  if (problem !== undefined) throw new Error(`ACCESS_TOKENS: ${problem}, as from ${tokenCommand}`)
   return tokens
 }
 

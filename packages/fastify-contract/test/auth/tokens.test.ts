@@ -35,9 +35,18 @@ t.test('a token with fewer than 128 bits is rejected', async (t) => {
   t.equal(tokenProblem('0123456789abcdef'), 'has 16 characters, at most 64 bits')
   t.equal(tokenProblem('0123456789abcdefghijk'), 'has 21 characters, at most 108 bits')
   t.equal(tokenProblem('01234567890123456789012345678901234567'), 'has 38 characters, at most 126 bits')
-  t.equal(tokenProblem(''), 'has characters other than letters, digits and -._~+/=')
+  t.equal(tokenProblem(''), 'is empty')
   t.equal(tokenProblem(`${newToken()}é`), 'has characters other than letters, digits and -._~+/=')
   t.equal(tokenProblem('ab'.repeat(40)), 'repeats a few characters')
+})
+
+t.test('a list with a weak token throws, without showing it', async (t) => {
+  const weak = (which: string) => ({
+    message: `listVerifier: token ${which}; expected at least 128 bits, as from newToken()`,
+  })
+  t.throws(() => listVerifier([newToken(), '']), weak('2 of 2 is empty'))
+  // The text of an environment variable that is not set.
+  t.throws(() => listVerifier([String(undefined)]), weak('1 of 1 has 9 characters, at most 46 bits'))
 })
 
 t.test('a token has the documented prefix and alphabet', async (t) => {

@@ -146,7 +146,7 @@ function summary({ folder, copies, files, handlers, errors, compiled, refusal }:
   return [
     `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
     '',
-    `${handlers.length - missing.length} of ${handlers.length} operations respond as the document exemplifies.`,
+    `${handlers.length - missing.length} of ${handlers.length} operations respond with the examples of the document.`,
     ...(refusal === undefined
       ? []
       : [

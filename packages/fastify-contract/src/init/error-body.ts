@@ -149,9 +149,7 @@ function valueFor(document: Document, schemas: Schema[], place: Place): Value | 
   const given = parts.find((part) => part.default !== undefined)
   if (given !== undefined) return constant(given.default)
   const kind = lists[0] === undefined ? (type ?? 'any value') : `one of ${lists[0].slice(0, 5).map(String).join(', ')}`
-  throw new UnknownMember(
-    `member ${place.path.join('.') || '(the body)'} (${kind}) has no meaning that is known for sure`,
-  )
+  throw new UnknownMember(`member ${place.path.join('.') || '(the body)'} (${kind}) has no known meaning`)
 }
 
 function ofAlternatives(document: Document, parts: Node[], alternatives: Schema[], place: Place): Value | undefined {

@@ -15,7 +15,11 @@ type OptionsOf = (operation: Operation) => RouteOptions
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
   const { operations, skipped = [] } = routes
   const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
+  const described = [...operations, ...skipped]
+  app.addConstraintStrategy(templateConstraint)
+  const constraintsAt = templateConstraints(described)
   const optionsAt = (operation: Operation, url: string): RouteOptions => ({
+    ...constraintsAt(url),
     // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
     exposeHeadRoute: !headPaths.has(url),
     ...optionsOf(operation),
@@ -25,14 +29,54 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   const unsupported = inOrder([() => new ContractError('notImplemented', 'this operation is not supported')])
   for (const { method, servedPaths } of skipped) {
     for (const { url } of servedPaths)
-      app.route({ method, url, exposeHeadRoute: false, onRequest: unsupported, handler: unsupported as never })
+      app.route({
+        ...constraintsAt(url),
+        method,
+        url,
+        exposeHeadRoute: false,
+        onRequest: unsupported,
+        handler: unsupported as never,
+      })
   }
-  const described = [...operations, ...skipped]
   const missing = inOrder([routeError(methodFinder(described))])
   for (const route of missingMethods(described)) {
-    app.route({ ...route, onRequest: missing, handler: missing as never })
+    app.route({ ...constraintsAt(route.url), ...route, onRequest: missing, handler: missing as never })
   }
 }
+
+/**
+ * A constraint of Fastify's router. The router compares the text beside a parameter, such as that of `{id}:cancel`, with
+ * the decoded segment, but an encoded delimiter is data (RFC 3986 section 2.2): `5%3Acancel` is a value of `{id}`.
+ */
+const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0] = {
+  name: 'template',
+  // The router makes one for each of its nodes, and a node has one pattern.
+  storage() {
+    let pattern: RegExp | undefined
+    let routes: never
+    return {
+      get: (target) => (pattern?.test(decodedPath(String(target))) ? routes : null),
+      set: (template, stored) => {
+        pattern = new RegExp(String(template))
+        routes = stored as never
+      },
+    }
+  },
+  deriveConstraint: ({ url }) => url,
+}
+
+/** Returns a function that returns the constraints of the routes at a URL of the router. */
+function templateConstraints(operations: ServedOperation[]): (url: string) => { constraints?: { template: string } } {
+  const mixed = operations.flatMap(({ servedPaths }) => servedPaths).filter(({ path }) => /[^/]\{|\}[^/]/.test(path))
+  const patterns = new Map(mixed.map(({ url, pattern }) => [url, pattern]))
+  return (url) => {
+    const template = patterns.get(url)
+    return template === undefined ? {} : { constraints: { template } }
+  }
+}
+
+/** Returns the path of a request target in which delimiters are still encoded. */
+const decodedPath = (target: string): string => decodeURI(target.replace(/[?#].*$/s, ''))
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
 
@@ -110,7 +154,7 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
 export function methodFinder(operations: ServedOperation[]): (url: string) => string[] {
   const paths = pathsOf(operations)
   return (url) => {
-    const path = decodeURI(url.replace(/[?#].*$/s, ''))
+    const path = decodedPath(url)
     const matching = paths.filter(({ pattern }) => pattern.test(path))
     const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
     return withHead(concrete.flatMap((each) => each.methods))

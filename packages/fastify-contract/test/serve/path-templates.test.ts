@@ -65,3 +65,42 @@ t.test('a parameter beside a text of its path segment has the part that the text
   ])
     t.equal((await app.inject({ url })).statusCode, 404, url.slice(0, 20))
 })
+
+t.test('an encoded delimiter is data, not the text beside a parameter', async (t) => {
+  const operation = (operationId: string) => ({
+    operationId,
+    parameters: parametersOf('{id}'),
+    responses: { 200: { content: { 'application/json': { schema: {} } } } },
+  })
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Paths', version: '1' },
+    paths: {
+      '/v1/{id}:cancel': { post: operation('cancel'), get: operation('show') },
+      '/v1/{id}': { post: operation('change'), delete: operation('remove') },
+      '/v2/{id}:cancel': { post: operation('cancelOther') },
+      '/v2/{id}.json': { post: operation('write') },
+    },
+  }
+  const ids = ['cancel', 'show', 'change', 'remove', 'cancelOther', 'write']
+  const handlers = ids.map((name) => [
+    name,
+    async ({ path }: { path: { id: string } }) => ({ status: 200, body: [name, path.id] }),
+  ])
+  const app = await serveDocument(document as unknown as Document, { handlers: Object.fromEntries(handlers) })
+  t.teardown(() => app.close())
+  const bodyOf = async (url: string) => (await app.inject({ method: 'POST', url })).json()
+  t.same(await bodyOf('/v1/5:cancel'), ['cancel', '5'])
+  for (const url of ['/v1/5%3Acancel', '/v1/5%3acancel?a=:cancel'])
+    t.same(await bodyOf(url), ['change', '5:cancel'], url)
+  t.same(await bodyOf('/v1/5%3Acancel:cancel'), ['cancel', '5:cancel'])
+  t.same(await bodyOf('/v1/5:cance%6C'), ['cancel', '5'], 'a letter may be encoded')
+  t.same(await bodyOf('/v2/5%2Ejson'), ['write', '5'], 'a dot may be encoded')
+  t.equal((await app.inject({ method: 'POST', url: '/v2/5%3Acancel' })).statusCode, 404)
+  t.equal((await app.inject({ method: 'HEAD', url: '/v1/5:cancel' })).statusCode, 200)
+  const statusOf = async (method: 'GET' | 'DELETE', url: string) => (await app.inject({ method, url })).statusCode
+  t.equal(await statusOf('DELETE', '/v1/5:cancel'), 405)
+  t.equal(await statusOf('DELETE', '/v1/5%3Acancel'), 200)
+  t.equal(await statusOf('GET', '/v1/5%3Acancel'), 405)
+  t.equal(await statusOf('GET', '/v1/5%zz:cancel'), 400)
+})

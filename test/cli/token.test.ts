@@ -158,7 +158,7 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
     [['create', 'a.b'], `unexpected argument 'a.b'; ${create}`],
     [['create'], '--name is missing; expected 1 to 64 letters, digits and ._-'],
     [['list', '--name', 'a'], "unexpected option '--name'; expected --file, --help"],
-    [['revoke'], '--name is missing; expected --name or --digest'],
+    [['revoke'], 'specify --name or --digest'],
   ]
   for (const [args, message] of refusals) {
     await t.rejects(command(args, { TOKENS_FILE }), usageError(message), args.join(' '))

@@ -85,7 +85,7 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
   })
 
   t.test('fewer than three copies, a missing keyspace and a missing data center are rejected', async (t) => {
-    await t.rejects(empty(2), /2 copies can lose acknowledged plants; allowed with accept_data_loss=true/)
+    await t.rejects(empty(2), /2 copies can lose acknowledged plants; use 3, or set accept_data_loss=true/)
     const url = await empty(1, `${patience}&accept_data_loss=true`)
     const store = await openStore(url)
     t.equal(await store.create({ id: 1n, name: 'a' }), 'created')

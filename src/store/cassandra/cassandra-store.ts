@@ -55,7 +55,7 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
   async function check(): Promise<void> {
     if (settings.acceptLoss) return
     unfit = await lossReason(client, settings)
-    if (unfit !== undefined) throw new Unavailable(`${unfit}; allowed with accept_data_loss=true`)
+    if (unfit !== undefined) throw new Unavailable(`${unfit}; change that, or set accept_data_loss=true`)
   }
 
   /** Stores a plant unless its id is taken. Resolves with the stored plant, which is `plant` itself when it is new. */
@@ -141,7 +141,7 @@ export async function migrateCassandra(url: string, copies: number, load = loadC
   const settings = readCassandraUrl(url)
   const { keyspace, datacenter } = settings
   if (copies < 3 && !settings.acceptLoss) {
-    throw new Error(`${copies} copies can lose acknowledged plants; allowed with accept_data_loss=true`)
+    throw new Error(`${copies} copies can lose acknowledged plants; use 3, or set accept_data_loss=true`)
   }
   const client = await connect(settings, undefined, await load())
   try {

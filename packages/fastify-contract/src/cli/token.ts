@@ -138,7 +138,7 @@ export function rotate(given: Given, now: number, tokenPrefix = ''): (entries: T
 
 /** Removes the tokens of a client, or the token with a digest. */
 export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Change {
-  if (name === undefined && digest === undefined) throw new UsageError('--name is missing; expected --name or --digest')
+  if (name === undefined && digest === undefined) throw new UsageError('specify --name or --digest')
   if (digest !== undefined && !/^[\da-f]{8,64}$/.test(digest)) {
     throw new UsageError('--digest is invalid; expected 8 to 64 hexadecimal digits, as list shows them')
   }

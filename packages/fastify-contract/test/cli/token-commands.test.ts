@@ -99,7 +99,7 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^no token matches$/)
   const alike = { ...other, sha256: shop.sha256.replace(/f$/, 'e') }
   t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens match this digest; give more digits$/)
-  t.throws(() => revoke({}), usageError('--name is missing; expected --name or --digest'))
+  t.throws(() => revoke({}), usageError('specify --name or --digest'))
   for (const digest of ['', '0123456', 'A'.repeat(8), 'a'.repeat(65), 'plants_x']) {
     const expected = '8 to 64 hexadecimal digits, as list shows them'
     t.throws(() => revoke({ digest, name: 'shop' }), usageError(`--digest is invalid; expected ${expected}`))

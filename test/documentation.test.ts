@@ -19,6 +19,13 @@ t.test('the README links to every page of docs/ and to the index of decisions', 
   for (const page of markdownPages('.').filter(isLinked)) t.ok(readme.includes(`(${page})`), page)
 })
 
+t.test('every table of a page has a header', async (t) => {
+  for (const page of markdownPages('.')) {
+    const tables = readFileSync(page, 'utf8').matchAll(/(?<=^|\n)(?<!\|\n)\|.*\n(.*)/g)
+    for (const [text, next] of tables) t.match(next, /^\|( ?:?-+:? ?\|)+$/, `${page}: ${text}`)
+  }
+})
+
 t.test('the glossary is short', async (t) => {
   t.ok(readFileSync('docs/glossary.md', 'utf8').trimEnd().split('\n').length <= 30)
 })

@@ -41,34 +41,52 @@ export function copyDigits(
   }
 }
 
-type Members = Record<string | number, unknown>
-
 /**
- * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber`
- * if they differ. Objects and arrays without bigints are shared, not copied.
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber` if
+ * they differ. Objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value }
-  return doubled(document, document, document) as JsonDocument
+  document.value = doubled(document, value)
+  keepBigint(document, document, 'value', value)
+  return document
 }
 
-/**
- * Replaces the bigints in an object or array. Changes go to `copy` or, without one, to a new copy. Returns the copy, or
- * `holder` if nothing changed.
- */
-function doubled(document: JsonDocument, holder: object, copy?: Members): object {
-  const keys = Array.isArray(holder) ? holder.keys() : Object.keys(holder)
-  for (const key of keys) {
-    const value = (holder as Members)[key]
-    const isBigint = typeof value === 'bigint'
-    if (!isBigint && (typeof value !== 'object' || value === null)) continue
-    const replacement = isBigint ? Number(value) : doubled(document, value as object)
-    if (replacement === value) continue
-    copy ??= (Array.isArray(holder) ? [...holder] : { ...holder }) as Members
-    copy[key] = replacement
-    if (isBigint && !Number.isSafeInteger(replacement)) keepDigits(document, copy, key, value)
+function doubled(document: JsonDocument, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? doubledList(document, value) : doubledObject(document, value as Holder)
+}
+
+function doubledList(document: JsonDocument, list: unknown[]): unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index]
+    const replacement = doubled(document, item)
+    if (replacement === item) continue
+    copy ??= [...list]
+    copy[index] = replacement
+    keepBigint(document, copy, index, item)
   }
-  return copy ?? holder
+  return copy ?? list
+}
+
+function doubledObject(document: JsonDocument, object: Holder): Holder {
+  let copy: Holder | undefined
+  // Unlike Object.keys, this loop creates no array of names, which takes most of the time. It includes inherited names.
+  for (const name in object) {
+    const member = object[name]
+    const replacement = doubled(document, member)
+    if (replacement === member || !Object.hasOwn(object, name)) continue
+    copy ??= { ...object }
+    copy[name] = replacement
+    keepBigint(document, copy, name, member)
+  }
+  return copy ?? object
+}
+
+function keepBigint(document: JsonDocument, holder: object, key: string | number, value: unknown): void {
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) keepDigits(document, holder, key, value)
 }
 
 type Holder = Record<string | number, unknown>

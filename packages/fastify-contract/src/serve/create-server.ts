@@ -24,6 +24,7 @@ import type { Handlers } from './handler-types.ts'
 import { crossOriginNames, methodFinder, registerRoutes } from './register-routes.ts'
 import { acceptBodies } from './request-body.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
+import { responseQueue } from './response-queue.ts'
 import { loadSchemaCode } from './schema-code.ts'
 import { authLimits } from './security.ts'
 import { createValidator } from './validator.ts'
@@ -136,6 +137,7 @@ export function buildServer(
   }
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
+  const queueResponse = responseQueue()
   trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace })
   acceptBodies(app, operations, { limits, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
@@ -152,6 +154,7 @@ export function buildServer(
       authLimits: authentication,
       openStreams,
       runWithTimeout: shedder.runWithTimeout,
+      queueResponse,
       bounds: { limits, memory },
     }
     await registerRoutes(app, routes, (operation) => {

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
 import type { Verifiers } from '../auth/verifiers.ts'
 import { bodyLength, smallBody } from '../http/read-body.ts'
@@ -23,6 +22,7 @@ import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from './
 import type { BodyBounds } from './multipart-body.ts'
 import { parametersValidator, partValidatorCompiler, pathTexts } from './parameters.ts'
 import { type RequestBody, requestBody } from './request-body.ts'
+import type { responseQueue } from './response-queue.ts'
 import type { Schema } from './schema-keywords.ts'
 import { type AuthLimits, authenticate } from './security.ts'
 import { type HandlerResponse, isStream, responseSender } from './send-response.ts'
@@ -64,6 +64,7 @@ type OperationParts = {
   authLimits: AuthLimits
   openStreams: OpenScopes
   runWithTimeout: LoadShedder['runWithTimeout']
+  queueResponse: ReturnType<typeof responseQueue>
   bounds: BodyBounds
 }
 
@@ -105,11 +106,10 @@ export type AnyHandler = (input: never, request: FastifyRequest) => Promise<Hand
 
 /** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
 function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
-  const { operation, validator, runWithTimeout, bounds } = parts
+  const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
   const inputOf = handlerInput(operation, validator, body, negotiation)
   const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
   const respond = responder(operation, validator)
-  const queueResponse = responseQueue<Parameters<typeof respond>>((response) => respond(...response))
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -119,7 +119,7 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
       // At once, since the handler may return a late stream before a queued response is sent.
       if (response === undefined) abortStream(request.raw)
       // After a large body the response is not queued, since the body would stay in memory until it is sent.
-      if (bytes < smallBody) queueResponse([reply, error, response])
+      if (bytes < smallBody) queueResponse(() => respond(reply, error, response))
       else respond(reply, error, response)
     })
   }
@@ -194,41 +194,6 @@ function responder(operation: Operation, validator: Validator) {
     } catch (thrown) {
       endStream(response)
       fail(reply, thrown)
-    }
-  }
-}
-
-/**
- * The maximum number of queued responses. libuv reads from all readable connections in one turn of the event loop, so
- * a longer queue would keep the objects of many requests alive until the garbage collector copies them.
- */
-const maxQueued = 64
-
-/** A queued response and the async context of its request. */
-type Queued<Response> = { response: Response; context: AsyncResource }
-
-/**
- * Returns a function that queues a response. Calls `send` for each queued response at the end of the event loop's turn,
- * or as soon as 64 are queued. Writing after all reads costs less: a write between two reads costs a fifth more.
- */
-export function responseQueue<Response>(send: (response: Response) => void): (response: Response) => void {
-  let queue: Queued<Response>[] = []
-  let isArmed = false
-  const flush = () => {
-    const responses = queue
-    queue = []
-    // In the context of another request, hooks and streams would read its AsyncLocalStorage.
-    for (const { response, context } of responses) context.runInAsyncScope(send, undefined, response)
-  }
-  const flushAtEndOfTurn = () => {
-    isArmed = false
-    flush()
-  }
-  return (response) => {
-    if (queue.push({ response, context: new AsyncResource('QueuedResponse') }) === maxQueued) flush()
-    else if (!isArmed) {
-      isArmed = true
-      setImmediate(flushAtEndOfTurn)
     }
   }
 }

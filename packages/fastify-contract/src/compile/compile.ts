@@ -6,6 +6,7 @@ import { errorNumberModule, errorNumberProblems, withErrorTable } from './docume
 import { type ExactIntegers, exactIntegers, exactJson } from './document/exact-integers.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
+import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import type { Files } from './emit/generated-files.ts'
@@ -26,7 +27,7 @@ import {
   withoutRepeats,
 } from './rules/problems.ts'
 import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
-import { defaultProblems } from './rules/unsupported-parameters.ts'
+import { invalidDefaults } from './rules/unsupported-parameters.ts'
 
 /** What is made of a document. */
 export type Compiled = {
@@ -162,19 +163,22 @@ function checked(
   const numbers = errorNumberProblems(base)
   const { refused, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...refused])
-  const document = normalize(withoutFindings(discriminated, early))
-  const routes = routesOf(document)
+  const normalized = normalize(withoutFindings(discriminated, early))
+  const described = routesOf(normalized)
+  const invalid = invalidDefaults(normalized, described)
+  const document = invalid.size === 0 ? normalized : withoutDefaults(normalized, invalid.keys())
+  const routes = invalid.size === 0 ? described : routesOf(document)
+  const unusedDefaults = Array.from(invalid, ([place, reason]) => `${place}: ${reason}, so it is not used; correct it`)
   const replies = int64Responses(document)
   const late = findings([
     ...replies.problems,
-    ...defaultProblems(document, routes),
     ...(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors)),
   ])
   const found = [structure, early, late]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) throw new RefusedDocument(path, problems, published)
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
-  return { document, routes, replies: replies.table, warnings: [...warnings, ...unused] }
+  return { document, routes, replies: replies.table, warnings: [...warnings, ...unusedDefaults, ...unused] }
 }
 
 const withoutFindings = (document: Document, findings: Findings): Document =>

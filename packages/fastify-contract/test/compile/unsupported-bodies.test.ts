@@ -93,6 +93,7 @@ t.test('supported form schemas are accepted', async (t) => {
     [list(string)],
     [list(object), { contentType: 'application/json' }],
     [object, { style: 'deepObject' }],
+    [string, { style: 'deepObject' }],
     [object, { style: 'form', explode: false }],
     [list(string), { explode: false }],
     [string, { contentType: 'text/html' }],
@@ -158,7 +159,6 @@ t.test('unsupported forms are rejected with location and fix', async (t) => {
       'image/png is not supported in a URL-encoded form; use application/json, text/plain or multipart/form-data',
     ],
     [object, { contentType: 'text/plain' }, 'text/plain is plain text; use application/json for an object or an array'],
-    [string, { style: 'deepObject' }, 'style deepObject requires an object or an array; use form'],
     [
       { type: 'array', items: object },
       {},

@@ -52,7 +52,7 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
     '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
     '#/paths/~1relative: api.example.com/relative does not begin with /; begin the server URL with / or with a scheme such as https://',
     `${search}: a request body of GET is not supported; use parameters or POST`,
-    `${search}/parameters/0: parameter filter: style deepObject requires an object or an array; use form`,
+    `${search}/parameters/0: parameter filter: style spaceDelimited requires an array or an object; use form`,
     `${search}/parameters/1: parameter matrix: style form is not supported in path; use simple or label or matrix`,
     `${search}/parameters/2: parameter point: application/octet-stream is not supported in a parameter; use application/json or text/plain`,
     `${search}/responses/200/content: text/* is a range, which cannot be negotiated beside other media types; name each media type`,

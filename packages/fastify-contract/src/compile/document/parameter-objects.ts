@@ -2,10 +2,11 @@ import type { ParameterText, ServedPath, TextValue } from '../../serve/contract.
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
+import { resolve } from './json-pointer.ts'
 import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
 import { partsOf } from './schemas.ts'
 import { textValue } from './styled-values.ts'
-import type { Node } from './walk-document.ts'
+import { mapDocument, type Node } from './walk-document.ts'
 
 /** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
@@ -48,9 +49,20 @@ function parameterValue(document: Document, parameter: Parameter): Omit<Paramete
   return isJson(parameter) ? { ...text, kind: 'json' } : { ...text, types: ['string'] }
 }
 
+/** The member of a parameter whose default is not used, since its schema rejects it. */
+const unusedDefault = 'x-unused-default'
+
+/** Returns a document that does not use the defaults of the parameters at these pointers. */
+export function withoutDefaults(document: Document, pointers: Iterable<string>): Document {
+  const unused = new Set(Array.from(pointers, (pointer) => resolve(document, pointer)))
+  return mapDocument(document, {
+    parameter: (node) => (unused.has(node) ? { ...node, [unusedDefault]: true } : node),
+  })
+}
+
 /** Returns the default that applies if a parameter is absent: that of its own schema, also through a $ref. */
 export function defaultOf(document: Document, parameter: Parameter): { default?: unknown } {
-  if (parameter.required || parameter.in === 'path') return {}
+  if (parameter.required || parameter.in === 'path' || Object.hasOwn(parameter, unusedDefault)) return {}
   const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
   const holder = own.find(({ schema }) => schema.default !== undefined)
   return holder === undefined ? {} : { default: holder.schema.default }

@@ -27,7 +27,7 @@ export const isExploded = (style: string): boolean => style === 'form' || style 
 export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
   const { types, items } = typesOf(document, schema)
   const text = { name, key: name, style, explode } as Pick<TextValue, 'name' | 'key' | 'style' | 'explode'>
-  if (style === 'deepObject' && isNested(types)) {
+  if (style === 'deepObject') {
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
   }
   if (!types.includes('object')) {

@@ -69,10 +69,7 @@ function styleProblems({ in: place, explode }: Parameter, value: TextValue) {
   if (!styles[place].includes(style))
     return [`style ${style} is not supported in ${place}; use ${styles[place].join(' or ')}`]
   const problems = []
-  if (style === 'deepObject') {
-    if (kind !== 'nested') problems.push('style deepObject requires an object or an array; use form')
-    if (explode === false) problems.push('style deepObject is always exploded; remove explode')
-  }
+  if (style === 'deepObject' && explode === false) problems.push('style deepObject is always exploded; remove explode')
   if (delimited.includes(style)) {
     if (kind === 'scalar') problems.push(`style ${style} requires an array or an object; use form`)
     if (explode === true) problems.push(`style ${style} cannot be exploded; remove explode, or use form`)
@@ -254,8 +251,8 @@ function contentProblems(document: Document, { content, schema }: Parameter): st
   return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
 }
 
-/** Returns one line for each parameter default that its own schema rejects: requests without it would fail. */
-export function defaultProblems(document: Document, { operations, schemas }: Routes): string[] {
+/** Returns the pointers to the parameters whose default their own schema rejects, each with the reason. */
+export function invalidDefaults(document: Document, { operations, schemas }: Routes): Map<string, string> {
   const validator = createValidator(schemas)
   // Many operations have the same parameters, and the compilation of a schema takes a millisecond.
   const known = new Map<string, string | undefined>()
@@ -267,15 +264,15 @@ export function defaultProblems(document: Document, { operations, schemas }: Rou
     }
     return known.get(key)
   }
-  return endpoints(document).flatMap(({ parameters: described }, index) => {
+  const found = endpoints(document).flatMap(({ parameters: described }, index) => {
     const { parameters, schema } = operations[index] as Operation
-    return parameters.flatMap((parameter, position) => {
+    return parameters.flatMap((parameter, position): [string, string][] => {
       if (!Object.hasOwn(parameter, 'default')) return []
       const problem = problemOf(schemaOf(schema, parameter), parameter.default)
-      const place = `${described[position]?.pointer}: parameter ${parameter.name}`
-      return problem === undefined ? [] : [`${place}: ${problem}; correct it`]
+      return problem === undefined ? [] : [[described[position]?.pointer as string, problem]]
     })
   })
+  return new Map(found)
 }
 
 function schemaOf({ params, querystring, headers, cookies }: Operation['schema'], { in: place, name }: ParameterText) {

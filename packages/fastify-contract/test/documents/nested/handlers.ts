@@ -6,8 +6,9 @@ export const handlers: Handlers<operations> = {
   async listCharges({ query }) {
     const { created, filter } = query
     const since: bigint | undefined = typeof created === 'object' ? created.gt : created
+    const limit: bigint | undefined = query.limit
     const first: bigint | null | undefined = filter?.any?.[0]?.not?.is
-    return { status: 200, body: { ...query, since, first } }
+    return { status: 200, body: { ...query, since, limit, first } }
   },
   async createFile({ body }) {
     const parts: unknown[] = []
@@ -36,6 +37,10 @@ const queries: Call[] = [
     ...get('created[gt]=9007199254740993&created%5Blte%5D=2'),
     ...read('{"created":{"gt":9007199254740993,"lte":2},"since":9007199254740993}'),
   },
+  { ...get('limit=9007199254740993&any[a][]=1'), ...read('{"limit":9007199254740993,"any":{"a":["1"]}}') },
+  { ...get('limit[a]=1'), ...invalid(/"query\/limit/) },
+  { ...post('trial_end=now'), ...read('{"amount":1,"trial_end":"now","quantities":[]}') },
+  { ...post('trial_end=5'), ...read('{"amount":1,"trial_end":5,"quantities":[]}') },
   { ...get('expand[]=a&expand[]=b%26c'), ...read('{"expand":["a","b&c"]}') },
   { ...get('expand[1]=b&expand[0]=a'), ...read('{"expand":["a","b"]}') },
   { ...get('expand=a&expand=b'), ...read('{"expand":["a","b"]}') },

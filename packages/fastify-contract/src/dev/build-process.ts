@@ -1,9 +1,7 @@
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { stripVTControlCharacters } from 'node:util'
 import { build } from 'esbuild'
-import ts from 'typescript'
 import { compileContract } from '../compile/compile.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
@@ -12,6 +10,7 @@ import { exampleCurl } from '../docs/example-calls.ts'
 import type { Routes } from '../serve/contract.ts'
 import { requiredScopes } from '../serve/security.ts'
 import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
+import { typeChecker } from './type-checker.ts'
 
 /*
  * The build process of the command dev. It is separate because a type check takes seconds and would block the
@@ -76,40 +75,8 @@ async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
       platform: 'node',
       target: 'node20',
       format: 'esm',
+      // Stack traces name the sources.
+      sourcemap: true,
       logLevel: 'silent',
     })
-}
-
-/**
- * Returns a function that type-checks a module and every file that it imports, including generated types. Each call
- * reads the current files and rechecks only what has changed. It throws an error with the compiler's diagnostics.
- */
-function typeChecker(module: string): () => void {
-  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
-  const host = ts.createIncrementalCompilerHost(options)
-  const parse = host.getSourceFile
-  const parsed = new Map<string, { changed: number | undefined; file: ts.SourceFile | undefined }>()
-  host.getSourceFile = (path, ...rest) => {
-    const changed = ts.sys.getModifiedTime?.(path)?.getTime()
-    const known = parsed.get(path)
-    if (known !== undefined && known.changed === changed) return known.file
-    const file = parse(path, ...rest)
-    parsed.set(path, { changed, file })
-    return file
-  }
-  const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
-  let program: ts.SemanticDiagnosticsBuilderProgram | undefined
-  return () => {
-    program = ts.createSemanticDiagnosticsBuilderProgram([module], options, host, program)
-    const findings = [
-      ...program.getConfigFileParsingDiagnostics(),
-      ...program.getSyntacticDiagnostics(),
-      ...program.getGlobalDiagnostics(),
-      ...program.getSemanticDiagnostics(),
-    ]
-    if (findings.length === 0) return
-    const text = ts.formatDiagnosticsWithColorAndContext(findings, format).trimEnd()
-    throw new Error(process.stderr.isTTY ? text : stripVTControlCharacters(text))
-  }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { type FSWatcher, readdirSync, rmSync, statSync, watch } from 'node:fs'
+import { existsSync, type FSWatcher, readdirSync, rmSync, statSync, watch } from 'node:fs'
 import { connect, createServer, isIPv6 } from 'node:net'
 import { basename, dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -86,7 +86,9 @@ export async function runDev(options: DevOptions): Promise<void> {
   })
   let updating = update()
   const folders = [dirname(options.entry), ...(options.watch?.split(',') ?? [])]
-  for (const each of folders) watchPath(each, () => change('code'))
+  // npm writes these once it has installed a package, such as one that an import misses.
+  const installed = ['package.json', join('node_modules', '.package-lock.json')].filter((file) => existsSync(file))
+  for (const each of [...folders, ...installed]) watchPath(each, () => change('code'))
   // The folder of a document in the folder of the project holds everything else, too.
   const folder = dirname(options.document)
   watchPath(folder === '.' ? options.document : folder, () => change('document'))
@@ -278,7 +280,7 @@ async function startSnapshot(start: Start): Promise<Snapshot> {
   const url = urlOf(place.host, port)
   const adminUrl = urlOf(adminPlace.host, adminPort)
   const file = basename(entry).replace(/ts$/, 'js')
-  const child = spawn(process.execPath, [join(directory, 'dist', file)], {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(directory, 'dist', file)], {
     // Requests wait for the next service while this one drains, so it must drain fast.
     env: {
       ...process.env,

@@ -1,0 +1,81 @@
+import { stripVTControlCharacters } from 'node:util'
+import ts from 'typescript'
+
+/**
+ * Returns a function that type-checks a module and every file that it imports, including generated types, by the
+ * tsconfig.json of the current directory. Each call reads the current files and rechecks only what has changed. It
+ * throws an error with the compiler's diagnostics.
+ */
+export function typeChecker(module: string): () => void {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
+  const parsed: Parsed = new Map()
+  const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
+  let program: ts.SemanticDiagnosticsBuilderProgram | undefined
+  let augmenting: ts.SourceFile[] = []
+  return () => {
+    const before = augmenting
+    const host = hostOf(options, parsed)
+    program = ts.createSemanticDiagnosticsBuilderProgram([module], options, host, program)
+    augmenting = program.getSourceFiles().filter(augmentsModules)
+    const isSame = augmenting.length === before.length && augmenting.every((file, index) => file === before[index])
+    // The builder does not recheck the modules that use augmented types, so everything is checked if these may differ.
+    // Those of the project itself may depend on any of its files.
+    if (!isSame || augmenting.some(({ fileName }) => !fileName.includes('/node_modules/')))
+      program = ts.createSemanticDiagnosticsBuilderProgram(program.getProgram(), host)
+    const findings = [
+      ...program.getConfigFileParsingDiagnostics(),
+      ...program.getSyntacticDiagnostics(),
+      ...program.getGlobalDiagnostics(),
+      ...program.getSemanticDiagnostics(),
+    ]
+    if (findings.length === 0) return
+    const text = ts.formatDiagnosticsWithColorAndContext(findings.map(causeFirst), format).trimEnd()
+    throw new Error(process.stderr.isTTY ? text : stripVTControlCharacters(text))
+  }
+}
+
+type Parsed = Map<string, { changed: number | undefined; file: ts.SourceFile | undefined }>
+
+/** Returns access to the current files, which are parsed again if they have changed. */
+function hostOf(options: ts.CompilerOptions, parsed: Parsed): ts.CompilerHost {
+  // It remembers which files exist, so each check needs a new one.
+  const host = ts.createIncrementalCompilerHost(options)
+  // A module that was missing may exist now, but the compiler would resolve only the imports of changed files again.
+  host.hasInvalidatedResolutions = () => true
+  const parse = host.getSourceFile
+  host.getSourceFile = (path, ...rest) => {
+    const changed = ts.sys.getModifiedTime?.(path)?.getTime()
+    const known = parsed.get(path)
+    if (known !== undefined && known.changed === changed) return known.file
+    const file = parse(path, ...rest)
+    parsed.set(path, { changed, file })
+    return file
+  }
+  return host
+}
+
+/** Returns whether a file extends the types of other modules, as `declare module 'fastify' { … }` does. */
+const augmentsModules = ({ statements }: ts.SourceFile): boolean =>
+  statements.some((statement) => ts.isModuleDeclaration(statement) && ts.isStringLiteral(statement.name))
+
+/** The maximum length of a line of a message: some types have hundreds of characters. */
+const maxLength = 160
+
+/**
+ * Returns a diagnostic whose message begins with its cause. The compiler puts the cause last, below a line for each type
+ * around it; of these only the first, and those that name a property, remain.
+ */
+function causeFirst(diagnostic: ts.Diagnostic): ts.Diagnostic {
+  const { messageText } = diagnostic
+  if (typeof messageText === 'string') return diagnostic
+  const chain: ts.DiagnosticMessageChain[] = []
+  for (let link: ts.DiagnosticMessageChain | undefined = messageText; link !== undefined; link = link.next?.at(-1))
+    chain.unshift(link)
+  const [cause, ...around] = chain.map((link) => link.messageText)
+  const kept = around.filter((line, index) => index === around.length - 1 || /^(The t|T)ypes of /.test(line))
+  const shown = [cause as string, ...kept.map((line) => `  ${line}`)].map(shortened)
+  return { ...diagnostic, messageText: shown.join('\n') }
+}
+
+const shortened = (line: string): string => (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line)

@@ -57,31 +57,37 @@ t.test('a module that was missing is found once it exists', async (t) => {
   t.match(problem(), 'own.ts', 'a module that is deleted is missing again')
 })
 
-t.test('modules that use an augmented type are checked after a change of the augmentation', async (t) => {
-  const augmentation = (member: string) =>
-    `import './handlers.ts'\ndeclare module './request.ts' { interface Request { ${member} } }\n`
+t.test('modules that use an augmented type are checked after each change that it depends on', async (t) => {
+  const app = `import type { Tenant } from './tenant.ts'
+import './handlers.ts'
+declare module 'request' { interface Request { tenant: Tenant } }
+`
   const { change, problem } = projectOf('augmented', {
-    'request.ts': 'export interface Request { id: string }\n',
-    'handlers.ts':
-      "import type { Request } from './request.ts'\nexport const tenant = ({ tenant }: Request): string => tenant\n",
-    'app.ts': augmentation('tenant: string'),
+    'node_modules/request/package.json': '{ "types": "index.d.ts" }',
+    'node_modules/request/index.d.ts': 'export interface Request { id: string }\n',
+    'node_modules/kit/package.json': '{ "types": "index.d.ts" }',
+    'node_modules/kit/index.d.ts': "import type { Request } from 'request'\nexport type Given = Request\n",
+    'handlers.ts': "import type { Given } from 'kit'\nexport const tenant = ({ tenant }: Given): string => tenant\n",
+    'tenant.ts': 'export type Tenant = string\n',
+    'app.ts': app,
   })
   t.equal(problem(), undefined)
-  change({ 'app.ts': augmentation('tenant: number') })
+  change({ 'tenant.ts': 'export type Tenant = number\n' })
   t.match(problem(), /^handlers\.ts:2:\d+ - error TS2322: Type 'number' is not assignable to type 'string'\./)
-  change({ 'app.ts': augmentation('tenant: string') })
+  change({ 'tenant.ts': 'export type Tenant = string\n' })
   t.equal(problem(), undefined)
   change({ 'app.ts': "import './handlers.ts'\n" })
   t.match(problem(), /^handlers\.ts:2:\d+ - error TS2339: Property 'tenant' does not exist on type 'Request'\./)
-  change({ 'app.ts': augmentation('tenant: string') })
+  change({ 'app.ts': app })
   t.equal(problem(), undefined)
 })
 
 t.test('modules that use a type that a package augments are checked after the package is imported', async (t) => {
   const { change, problem } = projectOf('installed', {
     'request.ts': 'export interface Request { id: string }\n',
+    'kit.ts': "import type { Request } from './request.ts'\nexport type Given = Request\n",
     'handlers.ts':
-      "import type { Request } from './request.ts'\nexport const cookie = ({ cookie }: Request): string => cookie\n",
+      "import type { Given } from './kit.ts'\nexport const cookie = ({ cookie }: Given): string => cookie\n",
     'app.ts': "import './handlers.ts'\n",
     'node_modules/plugin/package.json': '{ "name": "plugin", "version": "1.0.0", "types": "index.d.ts" }',
     'node_modules/plugin/index.d.ts':

@@ -55,14 +55,13 @@ function analyze(pattern: string): Growth {
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
-  const expression = expressionOf(pattern)
+  const flags = flagsOf(pattern)
   // The rules refuse it, and nothing matches it.
-  if (expression === undefined) return 'linear'
-  const { source, flags } = expression
-  let analysis = checkSync(source, flags, bounds)
+  if (flags === undefined) return 'linear'
+  let analysis = checkSync(pattern, flags, bounds)
   // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
   if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
-    analysis = checkSync(source, flags, { ...bounds, checker: 'fuzz' })
+    analysis = checkSync(pattern, flags, { ...bounds, checker: 'fuzz' })
   }
   const { status, checker, complexity } = analysis
   if (status === 'unknown') return 'unknown'
@@ -72,10 +71,10 @@ function analyze(pattern: string): Growth {
   return checker === 'automaton' ? 'quadratic' : 'unknown'
 }
 
-/** Returns the regular expression of a pattern, or undefined if a text is not one. */
-export function expressionOf(pattern: string): RegExp | undefined {
+/** Returns the flags of a regular expression of ECMA-262, or undefined if a text is not one. */
+export function flagsOf(pattern: string): string | undefined {
   try {
-    return compilePattern(pattern)
+    return compilePattern(pattern).flags
   } catch {
     return undefined
   }
@@ -147,8 +146,7 @@ const characters = [
  * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
  * and backreferences; returns undefined if the result does not match.
  */
-export function textOfPattern(given: string, more = 0): string | undefined {
-  const pattern = expressionOf(given)?.source ?? given
+export function textOfPattern(pattern: string, more = 0): string | undefined {
   let at = 0
   const take = (token: RegExp): string | undefined => {
     token.lastIndex = at
@@ -196,7 +194,7 @@ export function textOfPattern(given: string, more = 0): string | undefined {
 
   try {
     const text = alternatives()
-    return text.length <= maxLength && matchesPattern(given, text) ? text : undefined
+    return text.length <= maxLength && matchesPattern(pattern, text) ? text : undefined
   } catch {
     return undefined
   }

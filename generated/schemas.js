@@ -12,36 +12,26 @@ function validate0(data, {instancePath="", parentData, parentDataProperty, rootD
 function write0(value) {
 if (typeof value !== "object" || value === null) return json(value)
 if (Array.isArray(value)) return list(value, json)
-let text = "{"
-for (const name of Object.keys(value)) {
-const member = value[name]
-if (member === undefined) continue
-let part
-switch (name) {
-case "name": part = "\"name\":" + json(member); break
-case "tag": part = "\"tag\":" + json(member); break
-default: continue
-}
-text += text === "{" ? part : "," + part
-}
-return text + "}"
+if (Object.getPrototypeOf(value) !== Object.prototype) value = { ...value }
+let member
+let text = ""
+member = value["name"]
+if (member !== undefined) text += (text === "" ? "{\"name\":" : ",\"name\":") + json(member)
+member = value["tag"]
+if (member !== undefined) text += (text === "" ? "{\"tag\":" : ",\"tag\":") + json(member)
+return text === "" ? "{}" : text + "}"
 }
 function write1(value) {
 if (typeof value !== "object" || value === null) return json(value)
 if (Array.isArray(value)) return list(value, json)
-let text = "{"
-for (const name of Object.keys(value)) {
-const member = value[name]
-if (member === undefined) continue
-let part
-switch (name) {
-case "error": part = "\"error\":" + json(member); break
-case "message": part = "\"message\":" + json(member); break
-default: continue
-}
-text += text === "{" ? part : "," + part
-}
-return text + "}"
+if (Object.getPrototypeOf(value) !== Object.prototype) value = { ...value }
+let member
+let text = ""
+member = value["error"]
+if (member !== undefined) text += (text === "" ? "{\"error\":" : ",\"error\":") + json(member)
+member = value["message"]
+if (member !== undefined) text += (text === "" ? "{\"message\":" : ",\"message\":") + json(member)
+return text === "" ? "{}" : text + "}"
 }
 return {
 validators: [validate1,validate3,validate3,validate3,validate3,validate3,validate4,validate3,validate2,validate0,validate0,validate0,validate0],

@@ -12,7 +12,8 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 /** Returns the JSON text of a value as it is, with each bigint as an integer. JSON.stringify throws for a bigint. */
 function json(value: unknown): string {
   if (typeof value === 'string') return escaped.test(value) ? JSON.stringify(value) : `"${value}"`
-  if (typeof value === 'bigint') return value.toString()
+  // JSON.stringify takes longer for a number.
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return list(value, json)
   let text = '{'
@@ -116,10 +117,31 @@ export function serializerWriter(shared: Record<string, Schema>): SerializerWrit
       const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(property) ? [schema] : []))
       return [property, memberCode(JSON.stringify(key(property)), [...own, ...matching])]
     })
+    const listsAll = isRemovalSafe && others === undefined && patterns.length === 0
+    const objectCode = listsAll && !inheritedNames.some((name) => properties.has(name)) ? listedCode : loopCode
     return `function ${name}(value) {
 if (typeof value !== "object" || value === null) return json(value)
 if (Array.isArray(value)) return list(value, ${writerOf(items, isRemovalSafe)})
-let text = "{"
+${objectCode()}
+}`
+
+    /** Returns code that writes the listed properties, which takes less time than a loop over all members. */
+    function listedCode(): string {
+      const written = [...properties].filter(([, own]) => !own.some(isIgnored))
+      const lines = written.map(([property, own]) => {
+        const [first, later] = [`{${key(property)}`, `,${key(property)}`].map((text) => JSON.stringify(text))
+        return `member = value[${JSON.stringify(property)}]
+if (member !== undefined) text += (text === "" ? ${first} : ${later}) + ${writerOf(own, true)}(member)`
+      })
+      return `if (Object.getPrototypeOf(value) !== Object.prototype) value = { ...value }
+let member
+let text = ""
+${lines.join('\n')}
+return text === "" ? "{}" : text + "}"`
+    }
+
+    function loopCode(): string {
+      return `let text = "{"
 for (const name of Object.keys(value)) {
 const member = value[name]
 if (member === undefined) continue
@@ -130,8 +152,8 @@ ${switchCode(
 )}
 text += text === "{" ? part : "," + part
 }
-return text + "}"
-}`
+return text + "}"`
+    }
   }
 
   /** Returns code that handles a member by the patterns that its name matches. */
@@ -161,6 +183,9 @@ return text + "}"
     return `switch (${matches.join(' + ')}) {\n${cases.join('\n')}\n}`
   }
 }
+
+/** The names that every object inherits. */
+const inheritedNames = Object.getOwnPropertyNames(Object.prototype)
 
 /** The maximum of patterns whose schemas describe members: their combinations double with each of them. */
 const maxPatterns = 8

@@ -12,16 +12,16 @@ const { options } = commandLine(
   `.ci/nightly benchmark [--node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]
                   [--before DIRECTORY] [--write]
 
-Measures this service and other ways to build it, in all shapes of docs/benchmarks.md, which describes the implementations
-and the method: CPU for a request, latency, start and first second, and the CPU of generation. Prints tables, and with
---write also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle
-machine. The load is wrk, if it is installed, and otherwise this process.
+Measures this service and other implementations, in all shapes of docs/benchmarks.md, which describes them and the
+method: CPU for a request, latency, start and first second, and the CPU of generation. Prints tables, and with --write
+also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle machine.
+The load is wrk, if it is installed, and otherwise this process.
 
 --node names versions of Node, of which the npm package "node" is fetched if necessary; the default is the running one.
 --quick is 3 rounds of 1 second, and fewer implementations and schemas. --only chooses implementations:
 ${Object.keys(implementations).join(', ')}. --groups chooses shapes: 1 is the plant store in memory, 2 with SQLite,
-3 to 5 a document with 1, 100 and 500 operations, and 6 generation. --before adds the implementation "before", another build
-of this service: a directory with dist/server.js.
+3 to 5 a document with 1, 100 and 500 operations, and 6 generation. --before adds the implementation "before", another
+build of this service: a directory with dist/server.js.
 `,
   {
     node: process.versions.node.split('.')[0],

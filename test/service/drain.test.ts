@@ -28,12 +28,13 @@ forSourceAndBundle(t, (t, code) => {
   })
 
   t.test('after SIGTERM the service is unready and closes connections, but serves until DRAIN_TIME', async (t) => {
-    const { signal, create, readyz, untilEnded } = await start(t, code, { DRAIN_TIME: '4000' })
+    const { signal, create, readyz, find, untilEnded } = await start(t, code, { DRAIN_TIME: '4000' })
     t.same(await create(), [200, 'keep-alive'])
     t.same(await readyz(), [200, 'ready\n'])
     const sent = performance.now()
     signal('SIGTERM')
     await until(async () => (await readyz())[0] !== 200, 'the service is unready')
+    await find('stdout', /^\{"level":"info",.*"drain_time_ms":4000,"msg":"draining"\}$/m)
     t.same(await create(), [200, 'close'])
     t.same(await create(), [200, 'close'], 'on a new connection')
     t.same(await readyz(), [503, 'draining\n'])

@@ -230,9 +230,10 @@ async function openInstance<Name extends string>(
       const reason = unready ?? health.reason()
       if (reason !== undefined) throw new Error(reason)
     },
-    /** Makes the service unready; from then on each response closes its connection. */
-    drain() {
+    /** Makes the service unready; from then on each response closes its connection. Logs the `time` that it waits. */
+    drain(time: number) {
       unready = 'draining'
+      if (time > 0) log.info({ drain_time_ms: time }, 'draining')
     },
     /**
      * Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed.
@@ -255,13 +256,14 @@ async function drain(
   signal: NodeJS.Signals,
   fail: (error: Error) => void,
 ): Promise<void> {
-  instance.drain()
+  const wait = signal === 'SIGTERM' ? time : 0
+  instance.drain(wait)
   setTimeout(
     fail,
     deadline,
     new Error(`shutdown timed out after DRAIN_DEADLINE (${deadline} ms) with requests in flight`),
   ).unref()
-  if (signal === 'SIGTERM') await sleep(time)
+  await sleep(wait)
   await instance.close()
 }
 

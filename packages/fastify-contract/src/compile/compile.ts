@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Routes } from '../serve/contract.ts'
 import { schemaCode } from '../serve/schema-code.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
-import { type ExactIntegers, exactIntegers, exactJson } from './document/exact-integers.ts'
+import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
@@ -36,6 +36,8 @@ export type Compiled = {
   /** The document in the form of `normalize`. */
   document: Document
   routes: Routes
+  /** The exact values of integers that a double cannot hold. */
+  integers: ExactIntegers
   /** One line for each place that is served in a way that its author may not expect. */
   warnings: string[]
 }
@@ -95,7 +97,7 @@ export async function compileDocument(
     }
     const files: Files = {
       ...served,
-      'api.d.ts': `// ${note}${await typesOf(document)}`,
+      'api.d.ts': `// ${note}${withExactDigits(await typesOf(document), integers)}`,
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
@@ -104,7 +106,7 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, warnings }
+    return { files, document, routes, integers, warnings }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error

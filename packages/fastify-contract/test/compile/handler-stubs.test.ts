@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import { compileDocument } from '../../src/compile/compile.ts'
+import type { ExactIntegers } from '../../src/compile/document/exact-integers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
 
@@ -22,8 +23,8 @@ function documentOf(operations: Record<string, object>, schemas: Record<string, 
 }
 
 /** Returns the handler stubs of a document, after asserting that they compile. */
-async function stubs(document: Document, before?: Document): Promise<string[]> {
-  const compiled = await compileDocument(document, 'a.yaml')
+async function stubs(document: Document, before?: Document, integers?: ExactIntegers): Promise<string[]> {
+  const compiled = await compileDocument(document, 'a.yaml', {}, undefined, integers)
   const printed = handlerStubs(compiled, before)
   const folder = 'packages/fastify-contract/test/documents/new'
   const handlers = [
@@ -55,6 +56,28 @@ async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, obje
     t.equal(body, expected, JSON.stringify(schema).slice(0, 200))
   }
 }
+
+t.test('an int64 that a double cannot hold has the digits of the document, or is not shown', async (t) => {
+  const document = documentOf({
+    get: {
+      responses: {
+        200: {
+          ...json({ type: 'object', properties: { id: int64 } }, { id: 2 ** 53 }),
+          headers: { at: { schema: int64, example: 2 ** 53 } },
+        },
+      },
+    },
+  })
+  const integers = new Map([[2 ** 53, 9007199254740993n]])
+  const [known] = await stubs(document, undefined, integers)
+  t.match(known, 'headers: { at: 9007199254740993n }, body: { id: 9007199254740993n }')
+  const { files } = await compileDocument(document, 'a.yaml', {}, undefined, integers)
+  t.match(files['api.d.ts'], '9007199254740993')
+  t.notMatch(files['api.d.ts'], '9007199254740992')
+  const [unknown] = await stubs(document)
+  t.match(unknown, 'return { status: 200, body: { id: 0n } }', 'made from the schema')
+  t.notMatch(unknown, '900719925474099')
+})
 
 t.test('a new operation gets a handler that returns its example exactly', async (t) => {
   const reply = {

@@ -47,8 +47,8 @@ export async function exactIntegers(bundled: object, path: string): Promise<Exac
   )
 }
 
-/** Serializes a document as JSON with the digits of its integers. */
-export function exactJson(document: object, integers: ExactIntegers): string {
+/** Serializes a document or a value of it as JSON with the digits of its integers. */
+export function exactJson(document: unknown, integers: ExactIntegers): string {
   // JSON.rawJSON would do this, but Node 20 does not have it.
   const mark = randomUUID()
   const marked = (_key: string, value: unknown) => {
@@ -57,6 +57,12 @@ export function exactJson(document: object, integers: ExactIntegers): string {
   }
   return JSON.stringify(document, marked, 2).replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1')
 }
+
+/** Returns the text of types with the digits of the integers that their comments show. */
+export const withExactDigits = (types: string, integers: ExactIntegers): string =>
+  integers.size === 0
+    ? types
+    : types.replace(/(?<![\w.])-?\d{16,}(?![\w.])/g, (digits) => String(integers.get(Number(digits)) ?? digits))
 
 /** Returns whether values of a schema are compared as doubles, like its limits. */
 const hasDoubles = ({ type }: Node): boolean => [type].flat().includes('number')

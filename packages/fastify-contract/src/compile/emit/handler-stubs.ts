@@ -10,6 +10,7 @@ import type { Schema } from '../../serve/schema-keywords.ts'
 import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
+import { type ExactIntegers, exactJson } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { areFromDocument, exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
@@ -27,12 +28,12 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files }: Compiled,
+  { document, routes, files, integers }: Compiled,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const { operations, schemas } = routes
-  const exactValue = exactValues(schemas)
+  const exactValue = exactValues(schemas, integers)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const choices = endpoints(document)
@@ -240,11 +241,19 @@ function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, bo
 
 type ExactValue = (schema: Schema, value: unknown) => Exact | undefined
 
+/** Returns whether JSON.parse has rounded no int64 of a value, or the digits of the document are known. */
+function hasKnownDigits(value: unknown, integers: ExactIntegers): boolean {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) || integers.get(Number(value)) === value
+  return (
+    typeof value !== 'object' || value === null || Object.values(value).every((one) => hasKnownDigits(one, integers))
+  )
+}
+
 /**
- * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON or breaks
- * its schema. Many responses have the same schema, which is compiled once.
+ * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON, breaks its
+ * schema, or has an int64 whose digits are unknown. Many responses have the same schema, which is compiled once.
  */
-function exactValues(schemas: Record<string, Schema>): ExactValue {
+function exactValues(schemas: Record<string, Schema>, integers: ExactIntegers): ExactValue {
   const validator = createValidator(schemas)
   const known = new Map<string, ReturnType<Validator['request']>>()
   return (schema, value) => {
@@ -252,9 +261,9 @@ function exactValues(schemas: Record<string, Schema>): ExactValue {
     const validate = known.get(key) ?? validator.request(schema, 'example')
     known.set(key, validate)
     try {
-      const text = typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+      const text = typeof value === 'bigint' ? `${integers.get(Number(value)) ?? value}` : exactJson(value, integers)
       const result = validate(parseJson(text))
-      return 'value' in result ? result : undefined
+      return 'value' in result && hasKnownDigits(result.value, integers) ? result : undefined
     } catch {
       return undefined
     }

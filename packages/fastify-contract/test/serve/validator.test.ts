@@ -322,6 +322,30 @@ t.test('format byte accepts one line of base64', async (t) => {
     t.match(validate(JSON.stringify(text)), /format "byte"/)
 })
 
+t.test('formats date-time and time accept what RFC 3339 allows', async (t) => {
+  const texts: Record<string, [valid: string[], invalid: string[]]> = {
+    'date-time': [
+      ['2026-02-28T23:59:59Z', '2026-02-28t00:00:00.125z', '2026-02-28T00:00:00+01:30'],
+      [
+        '2026-02-28 00:00:00Z',
+        '2026-02-28T00:00:00',
+        '2026-02-28T00:00:00+01',
+        '2026-02-29T00:00:00Z',
+        '2026-02-28T24:00:00Z',
+      ],
+    ],
+    time: [
+      ['23:59:59Z', '00:00:00.5-08:00'],
+      ['00:00:00', '00:00:00+0100', '24:00:00Z'],
+    ],
+  }
+  for (const [format, [valid, invalid]] of Object.entries(texts)) {
+    const validate = validating({ type: 'string', format })
+    for (const text of valid) t.equal(validate(JSON.stringify(text)), text)
+    for (const text of invalid) t.match(validate(JSON.stringify(text)), `format "${format}"`, text)
+  }
+})
+
 t.test('a readOnly property of a request is ignored whatever its value', async (t) => {
   const id = { ...int64, readOnly: true }
   const plant = { type: 'object', required: ['id', 'name'], additionalProperties: false, properties: { id, name: {} } }

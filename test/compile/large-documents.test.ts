@@ -13,16 +13,12 @@ async function compiledSchemas(document: Document): Promise<number> {
 }
 
 for (const shape of ['chain of allOf', 'ring of references']) {
-  // Quadratic time took 14 to more than 40 seconds.
-  t.test(`a ${shape} with 1,000 schemas compiles within seconds of CPU`, async (t) => {
+  // Quadratic time took 14 to more than 40 seconds for 1,000 schemas, so for 3,000 it would take minutes.
+  t.test(`a ${shape} with 3,000 schemas compiles within seconds of CPU and does not overflow the stack`, async (t) => {
     const start = process.cpuUsage()
-    t.equal(await compiledSchemas(shaped(shape, 1000)), 1000)
-    const { user, system } = process.cpuUsage(start)
-    t.ok((user + system) / 1e6 < 8, `took ${(user + system) / 1e6} s`)
-  })
-
-  t.test(`a ${shape} with 3,000 schemas does not overflow the stack`, async (t) => {
     t.equal(await compiledSchemas(shaped(shape, 3000)), 3000)
+    const { user, system } = process.cpuUsage(start)
+    t.ok((user + system) / 1e6 < 20, `took ${(user + system) / 1e6} s`)
   })
 }
 

@@ -104,6 +104,15 @@ t.test('the values that a schema allows decide where its names are not among the
   t.same(names(children), { Dog: ['dog'], Cat: ['dog', 'cat'] })
 })
 
+t.test('a second name of a parent is no child, unless the mapping names it', async (t) => {
+  const alias = { nullable: true, description: 'A pet.', allOf: [ref('Animal')] }
+  const animal = (mapping?: object) => ({ ...object, discriminator: { propertyName: 'kind', mapping } })
+  const Dog = { allOf: [ref('Animal'), object] }
+  t.same(names({ Animal: animal({ dog: 'Dog' }), Dog, Alias: alias }), { Dog: ['dog'] })
+  t.same(names({ Animal: animal({ dog: 'Dog', a: 'Alias' }), Dog, Alias: alias }), { Dog: ['dog'], Alias: ['a'] })
+  t.same(names({ Animal: animal(), Dog, Alias: alias }), { Dog: ['Dog'], Alias: ['Alias'] })
+})
+
 t.test('a mapping holds names, pointers and files', async (t) => {
   const mapping = {
     a: 'A',
@@ -124,8 +133,9 @@ t.test('int64 values of a child are exact where a schema names its parent only',
     'Animal.inherited': { type: 'string' },
     Dog: { allOf: [ref('Animal'), { required: ['chip'], properties: { chip: int64 } }] },
     Poodle: { allOf: [ref('Dog'), { properties: { curls: { ...int64, format: 'uint64' } } }] },
-    Cat: { allOf: [ref('Animal'), { properties: { friend: ref('Animal'), other: { ...ref('Animal.inherited') } } }] },
+    Cat: { allOf: [ref('Animal'), { properties: { friend: ref('Pet'), other: { ...ref('Animal.inherited') } } }] },
     Cow: { allOf: [ref('Animal'), { required: ['milk'] }] },
+    Pet: { description: 'Any animal.', allOf: [ref('Animal')] },
   }
   const content = { 'application/json': { schema: ref('Animal') } }
   const app = await serveDocument(

@@ -62,3 +62,18 @@ t.test('a number that may have a fraction in some branches is reported with its 
     '#/paths/~1a/get/responses/200/*/id: a number is an int64 in one schema and may have a fraction in another; use one type in both',
   ])
 })
+
+t.test('a number of a request that may have a fraction in some branches is reported', async (t) => {
+  const schema = { properties: { id: { anyOf: [int64, { type: 'number' }] } } }
+  const { table, problems } = int64Responses({
+    openapi: '3.1.0',
+    info: { title: 'a', version: '1.0.0' },
+    paths: {
+      '/a': { post: { requestBody: { content: { 'application/json': { schema } } }, responses: { 204: {} } } },
+    },
+  } as never)
+  t.same(table, { nodes: [], responses: {} })
+  t.same(problems, [
+    '#/paths/~1a/post/requestBody/id: a number is an int64 in one schema and may have a fraction in another; use one type in both',
+  ])
+})

@@ -211,3 +211,19 @@ t.test('schemas that would not be checked are rejected', async (t) => {
   ])
   t.same(checkDocument(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })).refused, [])
 })
+
+t.test('a format that is not exact gives a warning, and an exclusive limit of 3.0 is rejected in 3.1', async (t) => {
+  const schemas = {
+    Number: { type: 'number', format: 'int64' },
+    Any: { format: 'uint64' },
+    Text: { type: 'string', format: 'int64' },
+    Exact: { type: ['integer', 'null'], format: 'int64' },
+    Limit: { type: 'integer', minimum: 1, exclusiveMinimum: true },
+  }
+  const { refused, warnings } = checkDocument(document({ components: { schemas } }))
+  t.same(warnings, [
+    '#/components/schemas/Number/format: int64 is exact for the type integer only; use that, since numbers are rounded',
+    '#/components/schemas/Any/format: uint64 is exact for the type integer only; use that, since numbers are rounded',
+  ])
+  t.same(refused, ['#/components/schemas/Limit/exclusiveMinimum: must be a number since OpenAPI 3.1; correct it'])
+})

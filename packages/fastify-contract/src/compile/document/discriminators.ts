@@ -33,7 +33,13 @@ export function withDiscriminators(document: Document): Document {
   /** Returns the discriminator values of a schema and of the schemas that inherit from it, and narrows the latter. */
   function inherit(schema: string, discriminator: Discriminator, above: string[]): unknown[] {
     if (above.includes(schema)) return []
-    const below = childrenOf(schema).flatMap((child) => inherit(child, discriminator, [...above, schema]))
+    const isChild = (child: string) =>
+      !isAlias(schemas[child] as Node) ||
+      !discriminator.mapping ||
+      mappedNames(child, discriminator, schemas).length > 0
+    const below = childrenOf(schema)
+      .filter(isChild)
+      .flatMap((child) => inherit(child, discriminator, [...above, schema]))
     const own = decided(document, schemas[schema], discriminator, namesOf(schema, discriminator, schemas))
     const names = [...new Set([...own, ...below])]
     const [parent] = above
@@ -105,7 +111,9 @@ function applied(schemas: Record<string, Node>, families: Families): Record<stri
       const copy = copies.get(String(Object(part).$ref))
       return copy === undefined ? part : { ...part, $ref: schemaPrefix + copy }
     }
-    return Array.isArray(allOf) ? { ...(schema as Node), allOf: allOf.map(referenced) } : schema
+    return Array.isArray(allOf) && !isAlias(schema as Node)
+      ? { ...(schema as Node), allOf: allOf.map(referenced) }
+      : schema
   }) as Record<string, Node>
   const parents = Array.from(families, ([parent, family]) => {
     const { allOf = [], ...own } = all[parent] as Node
@@ -119,6 +127,18 @@ function applied(schemas: Record<string, Node>, families: Families): Record<stri
   const copied = Array.from(families.keys(), (parent) => [inheritedName(schemas, parent), all[parent]])
   return { ...all, ...Object.fromEntries([...parents, ...copied]) }
 }
+
+/** Keywords of a schema that are documentation only. */
+export const annotations = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']
+
+/**
+ * Returns whether a schema is another one under a second name, with its own description or as nullable. A mapping that
+ * does not name it shows that it is no child of that schema.
+ */
+const isAlias = ({ allOf, ...rest }: Node): boolean =>
+  Array.isArray(allOf) &&
+  allOf.length === 1 &&
+  Object.keys(rest).every((keyword) => [...annotations, 'nullable'].includes(keyword) || keyword.startsWith('x-'))
 
 /** Returns the name of the copy of a parent that its children refer to. */
 function inheritedName(schemas: object, parent: string): string {

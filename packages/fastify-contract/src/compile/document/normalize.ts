@@ -1,7 +1,7 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { withItemSchemas } from './contents.ts'
 import { withDirections } from './directions.ts'
-import { withDiscriminators } from './discriminators.ts'
+import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactLimits, withExactUnions } from './exact-integers.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
@@ -214,9 +214,6 @@ const withItems = (document: object, content: Record<string, Node>, wholeOf: Who
       return [mediaType, schema === undefined ? media : { ...rest, schema }]
     }),
   )
-
-/** Keywords of a schema that are documentation only. */
-const annotations = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']
 
 /**
  * Returns the schema of the data that a handler yields for each event, from the schema of an event (OpenAPI 3.2 section

@@ -28,7 +28,7 @@ export function clientTable(document: Document, responses: Int64Responses): Call
 
 /**
  * Returns the nodes of int64 values in the JSON responses of a document.
- * Also returns one line for each place where a number is an int64 in one schema and may have a fraction in another: no
+ * Also returns one line for each place, also in requests, where a number is an int64 in one schema and may have a fraction in another: no
  * client could distinguish them.
  */
 export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
@@ -44,6 +44,11 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     )
     if (roots.some(([, root]) => root !== null)) table.responses[operation] = Object.fromEntries(roots)
   }
+  // A body of a request has no node in the table of the client, but the service must tell its numbers apart, too.
+  const count = table.nodes.length
+  for (const { requestBody } of endpoints(document))
+    if (requestBody !== undefined) run(nodeOf(jsonSchemas(requestBody.content), requestBody.pointer))
+  table.nodes.length = count
   return { table, problems }
 
   /** Returns the index of the node that these schemas describe together, or null if it holds no int64. */

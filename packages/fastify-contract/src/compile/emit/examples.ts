@@ -222,7 +222,9 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   if (type === 'object') {
     const value = Object(objectOf(document, parts, chosen, progress))
     const consequence = consequenceOf(schemas, value)
-    return consequence === undefined ? value : { ...value, ...Object(makeValue(document, consequence, progress)) }
+    if (consequence === undefined) return value
+    const more = makeValue(document, consequence, progress)
+    return more === undefined ? undefined : { ...value, ...Object(more) }
   }
   if (given !== undefined) return given.value
   return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)

@@ -39,6 +39,7 @@ const useReference = 'is not supported; refer to the schema by its JSON pointer,
 const refused: Rule[] = [
   // Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
   unsupported(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'], 'string', useReference),
+  unsupported(['exclusiveMinimum', 'exclusiveMaximum'], 'boolean', 'must be a number since OpenAPI 3.1; correct it'),
   unsupported('$schema', 'string', 'is not supported; remove it'),
   // Ajv ignores the name __proto__ in these keywords.
   rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>
@@ -92,6 +93,13 @@ const warned: Rule[] = [
     if (ofProperties.includes(members.at(-1) as string)) return undefined
     const marks = (['readOnly', 'writeOnly'] as const).filter((mark) => isMarked(document, schema, mark))
     return marks.map((mark) => [[], `${mark} has no effect here; set it on a property`])
+  }),
+  rule('format', (schema) => {
+    const types = [schema.type ?? 'number'].flat()
+    const isRounded = ['int64', 'uint64'].includes(schema.format as string) && types.includes('number')
+    return isRounded
+      ? `${schema.format} is exact for the type integer only; use that, since numbers are rounded`
+      : undefined
   }),
   rule(['minProperties', 'maxProperties'], (schema, { ignoredNames }) => {
     const names = [...new Set([...ignoredNames.request(schema), ...ignoredNames.response(schema)])]

@@ -78,6 +78,17 @@ t.test('a batch has a size limit', async (t) => {
   t.equal((await Promise.all(outcomes)).length, 6)
 })
 
+t.test('by default a batch ends with the item that reaches 1 MiB', async (t) => {
+  const { submit, given, end } = controlledGroupCommit({ outstanding: 1 })
+  const outcomes = [2 ** 19, 2 ** 19, 1].map(submit)
+  for (const batch of [[2 ** 19, 2 ** 19], [1]]) {
+    await turn()
+    t.same(given(), [batch])
+    await end()
+  }
+  await Promise.all(outcomes)
+})
+
 t.test('a batch has a limited number of items', async (t) => {
   const { submit, given, end } = controlledGroupCommit({ batchItems: 2, outstanding: 1 })
   const outcomes = [1, 2, 3, 4, 5].map(submit)

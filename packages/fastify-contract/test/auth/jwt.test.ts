@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { clientNames } from '../../../../test/support/client-names.ts'
 import { audience, createKey, encode, seconds, startIssuer } from '../../../../test/support/issuer.ts'
-import { jwtVerifier } from '../../src/auth/jwt.ts'
+import { createJwtCache, jwtVerifier } from '../../src/auth/jwt.ts'
+import { isIssuer, isKeySource } from '../../src/auth/tokens.ts'
 
 const client = 'gardener'
 
@@ -186,4 +187,62 @@ t.test('scopes come from scope, else from scp', async (t) => {
   for (const [claims, scopes] of cases) {
     t.same(await verify(key.token({ claims })), { name: client, scopes }, JSON.stringify(claims))
   }
+})
+
+t.test('a token is cached for a minute, or until it expires', async (t) => {
+  let now = 5_000
+  let ahead = 1_000_000
+  const tokens = createJwtCache({ now: () => now, wallClock: () => now + ahead })
+  const add = (token: string, name: string, expiresIn: number) =>
+    tokens.add(token, { name, scopes: [] }, now + ahead + expiresIn)
+  add('long', 'a', 600_000)
+  add('short', 'b', 1_000)
+  add('expired', 'c', -1)
+  const known = () => ['long', 'short', 'expired', 'other'].map((token) => tokens.get(token)?.name)
+  t.same(known(), ['a', 'b', undefined, undefined])
+  now += 999
+  t.same(known(), ['a', 'b', undefined, undefined])
+  now += 1
+  t.same(known(), ['a', undefined, undefined, undefined])
+  now += 58_999
+  t.same(known(), ['a', undefined, undefined, undefined])
+  ahead += 540_001
+  t.same(known(), [undefined, undefined, undefined, undefined], 'the wall clock has reached the expiry')
+  now += 1
+  t.same(known(), [undefined, undefined, undefined, undefined])
+})
+
+t.test('the oldest entries are evicted', async (t) => {
+  const tokens = createJwtCache({ size: 2 })
+  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, Number.POSITIVE_INFINITY)
+  t.same(
+    ['a', 'b', 'c'].map((token) => tokens.get(token)?.name),
+    ['a', undefined, 'c'],
+  )
+})
+
+t.test('an issuer needs an https URL, or an http URL on loopback', async (t) => {
+  const good = ['https://issuer.example', 'https://issuer.example:8443/tenant/', 'http://localhost:8080/realms/plants']
+  for (const text of [...good, 'http://127.0.0.1', 'http://127.8.9.1/', 'http://[::1]:3000']) t.ok(isIssuer(text), text)
+  const bad = ['http://issuer.example', 'http://localhost.issuer.example', 'http://127.issuer.example', 'http://[::2]']
+  const shapes = [
+    '',
+    'issuer.example',
+    'https:issuer.example',
+    'https://',
+    'ftp://localhost',
+    'file:///keys',
+    'HTTPS://x',
+  ]
+  const parts = ['https://u:p@issuer.example', 'https://u@issuer.example', 'http://127.0.0.1@issuer.example']
+  for (const text of [...bad, ...shapes, ...parts]) t.notOk(isKeySource(text), text)
+  for (const text of bad) t.notOk(isIssuer(text), text)
+})
+
+t.test('an issuer may have neither query nor fragment, a JWKS URL may', async (t) => {
+  for (const text of ['https://issuer.example?tenant=1', 'https://issuer.example/#a', 'https://issuer.example/?']) {
+    t.notOk(isIssuer(text), text)
+    t.ok(isKeySource(text), text)
+  }
+  t.notOk(isIssuer('https://issuer.example '))
 })

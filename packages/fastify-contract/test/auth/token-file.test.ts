@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process'
+import { hash, randomBytes } from 'node:crypto'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
-import { parseTokenFile, readTokenFile } from '../../src/auth/token-file.ts'
-import { newToken } from '../../src/auth/tokens.ts'
+import { inSeconds, tokenFileText } from '../../../../test/support/token-files.ts'
+import { parseDateTime, parseTokenFile, readTokenFile } from '../../src/auth/token-file.ts'
+import { indexTokens } from '../../src/auth/token-verifier.ts'
+import { digestLookup, newToken } from '../../src/auth/tokens.ts'
 
 const entry = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-31T12:00:00Z' }
 const full = {
@@ -123,4 +128,126 @@ t.test('anything but a regular file is rejected at once', async (t) => {
   await t.rejects(readTokenFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
   writeFileSync(join(directory, 'file'), 'text')
   t.equal(String(await readTokenFile(join(directory, 'file'))), 'text')
+})
+
+t.test('RFC 3339 date-times are parsed', async (t) => {
+  const times: [string, number][] = [
+    ['1970-01-01T00:00:00Z', 0],
+    ['1970-01-01T00:00:00.250Z', 250],
+    ['1970-01-01T01:00:01+01:00', 1_000],
+    ['1969-12-31T23:59:59-00:30', 1_799_000],
+    ['2024-02-29T12:00:00Z', 1_709_208_000_000],
+  ]
+  for (const [text, time] of times) t.equal(parseDateTime(text), time, text)
+})
+
+t.test('other text is parsed as undefined', async (t) => {
+  const others = [
+    '',
+    '2026',
+    '2026-01-31',
+    '2026-01-31 12:00:00Z',
+    '2026-01-31T12:00Z',
+    '2026-01-31T12:00:00',
+    '2026-01-31T12:00:00+0100',
+    '2026-01-31T12:00:00Z ',
+    '2026-01-31T12:00:00Z\n',
+    'x2026-01-31T12:00:00Z',
+    '2026-02-29T12:00:00Z',
+    '2026-02-30T12:00:00+01:00',
+    '2026-13-01T12:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-15T24:00:00Z',
+    '2026-01-31T23:59:60Z',
+    '2026-01-31T12:00:00+25:00',
+    '+002026-01-31T12:00:00Z',
+  ]
+  for (const text of others) t.equal(parseDateTime(text), undefined, text)
+})
+
+t.test('reading many tokens yields to other work', async (t) => {
+  const count = 5_000
+  const text = tokenFileText(
+    ...Array.from({ length: count }, (_, n): [string, string] => [`client-${n}`, `token-${n}`]),
+  )
+  let turns = 0
+  let isDone = false
+  const countTurns = () => {
+    turns++
+    if (!isDone) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  const { tokens, clients } = await indexTokens(text)
+  isDone = true
+  t.ok(turns >= count / 500, `${turns} turns of the event loop`)
+  t.same([tokens.size, clients], [count, count])
+  t.hasStrict(tokens.get(hash('sha256', 'token-4999')), { client: { name: 'client-4999', scopes: [] } })
+})
+
+t.test('a token has the scopes of its entry, by default none', async (t) => {
+  const { tokens: entries } = JSON.parse(tokenFileText(['a', 'one'], ['b', 'two'], ['c', 'three']))
+  entries[0].scope = entries[1].scope = 'plants:read plants:write'
+  const { tokens } = await indexTokens(JSON.stringify({ tokens: entries }))
+  const [one, two, three] = ['one', 'two', 'three'].map((token) => tokens.get(hash('sha256', token))?.client.scopes)
+  t.same([one, three], [['plants:read', 'plants:write'], []])
+  t.equal(one, two, 'many entries share one list')
+})
+
+t.test('clients with an unexpired token are counted by name', async (t) => {
+  const text = tokenFileText(['a', 'one'], ['a', 'two', inSeconds(60)], ['b', 'three', inSeconds(-60)], ['c', 'four'])
+  const { tokens, clients } = await indexTokens(text)
+  t.same([tokens.size, clients], [4, 2])
+})
+
+const digest = (token: string) => hash('sha256', token)
+
+t.test('a token is found by its digest, the first time and each later time', (t) => {
+  const asked: string[] = []
+  const find = digestLookup((digest) => {
+    asked.push(digest)
+    return 'client'
+  })
+  t.equal(find('one'), 'client')
+  t.equal(find('one'), 'client')
+  t.same(asked, [digest('one'), digest('one')])
+  t.end()
+})
+
+t.test('a token that is removed from the list is no longer found', (t) => {
+  const clients = new Map([[digest('one'), 'client']])
+  const find = digestLookup((digest) => clients.get(digest))
+  t.equal(find('one'), 'client')
+  clients.clear()
+  t.equal(find('one'), undefined)
+  clients.set(digest('one'), 'other')
+  t.equal(find('one'), 'other')
+  t.end()
+})
+
+t.test('tokens beyond the size of the cache, and long tokens, are still found', (t) => {
+  const find = digestLookup((digest) => digest)
+  const tokens = Array.from({ length: 1_001 }, (_, index) => `token ${index}`)
+  for (const token of [...tokens, ...tokens, 'x'.repeat(2_000)]) {
+    if (find(token) !== digest(token)) t.fail(token)
+  }
+  t.end()
+})
+
+t.test('the cache keeps tokens in memory, but not the headers that they were sent in', (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const heapSize = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const find = digestLookup(() => 'client')
+  const before = heapSize()
+  for (let sent = 0; sent < 1_000; sent++) {
+    const header = Buffer.from(`Bearer ${' '.repeat(15_000)}${randomBytes(32).toString('hex')}`).toString()
+    find(header.slice(-64))
+  }
+  const kept = heapSize() - before
+  t.ok(kept < 2 ** 22, `${kept} bytes`)
+  t.equal(find('one'), 'client')
+  t.end()
 })

@@ -1,11 +1,119 @@
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { growthOf } from '../../src/compile/document/patterns.ts'
+import { growthOf, matchesPattern, textOfPattern } from '../../src/compile/document/patterns.ts'
+import { exampleOf } from '../../src/compile/emit/examples.ts'
 import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import type { Routes } from '../../src/serve/contract.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { createValidator } from '../../src/serve/validator.ts'
+import { serveDocument } from '../support/serve-document.ts'
+
+t.test('a text built from a pattern matches the pattern', async (t) => {
+  const cases: [pattern: string, text: string, longer: string][] = [
+    ['', '', ''],
+    ['^(\\d{4})-(\\d{2})$', '0000-00', '0000-00'],
+    ['^a|b$', 'a', 'a'],
+    ['^[a-z]*[A-Z]?x+$', 'x', 'aaaAxxxx'],
+    ['^(?:-?[0-9a-f]{2}){1,3}?$', 'aa', '-aa-aa-aa'],
+    ['^(?<first>\\w)(?!x).{3,5}$', 'aaaa', 'aaaaaa'],
+    ['^\\p{Lu}\\u0041\\x42[^a-z][\\]]\\/$', 'AAB0]/', 'AAB0]/'],
+    ['^\\s\\bfoo\\b$', ' foo', ' foo'],
+    ['^é.$', 'éa', 'éa'],
+    ['^a{2,}$', 'aa', 'aaaaa'],
+  ]
+  for (const [pattern, text, longer] of cases) {
+    t.equal(textOfPattern(pattern), text, pattern)
+    t.equal(textOfPattern(pattern, 3), longer, pattern)
+  }
+})
+
+t.test(
+  'no text is returned when the parts do not match together, are too long, or the pattern is invalid',
+  async (t) => {
+    for (const pattern of [
+      '^(?=a)b',
+      '^(?<n>a|b)\\k<n>$',
+      '\\bfoo\\B',
+      '^a{2000}$',
+      '^[]$',
+      '^(a',
+      '^\\cA$',
+      '\u{1f600}{9999999}',
+    ]) {
+      t.equal(textOfPattern(pattern), undefined, pattern)
+    }
+    t.equal(textOfPattern('^(a{999}){9}$'), undefined)
+    t.equal(textOfPattern('\u{1f600}+'), '\u{1f600}')
+  },
+)
+
+t.test('a pattern matches with the flag u, and an invalid one matches nothing', async (t) => {
+  t.equal(matchesPattern('^\\p{L}.$', 'ä\u{1f600}'), true)
+  t.equal(matchesPattern('^a$', 'b'), false)
+  t.equal(matchesPattern('(', '('), false)
+})
+
+t.test('a pattern that only the flag u forbids matches as it is written', async (t) => {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Patterns', version: '1' },
+    paths: {
+      '/a': {
+        post: {
+          operationId: 'a',
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: {
+                  properties: { time: { pattern: '^\\d{2}[\\-\\:]\\d{2}$' }, name: { pattern: '^[\\w-.]{2}$' } },
+                  patternProperties: { '^x\\_': { type: 'integer' } },
+                },
+              },
+            },
+          },
+          responses: { 204: {} },
+        },
+      },
+    },
+  }
+  const app = await serveDocument(document as unknown as Document, {
+    handlers: { a: async () => ({ status: 204, body: undefined }) },
+  })
+  const post = async (payload: object) => (await app.inject({ method: 'POST', url: '/a', payload })).statusCode
+  t.equal(await post({ time: '12:30', name: 'a-', x_: 1, 'x\\_': 'b' }), 204)
+  t.equal(await post({ time: '12.30' }), 400)
+  t.equal(await post({ name: 'a b' }), 400)
+  t.equal(await post({ x_: 'a' }), 400)
+  t.match(exampleOf(document, { type: 'string', pattern: '^[\\:]{2}$' }), '::')
+  t.equal(growthOf('^([\\-\\:]+)+$'), 'steep', 'its time is bounded all the same')
+  for (const foreign of ['\\A[a-z]+\\z', '[\\p{IsLetter}]', '(?P<name>a)']) {
+    const { refused } = checkDocument({ ...document, components: { schemas: { A: { pattern: foreign } } } } as never)
+    t.same(refused, [`#/components/schemas/A/pattern: ${foreign} is not a regular expression of ECMA-262; correct it`])
+  }
+})
+
+t.test('a pattern with catastrophic backtracking takes 200 ms at most', async (t) => {
+  const began = performance.now()
+  t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), undefined)
+  t.ok(performance.now() - began < 2000)
+  t.equal(matchesPattern('^a$', 'a'), true, 'the next pattern matches')
+})
+
+t.test('an example of a pattern with catastrophic backtracking is found or given up in time', async (t) => {
+  const document = { openapi: '3.1.0', info: { title: 'a', version: '1' } }
+  const text = (more: object) => exampleOf(document, { type: 'string', ...more })
+  const began = performance.now()
+  t.match(text({ pattern: '^(\\w+)+!$', minLength: 28 }), /^a{841}!$/)
+  t.equal(text({ pattern: '^(\\w+)+(?=x)!$', minLength: 40 }), '')
+  t.ok(performance.now() - began < 4000)
+  t.equal(text({ pattern: '^a*$', minLength: 3 }), 'aaa')
+  t.equal(text({ pattern: '^(?=x)\\w+$', minLength: 3 }), 'xxx')
+  t.equal(text({ pattern: 'b|^$' }), 'b')
+  t.equal(text({ minLength: 3 }), 'xxx')
+  t.equal(text({ maxLength: 3 }), '')
+})
 
 /** Returns a document with an operation whose body and query parameter have a schema. */
 const documentOf = (schema: object): Document =>

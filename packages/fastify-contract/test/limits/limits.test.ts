@@ -1,5 +1,43 @@
 import t from 'tap'
-import { rateLimit } from '../../src/limits/limits.ts'
+import { createLoadShedder, defaultLimits, networkOf, rateLimit } from '../../src/limits/limits.ts'
+
+t.test('the network of an address is all of IPv4 and the first 64 bits of IPv6', async (t) => {
+  const networks = {
+    '192.0.2.1': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '::1': '0:0:0:0',
+    '::': '0:0:0:0',
+    '2001:DB8:1:2:3:4:5:6': '2001:db8:1:2',
+    '2001:db8::1': '2001:db8:0:0',
+    '2001:db8:1:2::': '2001:db8:1:2',
+    'fe80::1%eth0': 'fe80:0:0:0',
+  }
+  for (const [address, network] of Object.entries(networks)) t.equal(networkOf(address), network, address)
+})
+
+t.test('handlers that end in any order leave the number of running handlers exact', async (t) => {
+  const orders = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ]
+  for (const order of orders) {
+    const limits = { ...defaultLimits, inFlight: 1, eventLoopDelay: 60_000 }
+    const { shedLoad, runWithTimeout, close } = createLoadShedder(limits, () => {})
+    t.teardown(close)
+    const ends: (() => void)[] = []
+    for (let n = 0; n < 3; n++) runWithTimeout(new Promise<void>((resolve) => ends.push(resolve)), () => {})
+    for (const n of order) {
+      t.match(shedLoad(), { kind: 'unavailable' }, `${order}: before the end of ${n}`)
+      ends[n]?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    t.equal(shedLoad(), undefined, `${order}: at the end`)
+  }
+})
 
 t.test('the limit per minute holds for bursts and for spread events', async (t) => {
   let time = 1_000_000

@@ -4,6 +4,7 @@ import type { Routes } from '../serve/contract.ts'
 import { schemaCode } from '../serve/schema-code.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
+import { resolve } from './document/json-pointer.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
@@ -59,8 +60,16 @@ export type CompileOptions = {
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
   const [linted, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
   const integers = await exactIntegers(published, path)
-  return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
+  const lines = linted.map((line) => withReference(line, published))
+  return await compileDocument(published, path, { ...options, linted: lines }, contractTypes, integers)
 }
+
+/** Returns a line of the linter about a reference without a target, with that reference. */
+const withReference = (line: string, document: Document): string =>
+  line.replace(/^(.*?): Can't resolve \$ref/, (found, place) => {
+    const { $ref } = Object(resolve(document, place))
+    return typeof $ref === 'string' ? `${place}: ${$ref} does not resolve; correct the reference` : found
+  })
 
 /**
  * Compiles a bundled document to the published document, its types, its route schemas, its error numbers, what its
@@ -116,7 +125,8 @@ export async function compileDocument(
 
 /**
  * Returns the part of a document that can be served, and the problems that cost the other operations. Throws if a
- * problem costs the whole document, or all operations have one.
+ * problem costs the whole document, if an operation has a reference without a target, or if all operations have a
+ * problem.
  */
 function servablePart(
   given: Document,
@@ -126,6 +136,14 @@ function servablePart(
 ): { published: Document; skipped: Problem[] } {
   const skipped: Problem[] = []
   const findings = findingsIn(given)
+  // A reference without a target is a mistake of the document, not something that cannot be served.
+  const { problems } = findings(linted.filter((line) => line.endsWith(', no-unresolved-refs)')))
+  if (problems.length > 0)
+    throw new RefusedDocument(
+      path,
+      problems.map((problem) => ({ ...problem, operations: [] })),
+      given,
+    )
   // The compiler finds itself what it cannot read outside of operations.
   const ofOperations = linted.filter((line) =>
     findings([line]).problems.some(({ operations }) => operations.length > 0),

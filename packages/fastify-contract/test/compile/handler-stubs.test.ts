@@ -135,7 +135,10 @@ t.test('without made values, a handler whose response has no example responds wi
       '    // The document has no valid example of a success, so the response is 501.',
       "    throw new ContractError('notImplemented', 'failing is not written yet')",
     ],
-    ['    // The example of the document.', "    return { status: 200, body: { a: 'b', c: '' } }"],
+    [
+      '    // Made from the schema and the examples of its parts.',
+      "    return { status: 200, body: { a: 'b', c: '' } }",
+    ],
   ])
 })
 
@@ -163,7 +166,7 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
     [{ '*/*': { schema: int64 } }, "contentType: 'application/json', body: 0n"],
     [{ 'text/*': {} }, "contentType: 'text/plain', body: '{}'"],
     [{ 'audio/*': {} }, "contentType: 'audio/x-example', body: new Uint8Array()"],
-    [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'text/csv', body: '{}'"],
+    [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'application/json', body: {}"],
     [
       { 'text/event-stream': { schema: object } },
       "body: (async function* () {\n      yield { data: { a: '' } }\n    })()",
@@ -188,6 +191,22 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
   for (const [index, [content, expected]] of responses.entries()) {
     t.ok(printed[index]?.includes(expected), `${Object.keys(content)}: ${printed[index]}`)
   }
+})
+
+t.test('a new handler returns JSON if another media type comes first without an example', async (t) => {
+  const schema = { type: 'object', properties: { a: { ...text, example: 'b' } } }
+  const responses = (xml: object) => ({
+    responses: {
+      200: { description: 'a', content: { 'application/xml': { schema, ...xml }, 'application/json': { schema } } },
+    },
+  })
+  const [without, shown] = await stubs(documentOf({ without: responses({}), shown: responses({ example: '<a/>' }) }))
+  t.match(without, '// Made from the schema and the examples of its parts.\n')
+  t.match(without, "return { status: 200, contentType: 'application/json', body: { a: 'b' } }")
+  t.match(
+    shown,
+    "// The example of the document.\n    return { status: 200, contentType: 'application/xml', body: '<a/>' }",
+  )
 })
 
 t.test('an invalid example is replaced by a valid value', async (t) => {

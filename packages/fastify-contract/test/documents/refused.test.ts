@@ -77,7 +77,7 @@ t.test('invalid documents are rejected with their line', async (t) => {
     [
       'a $ref to nothing',
       valid.replace('schemas/Values', 'schemas/None'),
-      /schema: Can't resolve \$ref \([^\n]*openapi\.yaml:\d+:48, no-unresolved-refs\)\n1 problem costs/,
+      /schema: #\/components\/schemas\/None does not resolve; correct the reference \([^\n]*openapi\.yaml:\d+:48, no-unresolved-refs\)\n1 problem costs/,
     ],
     ['another version', valid.replace('3.1.1', '2.0'), /Invalid OpenAPI version/],
   ]

@@ -82,6 +82,17 @@ t.test('init writes nothing if a file exists, and leaves a document in the folde
   t.match(JSON.parse(readFileSync(join(flat, 'package.json'), 'utf8')).scripts.dev, / dev pets\.yaml /)
 })
 
+t.test('a reference without a target is an error of the document, which init names', async (t) => {
+  const folder = t.testdir({
+    'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/Petz'"),
+  })
+  await t.rejects(run([join(folder, 'pets.yaml'), join(folder, 'new')]), {
+    message:
+      /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Petz does not resolve; correct the reference \(.*pets\.yaml:12:\d+, no-unresolved-refs\)\n/,
+  })
+  t.same(readdirSync(folder), ['pets.yaml'])
+})
+
 t.test('the name of a package is made from any title', async (t) => {
   t.equal(packageName('例'), 'service')
   t.equal(packageName('3D Models API'), 'service-3d-models-api')

@@ -21,7 +21,7 @@ import { isNode, type Node } from '../document/walk-document.ts'
 
 /**
  * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The
- * body has the media type `accept` if the response declares it, or else its first media type.
+ * body has the media type `accept` if the response declares it, or else the one that `mediaTypeOf` prefers.
  */
 export function exampleResponse(document: Document, endpoint: Endpoint, accept?: string): HandlerResponse {
   const { status, response } = successOf(endpoint)
@@ -34,25 +34,37 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
  */
 export function generatedResponses(document: Document, endpoint: Endpoint): HandlerResponse[] {
   const { status, response } = successOf(endpoint)
-  return Object.entries(response.content ?? {})
-    .slice(0, 1)
-    .flatMap(([, { schema = {} }]) => [exampleOf(document, schema), generatedValue(document, schema)])
-    .map((value) => ({ status, ...exampleHeaders(document, response), ...bodyOf(response, undefined, value) }))
+  const media = response.content?.[mediaTypeOf(response) ?? '']
+  if (media === undefined) return []
+  const { schema = {} } = media
+  return [exampleOf(document, schema), generatedValue(document, schema)].map((value) => ({
+    status,
+    ...exampleHeaders(document, response),
+    ...bodyOf(response, undefined, value),
+  }))
 }
 
+/** What a response shows of the document: a whole example, or examples of parts. */
+export type Shown = 'whole' | 'parts'
+
 /**
- * Returns whether the responses of `exampleResponse` and of `generatedResponses` are successes that the document shows:
- * whether they have no body, or an example of their body or of a part of that.
+ * Returns what the responses of `exampleResponse` and of `generatedResponses` show of the document; undefined for one
+ * that is an error, or made from keywords alone. A response without a body is whole.
  */
-export function areFromDocument(document: Document, endpoint: Endpoint): boolean[] {
+export function shownOfDocument(document: Document, endpoint: Endpoint): (Shown | undefined)[] {
   const { status, response } = successOf(endpoint)
-  const [media] = Object.values(response.content ?? {}) as WithExample[]
+  const media = response.content?.[mediaTypeOf(response) ?? ''] as WithExample | undefined
   if (status >= 400) return []
-  if (media === undefined) return [true]
+  if (media === undefined) return ['whole']
   const isExample = (schema: Node) => schema.example !== undefined || schema.examples !== undefined
   const hasPart = reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)
-  return [media.example !== undefined || Object.keys(media.examples ?? {}).length > 0 || hasPart, hasPart, false]
+  const isWhole = partsOf(document, media.schema ?? true).some(({ schema }) => isExample(schema))
+  const ofSchema = isWhole ? 'whole' : hasPart ? 'parts' : undefined
+  return [isShown(media) ? 'whole' : ofSchema, ofSchema, undefined]
 }
+
+const isShown = ({ example, examples }: WithExample): boolean =>
+  example !== undefined || Object.keys(examples ?? {}).length > 0
 
 /** Returns the first 2xx response, or else the first one. The generator rejects operations without a response. */
 function successOf({ responses }: Endpoint): { status: number; response: Located<Response> } {
@@ -80,7 +92,7 @@ type Choice = { name?: string | undefined; accept?: string | undefined }
 
 /**
  * Returns the example body of a response: the example called `name`, or else the first one; undefined without content.
- * Its media type is `accept` if the response declares it, or else the first one.
+ * Its media type is that of `mediaTypeOf`.
  */
 export function exampleBody(document: Document, response: Response, { name, accept }: Choice = {}): ShownBody {
   const media = response.content?.[mediaTypeOf(response, accept) ?? '']
@@ -89,8 +101,15 @@ export function exampleBody(document: Document, response: Response, { name, acce
 
 type ShownBody = Pick<HandlerResponse, 'contentType' | 'body'>
 
-function mediaTypeOf({ content = {} }: Response, accept: string | undefined): string | undefined {
-  return accept !== undefined && Object.hasOwn(content, accept) ? accept : Object.keys(content)[0]
+/**
+ * Returns `accept` if the response declares it, or else its first media type with an example, or else its first one of
+ * JSON, since a value can be made of JSON only, or else its first one.
+ */
+function mediaTypeOf({ content = {} }: Response, accept?: string): string | undefined {
+  if (accept !== undefined && Object.hasOwn(content, accept)) return accept
+  const types = Object.keys(content)
+  const shown = types.find((type) => isShown(content[type] as WithExample))
+  return shown ?? types.find((type) => kindOf(type) === 'json') ?? types[0]
 }
 
 /** Returns an example as a handler returns it: a JSON value unchanged, others as text, bytes or a stream. */

@@ -12,7 +12,14 @@ import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type ExactIntegers, exactJson } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
-import { areFromDocument, exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
+import {
+  exampleResponse,
+  generatedResponses,
+  isShownStream,
+  type Shown,
+  shownOfDocument,
+  shownStream,
+} from './examples.ts'
 import { writeStale } from './generated-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
@@ -40,15 +47,15 @@ export function handlerStubs(
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
-      const isGiven = areFromDocument(document, endpoint)
+      const shown = shownOfDocument(document, endpoint)
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
       // Made one by one, since the first one mostly compiles.
       const statements = function* (): Generator<string[]> {
         const outcomes = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
         for (const [index, outcome] of outcomes.entries()) {
-          const isMade = isGiven[index] !== true
-          const sent = isMade && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
-          if (sent !== undefined) yield [`// ${noteOf(sent, isMade)}`, `return ${literalOf(sent)}`]
+          const sent =
+            shown[index] === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+          if (sent !== undefined) yield [`// ${noteOf(sent, shown[index])}`, `return ${literalOf(sent)}`]
         }
       }
       return { isNegotiated, endpoint, statements: statements() }
@@ -102,9 +109,10 @@ function bodyText(body: unknown, indent: string): string {
   return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
-function noteOf({ body }: HandlerResponse, isMade: boolean): string {
+function noteOf({ body }: HandlerResponse, shown: Shown | undefined): string {
   if (body === undefined) return 'The response has no body.'
-  return isMade ? 'Made from the schema; the document has no valid example.' : 'The example of the document.'
+  if (shown === 'parts') return 'Made from the schema and the examples of its parts.'
+  return shown === 'whole' ? 'The example of the document.' : 'Made from the schema; the document has no valid example.'
 }
 
 /** Returns the statements of a handler that responds with 501. */

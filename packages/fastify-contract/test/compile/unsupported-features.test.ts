@@ -227,3 +227,24 @@ t.test('a format that is not exact gives a warning, and an exclusive limit of 3.
   ])
   t.same(refused, ['#/components/schemas/Limit/exclusiveMinimum: must be a number since OpenAPI 3.1; correct it'])
 })
+
+t.test('application/*+json is ignored beside application/json, with a warning', async (t) => {
+  const of = (...types: string[]) => {
+    const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]))
+    const post = { operationId: 'a', requestBody: { content }, responses: { 200: { description: 'd', content } } }
+    return checkDocument(document({ openapi: '3.0.3', paths: { '/a': { post } } }))
+  }
+  const place = (at: string) => `#/paths/~1a/post/${at}/content`
+  t.same(of('application/json', 'application/*+json'), {
+    refused: [],
+    warnings: ['requestBody', 'responses/200'].map(
+      (at) => `${place(at)}/application~1*%2Bjson: is not a media type, so it is ignored; name each media type`,
+    ),
+  })
+  t.same(
+    of('application/*+json').refused,
+    ['requestBody', 'responses/200'].map(
+      (at) => `${place(at)}: application/*+json is not a media type; use one such as text/plain`,
+    ),
+  )
+})

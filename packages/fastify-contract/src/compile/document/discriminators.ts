@@ -71,10 +71,10 @@ type Families = Map<string, { child: string; property: string; names: unknown[] 
  * that it names, if that has int64 values besides its parent's: they would be rounded otherwise.
  */
 function withExactFamilies(document: Document, schemas: Record<string, Node>, families: Families): Document {
-  const withFamilies = (families: Families) => {
-    const all = applied(schemas, families)
-    return { ...document, components: { ...document.components, schemas: all } }
-  }
+  const withFamilies = (families: Families) => ({
+    ...document,
+    components: { ...document.components, schemas: applied(schemas, families) },
+  })
   // A member of a child may lead to another child, so only the whole document tells which of them hold an int64.
   const whole = withFamilies(families)
   const holdsInt64 = int64Holders(whole)
@@ -87,15 +87,9 @@ function withExactFamilies(document: Document, schemas: Record<string, Node>, fa
       return [own, ...(allOf as Node[])].some((part) => !inherited.includes(String(part.$ref)) && holdsInt64(part))
     }
     // Such a child would be validated without end.
-    const leadsBack = reachability(
-      whole,
-      [...inPlaceKeywords, 'not'],
-      (schema) => schema === whole.components.schemas[parent],
-    )
-    return [
-      parent,
-      family.filter(({ child }) => holdsOwn(child) && !leadsBack(whole.components.schemas[child])),
-    ] as const
+    const { [parent]: self, ...others } = whole.components.schemas
+    const leadsBack = reachability(whole, [...inPlaceKeywords, 'not'], (schema) => schema === self)
+    return [parent, family.filter(({ child }) => holdsOwn(child) && !leadsBack(others[child]))] as const
   })
   return withFamilies(new Map(exact.filter(([, family]) => family.length > 0)))
 }

@@ -68,12 +68,27 @@ export const bodiless = ['204', '205', '304']
  */
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
+  const changes: Transforms = version === '3.0.' ? transforms : { schema: withoutNullable, components: withRecursion }
+  const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
+    withoutSuffixRange((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
-    ...(version === '3.0.' ? transforms : { schema: withoutNullable, components: withRecursion }),
+    ...changes,
+    requestBody: withContent('requestBody'),
+    response: withContent('response'),
     operation: (node) => withResponses(document, version === '3.0.', node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
 }
+
+/** No range of RFC 9110, but ASP.NET writes it beside application/json. */
+export const suffixRange = 'application/*+json'
+
+const withoutSuffixRange = (body: Node): Node =>
+  hasSuffixRange(body) ? { ...body, content: withoutKeys(body.content as Node, [suffixRange]) } : body
+
+/** Returns whether the content of a body has the range `suffixRange` in vain. */
+export const hasSuffixRange = ({ content }: Node): boolean =>
+  Object.hasOwn(Object(content), suffixRange) && Object.hasOwn(Object(content), 'application/json')
 
 const withoutNullable = (schema: Node): Node => {
   if (!Object.hasOwn(schema, 'nullable')) return schema

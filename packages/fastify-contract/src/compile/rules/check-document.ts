@@ -13,7 +13,7 @@ import {
 import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies, partStyles } from '../document/normalize.ts'
+import { asOpenApi31, bodiless, hasSuffixRange, ignoredBodies, partStyles, suffixRange } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -117,6 +117,8 @@ function checkIgnored(published: Document, { warn }: Report): void {
           `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
         )
     }
+    if ((kind === 'requestBody' || kind === 'response') && hasSuffixRange(node))
+      warn(join(pointer, 'content', suffixRange), 'is not a media type, so it is ignored; name each media type')
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
     if (kind === 'document' || kind === 'pathItem' || kind === 'operation') checkServers(node, pointer)

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
   ['init', () => import('./cli/init.ts')],
@@ -11,6 +13,7 @@ const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<vo
 ])
 
 const help = `fastify-contract COMMAND [--help]
+fastify-contract --version
 
 init      writes a service for an OpenAPI document, which runs at once
 lint      advises on the style of the document
@@ -23,10 +26,16 @@ dev       runs the service and restarts it after each change
 COMMAND --help prints the options of a command.
 `
 
+// The reader of a pipe, such as head, may end first.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
+
 const [name = '', ...args] = process.argv.slice(2)
 const load = commands.get(name)
-if (name === '--help' || name === '-h') {
+if (['', '--help', '-h'].includes(name)) {
   process.stdout.write(help)
+} else if (name === '--version') {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  process.stdout.write(`${JSON.parse(manifest).version}\n`)
 } else if (load === undefined) {
   process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
   process.exitCode = 2

@@ -29,6 +29,7 @@ If a file that it would write exists, it names the file and writes nothing.
   const [document, folder = '.'] = words
   if (document === undefined)
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [FOLDER]')
+  if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
   const { compiled, refusal } = await compiledPart(document)
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
@@ -50,7 +51,10 @@ If a file that it would write exists, it names the file and writes nothing.
     existsSync(join(folder, name)),
   )
   if (existing.length > 0) {
-    const names = existing.map((name) => join(folder, name)).join(', ')
+    const names = firstOf(
+      existing.map((name) => join(folder, name)),
+      3,
+    ).join(', ')
     throw new Error(
       `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new folder`,
     )
@@ -141,32 +145,59 @@ function summary({ folder, copies, files, handlers, errors, compiled, refusal }:
     .filter((handler) => /^ {4}throw /m.test(handler))
     .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
-  const shown = missing.length > 10 ? [...missing.slice(0, 10), `${missing.length - 10} more`] : missing
   const { warnings } = compiled
+  const [warning = ''] = warnings
   return [
     `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
     '',
-    `${handlers.length - missing.length} of ${handlers.length} operations respond with the examples of the document.`,
+    handlers.length === 0
+      ? 'The document has no operations.'
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond with the examples of the document.`,
     ...(refusal === undefined
       ? []
       : [
           `${skippedIn(refusal)} more cannot be served as the document describes them, and respond with 501:`,
-          'generated/skipped-operations.json has the reasons. npm run generate leaves them out.',
+          ...firstOf(
+            refusal.problems.map(({ place, text }) => `  ${place}: ${text}`),
+            5,
+            '  ',
+          ),
+          'generated/skipped-operations.json has the reasons of each. npm run generate leaves them out.',
         ]),
     ...(missing.length > 0
-      ? [`Without an example of a success, these respond with 501 until you write them: ${shown.join(', ')}`]
+      ? [
+          `Without an example of a success, these respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
+        ]
       : []),
     ...('text' in errors
       ? ['src/error-body.ts makes the body of errors as the document describes it.']
       : [
           'Errors are plain text, because the document describes members that only you can fill:',
-          ...errors.reasons.map((reason) => `  ${reason}`),
+          ...firstOf(distinct(errors.reasons), 10, '  '),
         ]),
-    ...(warnings.length > 0 ? [`npm run generate shows ${warnings.length} remarks on the document.`] : []),
+    ...(warnings.length > 1 ? [`npm run generate shows ${warnings.length} remarks on the document.`] : []),
+    ...(warnings.length === 1 ? [`npm run generate shows a remark on the document: ${warning}`] : []),
     '',
     'Next:',
     ...(relative('.', folder) === '' ? [] : [`  cd ${folder}`]),
     '  npm install',
     '  npm start',
   ].join('\n')
+}
+
+/** Returns the first entries of a list, and how many more there are. */
+const firstOf = (list: string[], count: number, indent = ''): string[] =>
+  list.length > count ? [...list.slice(0, count), `${indent}${list.length - count} more`] : list
+
+/** Returns a line for each distinct text of lines `PLACE: TEXT`, with its first place and the number of the others. */
+function distinct(lines: string[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const line of lines) {
+    const [, place = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
+    places.set(text, [...(places.get(text) ?? []), place])
+  }
+  return Array.from(places, ([text, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`
+    return first === '' ? `  ${text}` : `  ${first}${more}: ${text}`
+  })
 }

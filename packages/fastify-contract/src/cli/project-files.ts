@@ -15,7 +15,10 @@ export const handlersModule = join('src', 'handlers.ts')
  * directory openapi.
  */
 export function findDocument(given: string | undefined): string {
-  if (given !== undefined) return given
+  if (given !== undefined) {
+    if (existsSync(given) || /^https?:/.test(given)) return given
+    throw new Error(`${given} does not exist; name an OpenAPI document`)
+  }
   if (existsSync('openapi.yaml')) return 'openapi.yaml'
   const names = existsSync('openapi') ? readdirSync('openapi').filter((name) => name.endsWith('.yaml')) : []
   if (names[0] === undefined || names.length > 1) {

@@ -46,7 +46,10 @@ t.test('init copies a document of several files, skips what is unsupported, and 
     .join('\n')
   t.match(summary, /: openapi\/spec\/pets\.yaml, openapi\/common\/pet\.yaml, package\.json, /)
   t.match(summary, /^1 of 1 operations respond with the examples of the document\.$/m)
-  t.match(summary, /^1 more cannot be served .*\ngenerated\/skipped-operations\.json has the reasons/m)
+  t.match(
+    summary,
+    /^1 more cannot be served .*\n {2}#\/paths\S+\/trace\/parameters: .*\ngenerated\/skipped-operations\.json has the reasons/m,
+  )
   t.match(summary, /^Errors are plain text.*\n {2}.*default: member shard \(integer\) has no known meaning/m)
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)
   const read = (name: string) => readFileSync(join(project, name), 'utf8')
@@ -91,6 +94,51 @@ t.test('a reference without a target is an error of the document, which init nam
       /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Petz does not resolve; correct the reference \(.*pets\.yaml:12:\d+, no-unresolved-refs\)\n/,
   })
   t.same(readdirSync(folder), ['pets.yaml'])
+})
+
+t.test('init counts what it would list at length', async (t) => {
+  const error =
+    '{ description: a, content: { application/json: { schema: { required: [shard], properties: { shard: { type: integer } } } } } }'
+  const paths = Array.from(
+    { length: 7 },
+    (_, index) =>
+      `  /a${index}: { trace: { responses: { '204': { description: a } } }, get: { responses: { '204': { description: a }, default: ${error} } } }`,
+  )
+  const folder = t.testdir({
+    'many.yaml': `openapi: 3.1.0
+info: { title: a, version: 1.0.0 }
+paths:
+${paths.join('\n')}
+`,
+    'none.yaml': 'openapi: 3.1.0\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n',
+  })
+  const printed = t.capture(console, 'log')
+  const summary = () =>
+    printed()
+      .flatMap(({ args }) => args)
+      .join('\n')
+  await run([join(folder, 'many.yaml'), join(folder, 'many')])
+  const many = summary()
+  t.match(many, /^7 more cannot be served .*\n( {2}#\/paths\S+\/trace: .*\n){5} {2}2 more\ngenerated/m)
+  t.match(
+    many,
+    /^Errors are plain text.*\n {2}#\S+ and \d+ more: member shard \(integer\) has no known meaning.*\n(?! {2})/m,
+  )
+  await t.rejects(run([join(folder, 'many.yaml'), join(folder, 'many')]), {
+    message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new folder$/,
+  })
+  await run([join(folder, 'none.yaml'), join(folder, 'none')])
+  t.match(summary(), /^The document has no operations\.$/m)
+})
+
+t.test('init names the documents that it cannot read', async (t) => {
+  const folder = t.testdir({ 'two.yaml': "swagger: '2.0'\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n" })
+  await t.rejects(run([join(folder, 'two.yaml'), join(folder, 'new')]), {
+    message: /#\/swagger: this is Swagger 2\.0, which is not supported; convert the document to OpenAPI 3 first/,
+  })
+  await t.rejects(run(['https://example.com/openapi.yaml']), {
+    message: /^init: https:\S+ is a URL; download the document/,
+  })
 })
 
 t.test('the name of a package is made from any title', async (t) => {

@@ -66,4 +66,8 @@ t.test('a document of which nothing can be served is rejected, and one without p
     (error: Error) => error as Error & object,
   )) as Error
   t.match(message, /\n3 problems cost 3 of 6 operations; --skip-unsupported serves the others$/)
+  const webhooks = { sent: { post: { responses } } }
+  await t.rejects(compileDocument({ ...document, webhooks } as Document, 'a.yaml'), {
+    message: /\n3 problems cost 3 of 7 operations and webhooks; /,
+  })
 })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -286,6 +287,7 @@ function exactValues(schemas: Record<string, Schema>, integers: ExactIntegers): 
 export async function updateGenerated(contract: Compiled, directory: string, handlersFile: string): Promise<string[]> {
   const handlers = handlerStubs(contract, await publishedIn(directory))
   const written = await writeStale(contract.files, directory)
-  if (handlers.length > 0) console.log(`new, for ${handlersFile}:\n\n${handlers.join('\n\n')}\n`)
+  const place = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
+  if (handlers.length > 0) console.log(`new${place}:\n\n${handlers.join('\n\n')}\n`)
   return written
 }

@@ -35,6 +35,9 @@ export function structureProblems(document: unknown): string[] {
       if (member.shape !== 'patterned' || !key.startsWith('x-')) visit(below, member.kind, join(pointer, key))
     }
   }
+  const { swagger } = Object(document) as { swagger?: unknown }
+  if (swagger !== undefined)
+    return [`#/swagger: this is Swagger ${swagger}, which is not supported; convert the document to OpenAPI 3 first`]
   visit(document, 'document', '#')
   const version = (document as { openapi?: unknown } | null)?.openapi
   if (problems.length === 0 && !/^3\.[012]\./.test(version as string))

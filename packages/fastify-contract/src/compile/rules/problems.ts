@@ -43,7 +43,11 @@ function summaryOf(problems: Problem[], document: Document): string {
   const lost = new Set(problems.flatMap(({ operations }) => operations)).size
   const all = operationReaches(document).length
   const remedy = lost < all ? '; --skip-unsupported serves the others' : ''
-  return `${count} ${lost} of ${all} operations${remedy}`
+  const kind =
+    Object.keys(Object((document as { webhooks?: Node }).webhooks)).length > 0
+      ? 'operations and webhooks'
+      : 'operations'
+  return `${count} ${lost} of ${all} ${kind}${remedy}`
 }
 
 /** The problems of a document, and the lines about places that no operation uses: those do not prevent serving it. */

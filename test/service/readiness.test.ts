@@ -1,10 +1,12 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/poll.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
-import { builtCode, sourceCode } from '../support/service-code.ts'
-import { startService } from '../support/service-process.ts'
+import { builtCode, type ServiceCode, sourceCode } from '../support/service-code.ts'
+import { type ServiceProcess, startService } from '../support/service-process.ts'
 import { storeWith } from '../support/store-module.ts'
 
 /** Starts a service whose store has the given members. */
@@ -64,3 +66,72 @@ t.test('writes that fail for seconds make the service unready, even if probes su
   t.equal(await create(), 200)
   t.hasStrict(await service.page('/readyz'), { status: 200, body: 'ready\n' })
 })
+
+requireSqlite(t)
+
+/** Starts a service on a SQLite file; `create` creates a new plant on each call. */
+async function startSqlite(t: Test, code: ServiceCode) {
+  const path = join(t.testdir({}), 'plants.db')
+  const service = await startService(t, { STORE_URL: `sqlite:${path}` }, code)
+  let id = 0
+  const create = async () => (await service.create(JSON.stringify({ id: ++id, name: 'a' }))).status
+  return { ...service, path, create }
+}
+
+const unready = 'store rejects writes; the service is not ready'
+const ready = 'store accepts writes again'
+
+/** Waits for as many log messages about readiness as expected, and compares them. */
+async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages: string[]): Promise<void> {
+  await until(() => readinessLog(service).length >= messages.length, 'the log is written')
+  t.same(readinessLog(service), messages)
+}
+
+t.test('a removed file is noticed without a write, and the service recovers once it is back', async (t) => {
+  const service = await startSqlite(t, sourceCode)
+  t.equal(await service.create(), 200)
+  renameSync(service.path, `${service.path}.away`)
+  await readyBecomes(service, '0')
+  t.match(
+    (await service.page('/readyz')).body,
+    /^\/.*plants\.db was removed or replaced while it was in use; put it back/,
+  )
+  t.equal(await service.create(), 503)
+  renameSync(`${service.path}.away`, service.path)
+  await readyBecomes(service, '1')
+  t.equal(await service.create(), 200)
+  await tells(t, service, [unready, ready])
+  t.hasStrict(await service.stop(), { code: 0, signal: null })
+})
+
+const limitable = spawnSync('prlimit', ['--version']).status === 0
+
+t.test(
+  'a disk that rejects writes makes the service unready, with and without writes',
+  { skip: !limitable && 'NOT RUN: prlimit is not installed' },
+  async (t) => {
+    // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `sourceCode`, does not.
+    const service = await startSqlite(t, builtCode)
+    const { pid } = service.child
+    const limitFiles = (bytes: string) => {
+      const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' })
+      t.equal(status, 0, stderr)
+    }
+    t.equal(await service.create(), 200)
+    limitFiles('1')
+    await readyBecomes(service, '0')
+    t.match(await service.page('/readyz'), { status: 503, body: /disk/ })
+    t.equal(await service.create(), 503)
+    limitFiles('unlimited')
+    await readyBecomes(service, '1')
+    t.equal(await service.create(), 200)
+
+    limitFiles('1')
+    await until(async () => (await service.create()) === 503, 'creates are rejected')
+    await readyBecomes(service, '0')
+    limitFiles('unlimited')
+    await until(async () => (await service.create()) === 200, 'creates succeed')
+    t.equal((await service.page('/readyz')).body, 'ready\n', 'a successful create makes it ready immediately')
+    await tells(t, service, [unready, ready, unready, ready])
+  },
+)

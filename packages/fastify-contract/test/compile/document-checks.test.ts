@@ -1,0 +1,164 @@
+import t from 'tap'
+import { compileDocument } from '../../src/compile/compile.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
+import { basePaths, type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
+import { int64Responses } from '../../src/compile/emit/client-table.ts'
+import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { redocly } from '../../src/compile/redocly.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
+
+t.test('operations are served below the paths of their servers', async (t) => {
+  const cases: [url: string, path: string][] = [
+    ['https://example.com', ''],
+    ['https://example.com/', ''],
+    ['https://example.com/v1/', '/v1'],
+    ['{scheme}://{host}:{port}/v1', '/v1'],
+    ['//example.com/v1', '/v1'],
+    ['/', ''],
+    ['/v1/a', '/v1/a'],
+    ['v1', '/v1'],
+    ['none/', '/none'],
+    ['api.example.com/v1', 'api.example.com/v1'],
+    ['localhost/v1', 'localhost/v1'],
+  ]
+  for (const [url, path] of cases) t.same(basePaths([{ url }]), [path], url)
+  t.same(basePaths([]), [''])
+  t.same(basePaths([{ url: '/a' }, { url: 'http://b/a' }, { url: '/b' }]), ['/a', '/b'])
+})
+
+t.test('a server variable expands to each of its values', async (t) => {
+  const variables = { stage: { default: 'a', enum: ['a', 'b'] }, version: { default: 'v1' } }
+  t.same(basePaths([{ url: '/{stage}/{version}', variables }]), ['/a/v1', '/b/v1'])
+  t.same(basePaths([{ url: 'https://{stage}.example.com/{version}', variables }]), ['/v1'])
+})
+
+const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }
+const documentOf = (paths: object, more: object = {}) =>
+  ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths, ...more }) as Document
+const idsOf = (document: Document) => endpoints(document).map(({ operationId }) => operationId)
+
+t.test('an operation without operationId is named after its method and path alone', async (t) => {
+  const names: [path: string, name: string][] = [
+    ['/', 'get'],
+    ['/shelves/{shelf-id}/plants', 'getShelvesByShelfIdPlants'],
+    ['/v1.2/find_pets/{id}.{format}', 'getV12FindPetsByIdByFormat'],
+    ['/straße/{a}{b}', 'getStraßeByAByB'],
+  ]
+  const paths = Object.fromEntries(names.map(([path]) => [path, { get: { responses } }]))
+  t.same(
+    idsOf(documentOf(paths)),
+    names.map(([, name]) => name),
+  )
+  t.same(idsOf(documentOf({ '/a': { post: { operationId: '', responses } } })), ['postA'])
+})
+
+t.test(
+  'an operation with a derived name is typed, bound and served by that name, and a warning shows it',
+  async (t) => {
+    const components = { pathItems: { Item: { get: { responses }, delete: { operationId: 'drop', responses } } } }
+    const item = { $ref: '#/components/pathItems/Item' }
+    const put = { operationId: 'put', responses }
+    const document = documentOf(
+      { '/a/{id}': { ...item, summary: 'A' }, '/b': { put, post: { responses } } },
+      { components },
+    )
+    t.same(checkDocument(document).warnings, [
+      '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
+      '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
+    ])
+    t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
+    t.same(checkDocument(normalizedDocument(document)).warnings, [])
+    const compiled = await compileDocument(document, 'a.yaml')
+    const { 'api.d.ts': types = '', 'openapi.json': published = '' } = compiled.files
+    t.match(types, /^ {4}getAById: \{$/m)
+    t.notMatch(published, /getAById/, 'the published document is unchanged')
+    t.match(handlerStubs(compiled, documentOf({ '/b': { put, post: { responses } } })), [/getAById\(/, /drop\(/])
+    const answer = (body: string) => async () => ({ status: 200, body })
+    const handlers = { getAById: answer('a'), drop: answer('d'), put: answer('p'), postB: answer('b') }
+    const app = await serveDocument(document, { handlers })
+    t.equal((await app.inject('/a/1')).body, '"a"')
+    t.equal((await app.inject({ method: 'POST', url: '/b' })).body, '"b"')
+  },
+)
+
+t.test('linter messages contain no notice about the Node version', async (t) => {
+  await t.rejects(redocly('bundle', 'missing.yaml'), { message: /^(?!.*[╔║╚]).*missing\.yaml/s })
+})
+
+const int64 = { type: 'integer', format: 'int64' }
+const int32 = { type: 'integer', format: 'int32' }
+
+/** Returns the table of a document with one response of the given schema. */
+const repliesOf = (schema: object, schemas: object = {}, type = 'application/json') =>
+  int64Responses({
+    openapi: '3.1.0',
+    info: { title: 'a', version: '1.0.0' },
+    paths: { '/a': { get: { responses: { 200: { content: { [type]: { schema } } }, 204: {} } } } },
+    components: { schemas },
+  })
+
+const placesOf = (schema: object, schemas?: object) => {
+  const { table, problems } = repliesOf(schema, schemas)
+  t.same(problems, [])
+  return table.nodes
+}
+
+t.test('the table lists only responses with an int64', async (t) => {
+  const empty = { table: { nodes: [], responses: {} }, problems: [] }
+  t.same(repliesOf(int32), empty)
+  t.same(repliesOf(int64, {}, 'text/plain'), empty)
+  const held = { table: { nodes: [{ int64: true }], responses: { 'GET /a': { 200: 0, 204: null } } }, problems: [] }
+  t.same(repliesOf(int64), held)
+  t.same(repliesOf({ ...int64, format: 'uint64' }), held)
+  t.same(repliesOf({ ...int64, type: ['integer', 'null'] }, {}, 'application/problem+json'), held)
+})
+
+t.test('every keyword that leads to an int64 is followed', async (t) => {
+  const id = { properties: { id: int64, name: { type: 'string' } } }
+  const place = [{ members: { id: 1 } }, { int64: true }]
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) t.same(placesOf({ [keyword]: [{}, id] }), place, keyword)
+  t.same(placesOf({ dependentSchemas: { name: id } }), place)
+  for (const keyword of ['then', 'else']) t.same(placesOf({ if: {}, [keyword]: id }), place, keyword)
+  for (const keyword of ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']) {
+    t.same(placesOf({ [keyword]: int64 }), [{ others: 1 }, { int64: true }], keyword)
+  }
+  t.same(placesOf({ patternProperties: { '^x': int64 } }), [{ others: 1 }, { int64: true }])
+  t.same(placesOf({ prefixItems: [int32, int64], items: int32 }), [{ members: { 1: 1 } }, { int64: true }])
+})
+
+t.test('schemas may be recursive and have siblings of a $ref', async (t) => {
+  const tree = { $ref: '#/components/schemas/Tree' }
+  const Tree = { properties: { up: tree, list: { items: tree }, id: int64 } }
+  t.same(placesOf(tree, { Tree }), [{ members: { up: 0, list: 1, id: 2 } }, { others: 0 }, { int64: true }])
+})
+
+t.test('a property of one branch is an additional property in another', async (t) => {
+  const branches = { anyOf: [{ properties: { id: { type: 'string' } } }, { additionalProperties: int64 }] }
+  t.same(placesOf(branches), [{ members: { id: 1 }, others: 2 }, { int64: true }, { int64: true }])
+  const named = { properties: { id: { type: 'string' } }, additionalProperties: int64 }
+  t.same(placesOf(named), [{ members: { id: null }, others: 1 }, { int64: true }])
+})
+
+t.test('a number that may have a fraction in some branches is reported with its location', async (t) => {
+  const branches = [{ properties: { id: int64 } }, { properties: { id: { type: 'number' } } }]
+  const { problems } = repliesOf({ items: { oneOf: branches } })
+  t.same(problems, [
+    '#/paths/~1a/get/responses/200/*/id: a number is an int64 in one schema and may have a fraction in another; use one type in both',
+  ])
+})
+
+t.test('a number of a request that may have a fraction in some branches is reported', async (t) => {
+  const schema = { properties: { id: { anyOf: [int64, { type: 'number' }] } } }
+  const { table, problems } = int64Responses({
+    openapi: '3.1.0',
+    info: { title: 'a', version: '1.0.0' },
+    paths: {
+      '/a': { post: { requestBody: { content: { 'application/json': { schema } } }, responses: { 204: {} } } },
+    },
+  } as never)
+  t.same(table, { nodes: [], responses: {} })
+  t.same(problems, [
+    '#/paths/~1a/post/requestBody/id: a number is an int64 in one schema and may have a fraction in another; use one type in both',
+  ])
+})

@@ -141,6 +141,9 @@ t.test('two operations of one name or path are rejected', async (t) => {
   t.same(checkDocument(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })).refused, [
     '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
   ])
+  t.same(checkDocument(document({ paths: { '/#a': get('a'), '/#b': get('b') } })).refused, [
+    '#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; remove one of them',
+  ])
 })
 
 t.test('a derived operation name that is taken is rejected', async (t) => {

@@ -55,13 +55,14 @@ function analyze(pattern: string): Growth {
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
-  const flags = flagsOf(pattern)
+  const expression = expressionOf(pattern)
   // The rules refuse it, and nothing matches it.
-  if (flags === undefined) return 'linear'
-  let analysis = checkSync(pattern, flags, bounds)
+  if (expression === undefined) return 'linear'
+  const { source, flags } = expression
+  let analysis = checkSync(source, flags, bounds)
   // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
   if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
-    analysis = checkSync(pattern, flags, { ...bounds, checker: 'fuzz' })
+    analysis = checkSync(source, flags, { ...bounds, checker: 'fuzz' })
   }
   const { status, checker, complexity } = analysis
   if (status === 'unknown') return 'unknown'
@@ -71,10 +72,10 @@ function analyze(pattern: string): Growth {
   return checker === 'automaton' ? 'quadratic' : 'unknown'
 }
 
-/** Returns the flags of a regular expression of ECMA-262, or undefined if a text is not one. */
-export function flagsOf(pattern: string): string | undefined {
+/** Returns the regular expression of a pattern, or undefined if a text is not one. */
+export function expressionOf(pattern: string): RegExp | undefined {
   try {
-    return compilePattern(pattern).flags
+    return compilePattern(pattern)
   } catch {
     return undefined
   }
@@ -146,7 +147,8 @@ const characters = [
  * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
  * and backreferences; returns undefined if the result does not match.
  */
-export function textOfPattern(pattern: string, more = 0): string | undefined {
+export function textOfPattern(given: string, more = 0): string | undefined {
+  const pattern = expressionOf(given)?.source ?? given
   let at = 0
   const take = (token: RegExp): string | undefined => {
     token.lastIndex = at
@@ -194,7 +196,7 @@ export function textOfPattern(pattern: string, more = 0): string | undefined {
 
   try {
     const text = alternatives()
-    return text.length <= maxLength && matchesPattern(pattern, text) ? text : undefined
+    return text.length <= maxLength && matchesPattern(given, text) ? text : undefined
   } catch {
     return undefined
   }

@@ -187,10 +187,11 @@ function checkPath({ path, routes }: Endpoint, { refuse, warn }: Report): void {
 /** Refuses an operation that has the method and path of another one and so would never be called. */
 function checkRoutes(document: Document, { refuse }: Report): void {
   const seen = new Set<string>()
-  for (const { method, routes, pointer } of endpoints(document)) {
+  for (const { method, path, routes, pointer } of endpoints(document)) {
+    const reason = routedPath(path) === path ? '' : ', since a request has no fragment'
     for (const route of routes) {
       if (seen.size === seen.add(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`).size)
-        refuse(pointer, `${method} ${route} is already served by another operation; remove one of them`)
+        refuse(pointer, `${method} ${route} is already served by another operation${reason}; remove one of them`)
     }
   }
 }

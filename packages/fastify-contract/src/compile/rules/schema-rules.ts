@@ -4,7 +4,7 @@ import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } f
 import { isDefault, isDiscriminator } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { flagsOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
+import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
 import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
 import type { Report } from './check-document.ts'
@@ -188,7 +188,7 @@ const maxOwnLength = 10_000
 const rewrite = 'rewrite it so that no two repetitions can match the same characters'
 
 function patternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
-  if (flagsOf(pattern) === undefined) return `${pattern} is not a regular expression of ECMA-262; correct it`
+  if (expressionOf(pattern) === undefined) return `${pattern} is not a regular expression of ECMA-262; correct it`
   const growth = growthOf(pattern)
   if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
   if (growth === 'unknown') {

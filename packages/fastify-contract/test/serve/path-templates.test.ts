@@ -94,7 +94,7 @@ t.test('an encoded delimiter is data, not the text beside a parameter', async (t
   for (const url of ['/v1/5%3Acancel', '/v1/5%3acancel?a=:cancel'])
     t.same(await bodyOf(url), ['change', '5:cancel'], url)
   t.same(await bodyOf('/v1/5%3Acancel:cancel'), ['cancel', '5:cancel'])
-  t.same(await bodyOf('/v1/5:cance%6C'), ['cancel', '5'], 'a letter may be encoded')
+  t.same(await bodyOf('/v1/5:cancel'.replace('l', '%6C')), ['cancel', '5'], 'a letter may be encoded')
   t.same(await bodyOf('/v2/5%2Ejson'), ['write', '5'], 'a dot may be encoded')
   t.equal((await app.inject({ method: 'POST', url: '/v2/5%3Acancel' })).statusCode, 404)
   t.equal((await app.inject({ method: 'HEAD', url: '/v1/5:cancel' })).statusCode, 200)

@@ -188,14 +188,34 @@ export function virtualProgram(
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = ts.createCompilerHost({ ...options, ...more })
   const { getSourceFile, fileExists, readFile, directoryExists } = host
+  const parsed = parsedFiles({ ...options, ...more })
   host.getSourceFile = (name, target, onError) => {
     const text = virtual.get(resolve(name))
-    return text === undefined ? getSourceFile(name, target, onError) : ts.createSourceFile(name, text, target)
+    if (text !== undefined) return ts.createSourceFile(name, text, target)
+    const modified = ts.sys.getModifiedTime?.(name)?.getTime()
+    const known = parsed.get(name)
+    if (known !== undefined && known.modified === modified) return known.file
+    const file = getSourceFile(name, target, onError)
+    if (file !== undefined) parsed.set(name, { file, modified })
+    return file
   }
   host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
   host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
   host.directoryExists = (name) => folders.has(resolve(name)) || (directoryExists?.(name) ?? true)
   return ts.createProgram(modules, { ...options, ...more }, host)
+}
+
+type ParsedFile = { file: ts.SourceFile; modified: number | undefined }
+
+/** By compiler options: parsing and binding the libraries takes a second, so later programs share their files. */
+const filesByOptions = new Map<string, Map<string, ParsedFile>>()
+
+/** Returns the files on disk, by name, that earlier programs with the same options have parsed. */
+function parsedFiles(options: ts.CompilerOptions): Map<string, ParsedFile> {
+  const key = JSON.stringify(options)
+  const known = filesByOptions.get(key) ?? new Map<string, ParsedFile>()
+  filesByOptions.set(key, known)
+  return known
 }
 
 /** The options for a project without tsconfig.json. */

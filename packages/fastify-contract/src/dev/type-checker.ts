@@ -73,7 +73,7 @@ function causeFirst(diagnostic: ts.Diagnostic): ts.Diagnostic {
   for (let link: ts.DiagnosticMessageChain | undefined = messageText; link !== undefined; link = link.next?.at(-1))
     chain.unshift(link)
   const [cause, ...around] = chain.map((link) => link.messageText)
-  const kept = around.filter((line, index) => index === around.length - 1 || /^(The t|T)ypes of /.test(line))
+  const kept = around.filter((line, index) => index === around.length - 1 || /^(The types|Types) of /.test(line))
   const shown = [cause as string, ...kept.map((line) => `  ${line}`)].map(shortened)
   return { ...diagnostic, messageText: shown.join('\n') }
 }

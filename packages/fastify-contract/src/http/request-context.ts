@@ -53,7 +53,7 @@ export function contextOf(request: Request): RequestContext {
 
 /**
  * Returns the context of a request: its id, operation, client, address and trace. The operation and the client are
- * known from the preHandler hooks on.
+ * known from the preParsing hooks on.
  */
 export const requestContext = ({ raw }: Pick<FastifyRequest, 'raw'>): RequestContext => contextOf(raw)
 

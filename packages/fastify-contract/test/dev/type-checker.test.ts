@@ -110,6 +110,6 @@ export const handler: () => Promise<Body> = () => given
   })
   const [first, ...lines] = (problem() as string).split('\n')
   t.equal(first, "app.ts:3:51 - error TS2322: Type 'string' is not assignable to type 'bigint'.")
-  t.match(lines[0], /^ {2}(The t|T)ypes of .*body/)
+  t.match(lines[0], /^ {2}(The types|Types) of .*body/)
   t.ok(lines.every((line) => line.length <= 170))
 })

@@ -7,6 +7,7 @@ import type { Database, Pet } from '../../examples/pets/handlers.ts'
 import { handlers } from '../../examples/pets/handlers.ts'
 import { createPets } from '../../examples/pets/server.ts'
 import { compileContract } from '../../src/compile/compile.ts'
+import { requestContext } from '../../src/http/request-context.ts'
 
 const folder = 'packages/fastify-contract/examples/pets'
 const { files, routes } = await compileContract(`${folder}/openapi.yaml`, {
@@ -65,6 +66,22 @@ function create(t: Test, limits = {}) {
 
 t.test('the types of the example are those of its document', async (t) => {
   t.equal(files['api.d.ts'], readFileSync(`${folder}/generated/api.d.ts`, 'utf8'))
+})
+
+t.test('the request context has the operation and the client from preParsing hooks on', async (t) => {
+  const { app, get } = create(t)
+  const seen: unknown[] = []
+  const note = (hook: string, request: FastifyRequest) => {
+    const { operation, client } = requestContext(request)
+    seen.push([hook, operation, client?.name])
+  }
+  app.addHook('onRequest', async (request) => note('onRequest', request))
+  app.addHook('preParsing', async (request) => note('preParsing', request))
+  await get('/pets/1')
+  t.same(seen, [
+    ['onRequest', undefined, undefined],
+    ['preParsing', 'getPet', 'tenant-a'],
+  ])
 })
 
 t.test('each tenant has its own pets, in a transaction of each request', async (t) => {

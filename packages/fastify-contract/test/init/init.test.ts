@@ -87,11 +87,11 @@ t.test('init writes nothing if a file exists, and leaves a document in the folde
 
 t.test('a reference without a target is an error of the document, which init names', async (t) => {
   const folder = t.testdir({
-    'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/Petz'"),
+    'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/Missing'"),
   })
   await t.rejects(run([join(folder, 'pets.yaml'), join(folder, 'new')]), {
     message:
-      /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Petz does not resolve; correct the reference \(.*pets\.yaml:12:\d+, no-unresolved-refs\)\n/,
+      /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Missing does not resolve; correct the reference \(.*pets\.yaml:12:\d+, no-unresolved-refs\)\n/,
   })
   t.same(readdirSync(folder), ['pets.yaml'])
 })

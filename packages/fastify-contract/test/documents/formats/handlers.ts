@@ -35,7 +35,7 @@ export const calls: Call[] = [
   {
     ...post('{"large":9007199254740993,"level":2,"exact":7,"either":9007199254740993}'),
     status: 200,
-    body: '{"large":9007199254740993,"level":2,"exact":7,"either":9007199254740993,"secret":"bigint,bigint,bigint,number,bigint,string"}',
+    body: '{"large":9007199254740993,"secret":"bigint,bigint,bigint,number,bigint,string","level":2,"exact":7,"either":9007199254740993}',
   },
   same('{"either":"9007199254740993"}'),
   same('{"either":null}'),

@@ -28,6 +28,12 @@ t.test('new handlers are printed once, and a foreign file is reported', async (t
   t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), compiled.files['openapi.json'])
 })
 
+t.test('without a module of handlers, none is named', async (t) => {
+  const printed = t.capture(console, 'log')
+  await updateGenerated(await compileDocument(document, 'a.yaml'), join(t.testdir({}), 'generated'), 'src/none.ts')
+  t.match(printed(), [{ args: [/^new handlers:\n\n {2}\/\/ GET \/a\n/] }])
+})
+
 t.test('nothing is written when handlers cannot be made, so that the next run prints them', async (t) => {
   const directory = join(t.testdir({}), 'generated')
   const compiled = await compileDocument(document, 'a.yaml')

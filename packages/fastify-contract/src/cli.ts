@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
@@ -34,7 +35,7 @@ const load = commands.get(name)
 if (['', '--help', '-h'].includes(name)) {
   process.stdout.write(help)
 } else if (name === '--version') {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const manifest = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
   process.stdout.write(`${JSON.parse(manifest).version}\n`)
 } else if (load === undefined) {
   process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)

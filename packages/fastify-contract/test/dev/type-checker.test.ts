@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { compilerOptions } from '../../src/init/project.ts'
 
@@ -36,7 +37,8 @@ function projectOf(folder: string, files: Record<string, string>) {
         check()
         return undefined
       } catch (error) {
-        return (error as Error).message.replaceAll(`${folder}/`, '')
+        // On a terminal the message has colors.
+        return stripVTControlCharacters((error as Error).message).replaceAll(`${folder}/`, '')
       }
     },
   }

@@ -180,6 +180,14 @@ t.test('an object with many properties is written with those that its schema lis
   const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) }
   const value = Object.fromEntries(names.map((name) => [name, name]))
   t.equal(write(schema, { ...value, other: 1, x0: 2 }), JSON.stringify(value))
+  const open = { ...schema, additionalProperties: true }
+  t.equal(write(open, { ...value, other: 1 }), JSON.stringify({ ...value, other: 1 }))
+})
+
+t.test('the listed properties are written in the order of the schema, without inherited ones', async (t) => {
+  t.equal(write(named('Plant'), { tag: 'b', name: 'a', other: 1 }), '{"name":"a","tag":"b"}')
+  t.equal(write(named('Plant'), Object.assign(Object.create({ name: 'a' }), { tag: 'b' })), '{"tag":"b"}')
+  t.equal(write({ type: 'object', properties: { toString: text } }, {}), '{}')
 })
 
 t.test('a member is written by the schemas of all patterns that its name matches', async (t) => {

@@ -67,6 +67,7 @@ function manifest({ compiled, document, skipsOperations, packages }: Project): o
       generate: `fastify-contract generate${options}`,
       test: 'tsx --test test/*.test.ts',
       lint: `fastify-contract lint${name} && tsc`,
+      docs: `fastify-contract docs${options}`,
     },
     dependencies: packages,
     devDependencies: { '@types/node': nodeTypes },
@@ -216,9 +217,8 @@ test('an unknown path gets 404', async () => {
 })
 `
 
-function readme({ compiled, document, errorBody, skipsOperations }: Project): string {
+function readme({ compiled, document, errorBody }: Project): string {
   const { title } = compiled.routes.info
-  const options = `${argument(document)}${skipsOperations ? ' --skip-unsupported' : ''}`
   return `# ${title.replace(/\s+/g, ' ').trim()}
 
 A service for [${basename(document)}](${document}), with [fastify-contract](https://www.npmjs.com/package/fastify-contract).
@@ -248,7 +248,7 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`npm run dev\` | runs the service and restarts it after each change |
 | \`npm test\` | calls each operation |
 | \`npm run lint\` | advises on the style of the contract, and checks the types |
-| \`npx fastify-contract docs${options}\` | writes the documentation to \`dist/docs\` |
+| \`npm run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 
 For production, install with \`npm ci --omit=dev --omit=peer\`, which leaves out what only the commands need.
 `

@@ -57,6 +57,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   const { name, scripts } = JSON.parse(read('package.json'))
   t.equal(name, 'pet-store')
   t.equal(scripts.generate, 'fastify-contract generate openapi/spec/pets.yaml --skip-unsupported')
+  t.equal(scripts.docs, 'fastify-contract docs openapi/spec/pets.yaml --skip-unsupported')
   t.match(read('src/handlers.ts'), / {2}\/\/ GET \/pets\/\{id\} takes path\.id\n {2}async getPet\(\) \{\n/)
   const app = read('src/app.ts')
   t.match(app, "      bearer: bearer(verifyToken),\n      key: apiKey({ in: 'query', name: 'a key' }, verifyToken),\n")

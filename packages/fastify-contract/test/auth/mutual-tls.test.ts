@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequestOf } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
@@ -74,7 +76,10 @@ t.test('a client of an IPv6 address or a Unix socket is a proxy only if its addr
   ] as const) {
     t.equal((await app.inject({ url: '/', headers, remoteAddress })).statusCode, status, remoteAddress)
   }
-  const socketPath = join(t.testdir(), 'http.sock')
+  // The path of a Unix socket has at most 107 bytes, and a longer one is cut off.
+  const directory = mkdtempSync(join(tmpdir(), 'socket-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  const socketPath = join(directory, 'http.sock')
   await app.listen({ path: socketPath })
   const [response] = await once(httpRequestOf({ socketPath, path: '/', headers }).end(), 'response')
   t.equal(response.resume().statusCode, 401, 'a Unix socket has no address')

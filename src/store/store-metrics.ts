@@ -4,8 +4,8 @@ import type { BatchMessage } from './group-commit.ts'
 import type { JournalMessage } from './sqlite/sqlite-store.ts'
 
 /**
- * Registers the metrics of the store in this process, which publishes them on diagnostics channels: its batches, and
- * the size of SQLite's write-ahead log, which is exported once it is known.
+ * Registers the metrics of the store, which publishes their values on diagnostics channels: its batches, and the size
+ * of SQLite's write-ahead log. The size is missing from the export until SQLite reports it.
  */
 export function measureStore(registry: Registry): void {
   const registers = [registry]

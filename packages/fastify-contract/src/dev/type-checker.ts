@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import ts from 'typescript'
+import { type ParsedFiles, reuseParsedFiles } from '../compile/emit/parsed-files.ts'
 
 /**
  * Returns a function that type-checks a module and every file that it imports, including generated types, by the
@@ -9,7 +10,7 @@ import ts from 'typescript'
 export function typeChecker(module: string): () => void {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
-  const parsed: Parsed = new Map()
+  const parsed: ParsedFiles = new Map()
   const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
   let program: ts.SemanticDiagnosticsBuilderProgram | undefined
   let augmenting: ts.SourceFile[] = []
@@ -35,23 +36,13 @@ export function typeChecker(module: string): () => void {
   }
 }
 
-type Parsed = Map<string, { changed: number | undefined; file: ts.SourceFile | undefined }>
-
-/** Returns access to the current files, which are parsed again if they have changed. */
-function hostOf(options: ts.CompilerOptions, parsed: Parsed): ts.CompilerHost {
+/** Returns access to the current files. */
+function hostOf(options: ts.CompilerOptions, parsed: ParsedFiles): ts.CompilerHost {
   // It remembers which files exist, so each check needs a new one.
   const host = ts.createIncrementalCompilerHost(options)
   // A module that was missing may exist now, but the compiler would resolve only the imports of changed files again.
   host.hasInvalidatedResolutions = () => true
-  const parse = host.getSourceFile
-  host.getSourceFile = (path, ...rest) => {
-    const changed = ts.sys.getModifiedTime?.(path)?.getTime()
-    const known = parsed.get(path)
-    if (known !== undefined && known.changed === changed) return known.file
-    const file = parse(path, ...rest)
-    parsed.set(path, { changed, file })
-    return file
-  }
+  reuseParsedFiles(host, parsed)
   return host
 }
 

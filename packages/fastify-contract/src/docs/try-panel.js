@@ -67,7 +67,7 @@ function createPanel() {
   return created
 }
 
-/** Gives the forms the theme of the page, which a reader can switch. */
+/** Applies the page's light or dark theme to the forms; the reader can switch it at any time. */
 function matchTheme() {
   const root = panel?.querySelector('iframe').contentDocument?.documentElement
   if (root) root.style.colorScheme = document.documentElement.classList.contains('dark') ? 'dark' : 'light'

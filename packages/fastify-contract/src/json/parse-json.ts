@@ -38,8 +38,6 @@ function plainValue(text: string): unknown {
 
 /** What only the exponent of a number has outside of strings. */
 const exponent = /\d[eE][-+\d]/
-/** The escapes of NUL and of surrogates, of which lone ones are rejected. */
-const rejectedEscape = /\\u(?:0000|[dD][89a-fA-F])/
 
 /** Returns whether a text has a number of more than 15 characters, without an exponent, that may be inexact. */
 function hasInexactDecimal(text: string): boolean {
@@ -115,6 +113,8 @@ const escaped =
   /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
 const escapedNul = /\\u0000/y
 const escapedSurrogate = /\\u[dD][89a-fA-F][\da-fA-F]{2}/y
+/** An escape that may be rejected: whether a surrogate is a lone one is not seen here. */
+const rejectedEscape = new RegExp(`${escapedNul.source}|${escapedSurrogate.source}`)
 
 const space = 0x20
 const quote = 0x22

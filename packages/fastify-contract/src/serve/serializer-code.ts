@@ -107,16 +107,6 @@ export function serializerWriter(shared: Record<string, Schema>): SerializerWrit
 
   function functionCode(name: string, merged: MergedKeywords, isRemovalSafe: boolean): string {
     const { properties, patterns, items, others } = merged
-    const memberCode = (key: string, described: Schema[]) => {
-      const schemas = described.length > 0 ? described : others
-      if (schemas === undefined && isRemovalSafe) return 'continue'
-      return `part = ${key} + ${writerOf(schemas ?? [], isRemovalSafe)}(member)`
-    }
-    const cases = Array.from(properties, ([property, own]): [string, string] => {
-      if (own.some(isIgnored)) return [property, 'continue']
-      const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(property) ? [schema] : []))
-      return [property, memberCode(JSON.stringify(key(property)), [...own, ...matching])]
-    })
     const listsAll = isRemovalSafe && others === undefined && patterns.length === 0
     const objectCode = listsAll && !inheritedNames.some((name) => properties.has(name)) ? listedCode : loopCode
     return `function ${name}(value) {
@@ -141,6 +131,16 @@ return text === "" ? "{}" : text + "}"`
     }
 
     function loopCode(): string {
+      const memberCode = (key: string, described: Schema[]) => {
+        const schemas = described.length > 0 ? described : others
+        if (schemas === undefined && isRemovalSafe) return 'continue'
+        return `part = ${key} + ${writerOf(schemas ?? [], isRemovalSafe)}(member)`
+      }
+      const cases = Array.from(properties, ([property, own]): [string, string] => {
+        if (own.some(isIgnored)) return [property, 'continue']
+        const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(property) ? [schema] : []))
+        return [property, memberCode(JSON.stringify(key(property)), [...own, ...matching])]
+      })
       return `let text = "{"
 for (const name of Object.keys(value)) {
 const member = value[name]

@@ -22,6 +22,7 @@ import {
   shownStream,
 } from './examples.ts'
 import { writeStale } from './generated-files.ts'
+import { type ParsedFiles, reuseParsedFiles } from './parsed-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
@@ -187,17 +188,11 @@ export function virtualProgram(
   const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = ts.createCompilerHost({ ...options, ...more })
+  reuseParsedFiles(host, parsedFiles({ ...options, ...more }))
   const { getSourceFile, fileExists, readFile, directoryExists } = host
-  const parsed = parsedFiles({ ...options, ...more })
   host.getSourceFile = (name, target, onError) => {
     const text = virtual.get(resolve(name))
-    if (text !== undefined) return ts.createSourceFile(name, text, target)
-    const modified = ts.sys.getModifiedTime?.(name)?.getTime()
-    const known = parsed.get(name)
-    if (known !== undefined && known.modified === modified) return known.file
-    const file = getSourceFile(name, target, onError)
-    if (file !== undefined) parsed.set(name, { file, modified })
-    return file
+    return text === undefined ? getSourceFile(name, target, onError) : ts.createSourceFile(name, text, target)
   }
   host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
   host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
@@ -205,15 +200,13 @@ export function virtualProgram(
   return ts.createProgram(modules, { ...options, ...more }, host)
 }
 
-type ParsedFile = { file: ts.SourceFile; modified: number | undefined }
+/** By compiler options: programs with the same options share their files. */
+const filesByOptions = new Map<string, ParsedFiles>()
 
-/** By compiler options: parsing and binding the libraries takes a second, so later programs share their files. */
-const filesByOptions = new Map<string, Map<string, ParsedFile>>()
-
-/** Returns the files on disk, by name, that earlier programs with the same options have parsed. */
-function parsedFiles(options: ts.CompilerOptions): Map<string, ParsedFile> {
+/** Returns the files on disk that earlier programs with the same options have parsed. */
+function parsedFiles(options: ts.CompilerOptions): ParsedFiles {
   const key = JSON.stringify(options)
-  const known = filesByOptions.get(key) ?? new Map<string, ParsedFile>()
+  const known = filesByOptions.get(key) ?? new Map()
   filesByOptions.set(key, known)
   return known
 }

@@ -1,0 +1,17 @@
+import ts from 'typescript'
+
+/** Source files by name, each with the time of its last change; the file is undefined if it does not exist. */
+export type ParsedFiles = Map<string, { file: ts.SourceFile | undefined; modified: number | undefined }>
+
+/** Lets a compiler host parse a file again only after a change: parsing and binding the libraries takes a second. */
+export function reuseParsedFiles(host: ts.CompilerHost, parsed: ParsedFiles): void {
+  const parse = host.getSourceFile
+  host.getSourceFile = (name, ...rest) => {
+    const modified = ts.sys.getModifiedTime?.(name)?.getTime()
+    const known = parsed.get(name)
+    if (known !== undefined && known.modified === modified) return known.file
+    const file = parse(name, ...rest)
+    parsed.set(name, { file, modified })
+    return file
+  }
+}

@@ -11,7 +11,7 @@ import { compileContract } from '../compile/compile.ts'
 import { withErrorTable } from '../compile/document/error-numbers.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { bundle } from '../compile/redocly.ts'
-import { RefusedDocument } from '../compile/rules/problems.ts'
+import { RejectedDocument } from '../compile/rules/problems.ts'
 import { commandLine } from './command-line.ts'
 import { findDocument } from './project-files.ts'
 
@@ -41,11 +41,11 @@ openapi/released by default.
   const { release, released } = options
   const path = findDocument(words[0] ?? options.document)
   const compiling = compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
-  const { text, refusal } = await compiling.then(
-    ({ files }) => ({ text: files['openapi.json'] as string, refusal: undefined }),
-    async (refusal) => {
-      if (!(refusal instanceof RefusedDocument)) throw refusal
-      return { text: JSON.stringify(withErrorTable(await bundle(path, options.rules))), refusal }
+  const { text, rejection } = await compiling.then(
+    ({ files }) => ({ text: files['openapi.json'] as string, rejection: undefined }),
+    async (rejection) => {
+      if (!(rejection instanceof RejectedDocument)) throw rejection
+      return { text: JSON.stringify(withErrorTable(await bundle(path, options.rules))), rejection }
     },
   )
   const document: Document = JSON.parse(text)
@@ -57,11 +57,11 @@ openapi/released by default.
   if (last !== undefined) {
     const changes = contractChanges(releasedFile(released, last), path, document)
     // A document that cannot be served can be compared, unless its references or its structure are broken.
-    const next = printChanges(last, await changes.catch((error) => Promise.reject(refusal ?? error)))
-    if (refusal === undefined && compareVersions(version, next) < 0)
+    const next = printChanges(last, await changes.catch((error) => Promise.reject(rejection ?? error)))
+    if (rejection === undefined && compareVersions(version, next) < 0)
       throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
   }
-  if (refusal !== undefined) throw refusal
+  if (rejection !== undefined) throw rejection
   if (!release) return
   if (version === last) throw new Error(`${version} is already released; raise info.version`)
   await mkdir(released, { recursive: true })

@@ -23,7 +23,7 @@ import {
   type Findings,
   findingsIn,
   type Problem,
-  RefusedDocument,
+  RejectedDocument,
   soundPart,
   withoutRepeats,
 } from './rules/problems.ts'
@@ -39,7 +39,7 @@ export type Compiled = {
   routes: Routes
   /** The exact values of integers that a double cannot hold. */
   integers: ExactIntegers
-  /** One line for each place that is served in a way that its author may not expect. */
+  /** One line for each location that is served in a way that its author may not expect. */
   warnings: string[]
 }
 
@@ -54,7 +54,7 @@ export type CompileOptions = {
 }
 
 /**
- * Compiles the OpenAPI document at `path`. Rejects with a RefusedDocument that lists the problems of all stages: what
+ * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages: what
  * the linter finds by the rules for correctness, and what `compileDocument` finds.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
@@ -66,18 +66,18 @@ export async function compileContract(path: string, options: CompileOptions = {}
 
 /** Returns a line of the linter about a reference without a target, with that reference. */
 const withReference = (line: string, document: Document): string =>
-  line.replace(/^(.*?): Can't resolve \$ref/, (found, place) => {
-    const { $ref } = Object(resolve(document, place))
-    return typeof $ref === 'string' ? `${place}: ${$ref} does not resolve; correct the reference` : found
+  line.replace(/^(.*?): Can't resolve \$ref/, (found, pointer) => {
+    const { $ref } = Object(resolve(document, pointer))
+    return typeof $ref === 'string' ? `${pointer}: ${$ref} does not resolve; correct the reference` : found
   })
 
 /**
  * Compiles a bundled document to the published document, its types, its route schemas, its error numbers, what its
  * client needs, digests that tell the service whether the files belong together, and one request per operation for
- * editors. Rejects with an error with one line for each place that cannot be served, and for each response whose schema
+ * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
  *
- * @param linted The findings of the linter, as lines `PLACE: TEXT`.
+ * @param linted The findings of the linter, as lines `POINTER: TEXT`.
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
@@ -119,7 +119,7 @@ export async function compileDocument(
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
-    throw new RefusedDocument(path, [{ place: '#', text: problem, operations: [] }], published)
+    throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], published)
   }
 }
 
@@ -139,7 +139,7 @@ function servablePart(
   // A reference without a target is a mistake of the document, not something that cannot be served.
   const { problems } = findings(linted.filter((line) => line.endsWith(', no-unresolved-refs)')))
   if (problems.length > 0)
-    throw new RefusedDocument(
+    throw new RejectedDocument(
       path,
       problems.map((problem) => ({ ...problem, operations: [] })),
       given,
@@ -153,7 +153,7 @@ function servablePart(
       checked(published, path, published === given ? ofOperations : [], undefined, integers)
       return { published, skipped }
     } catch (error) {
-      if (!(error instanceof RefusedDocument) || error.problems.some(({ operations }) => operations.length === 0))
+      if (!(error instanceof RejectedDocument) || error.problems.some(({ operations }) => operations.length === 0))
         throw error
       published = soundPart(published, { problems: error.problems, unused: [] })
       if (endpoints(published).length === 0) throw error
@@ -177,18 +177,21 @@ function checked(
   const findings = findingsIn(published)
   const structure = findings([...linted, ...withoutRepeats(structureProblems(published), linted)])
   if (structure.problems.some(({ operations }) => operations.length === 0))
-    throw new RefusedDocument(path, structure.problems, published)
+    throw new RejectedDocument(path, structure.problems, published)
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base, integers)
   const numbers = errorNumberProblems(base)
-  const { refused, warnings } = checkDocument(base, upgraded)
-  const early = findings([...numbers, ...refused])
+  const { rejected, warnings } = checkDocument(base, upgraded)
+  const early = findings([...numbers, ...rejected])
   const normalized = normalize(withoutFindings(discriminated, early))
   const described = routesOf(normalized)
   const invalid = invalidDefaults(normalized, described)
   const document = invalid.size === 0 ? normalized : withoutDefaults(normalized, invalid.keys())
   const routes = invalid.size === 0 ? described : routesOf(document)
-  const unusedDefaults = Array.from(invalid, ([place, reason]) => `${place}: ${reason}, so it is not used; correct it`)
+  const unusedDefaults = Array.from(
+    invalid,
+    ([pointer, reason]) => `${pointer}: ${reason}, so it is not used; correct it`,
+  )
   const replies = int64Responses(document)
   const late = findings([
     ...replies.problems,
@@ -196,7 +199,7 @@ function checked(
   ])
   const found = [structure, early, late]
   const problems = found.flatMap((one) => one.problems)
-  if (problems.length > 0) throw new RefusedDocument(path, problems, published)
+  if (problems.length > 0) throw new RejectedDocument(path, problems, published)
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
   return { document, routes, replies: replies.table, warnings: [...warnings, ...unusedDefaults, ...unused] }
 }

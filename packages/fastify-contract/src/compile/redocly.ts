@@ -31,12 +31,12 @@ export type LintFinding = {
   ruleId: string
   severity: 'error' | 'warn'
   message: string
-  location: LintPlace[]
-  /** The place that refers to the file of the finding. */
-  from?: LintPlace
+  location: LintLocation[]
+  /** The location that refers to the file of the finding. */
+  from?: LintLocation
 }
 
-type LintPlace = { source: { ref: string }; pointer: string; start: { line: number; col: number } }
+type LintLocation = { source: { ref: string }; pointer: string; start: { line: number; col: number } }
 
 /** Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml. */
 export async function lint(path: string, rules?: string): Promise<LintFinding[]> {
@@ -49,7 +49,7 @@ export async function lint(path: string, rules?: string): Promise<LintFinding[]>
 }
 
 /**
- * Returns what the linter finds by the rules for correctness, as lines `PLACE: TEXT`, with the place in the first file.
+ * Returns what the linter finds by the rules for correctness, as lines `POINTER: TEXT` about the first file.
  */
 export async function lintCorrectness(path: string): Promise<string[]> {
   const findings = await lint(path, correctnessRules)
@@ -63,11 +63,11 @@ export async function lintCorrectness(path: string): Promise<string[]> {
         location: [at],
         from,
       } = finding
-      const { source, pointer = '#', start } = at as LintPlace
-      const isFirst = (place: LintPlace | undefined) =>
-        place !== undefined && resolve(place.source.ref) === resolve(path)
-      const place = isFirst(at) ? pointer : isFirst(from) ? (from as LintPlace).pointer : '#'
-      return `${join('#', ...keysOf(place))}: ${message.replace(/\s+/g, ' ')} (${source.ref}:${start.line}:${start.col}, ${ruleId})`
+      const { source, pointer = '#', start } = at as LintLocation
+      const isFirst = (location: LintLocation | undefined) =>
+        location !== undefined && resolve(location.source.ref) === resolve(path)
+      const inFirst = isFirst(at) ? pointer : isFirst(from) ? (from as LintLocation).pointer : '#'
+      return `${join('#', ...keysOf(inFirst))}: ${message.replace(/\s+/g, ' ')} (${source.ref}:${start.line}:${start.col}, ${ruleId})`
     })
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import type { Problem, RefusedDocument } from '../../src/compile/rules/problems.ts'
+import type { Problem, RejectedDocument } from '../../src/compile/rules/problems.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
@@ -249,7 +249,7 @@ t.test('a problem names the operations that it costs, and is a warning if no ope
   const document = (paths: object) => documentOf({}, { paths, components: { schemas, pathItems } })
   const { problems } = await compileDocument(document(paths), 'a.yaml').then(
     () => ({ problems: [] as Problem[] }),
-    (error: RefusedDocument) => error,
+    (error: RejectedDocument) => error,
   )
   const text = '( is not a regular expression of ECMA-262; correct it'
   const operations = ['GET /direct', 'GET /part', 'GET /shared']

@@ -54,9 +54,9 @@ t.test('an invalid scope is rejected with its location, once', async (t) => {
     ...own.map((scope) => problem('#/paths/~1b/get/security/1/oauth', scope)),
     ...own.map((scope) => problem('#/paths/~1b/put/security/0/key', scope)),
   ]
-  t.same(checkDocument(document).refused, problems)
-  t.same(checkDocument(document).refused, problems)
-  t.same(checkDocument(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])).refused, [])
+  t.same(checkDocument(document).rejected, problems)
+  t.same(checkDocument(document).rejected, problems)
+  t.same(checkDocument(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])).rejected, [])
 })
 
 t.test('an oauth2 scope that no flow declares is reported', async (t) => {

@@ -11,7 +11,7 @@ const withBody = (content: object): Document =>
 
 const place = '#/paths/~1a/post/requestBody/content'
 const problems = (content: object): string[] =>
-  checkDocument(withBody(content)).refused.map((line) => line.replace(place, ''))
+  checkDocument(withBody(content)).rejected.map((line) => line.replace(place, ''))
 
 const string = { type: 'string' }
 const binary = { type: 'string', format: 'binary' }

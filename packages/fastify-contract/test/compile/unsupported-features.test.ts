@@ -5,7 +5,7 @@ import { checkDocument } from '../../src/compile/rules/check-document.ts'
 const json = { 'application/json': { schema: {} } }
 const text = { text: { schema: {} } }
 
-const problems = (operation: object, more: Where = {}): string[] => findings(operation, more).refused
+const problems = (operation: object, more: Where = {}): string[] => findings(operation, more).rejected
 
 type Where = { path?: string; method?: string; openapi?: string }
 
@@ -135,23 +135,26 @@ const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
 t.test('two operations of one name or path are rejected', async (t) => {
-  t.same(checkDocument(document({ paths: { '/a': get('a'), '/b': get('a') } })).refused, [
+  t.same(checkDocument(document({ paths: { '/a': get('a'), '/b': get('a') } })).rejected, [
     '#/paths/~1b/get: operationId a is used twice; rename one of them',
   ])
-  t.same(checkDocument(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })).refused, [
+  t.same(checkDocument(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })).rejected, [
     '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
   ])
-  t.same(checkDocument(document({ paths: { '/#a': get('a'), '/#b': get('b') } })).refused, [
+  t.same(checkDocument(document({ paths: { '/#a': get('a'), '/#b': get('b') } })).rejected, [
     '#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; remove one of them',
   ])
 })
 
 t.test('a derived operation name that is taken is rejected', async (t) => {
   const problem = 'is the name of another operation; add an operationId'
-  t.same(checkDocument(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })).refused, [
-    `#/paths/~1a-b/get: has no operationId, and getAB, derived from its method and path, ${problem}`,
-    `#/paths/~1c/get: has no operationId, and getC, derived from its method and path, ${problem}`,
-  ])
+  t.same(
+    checkDocument(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })).rejected,
+    [
+      `#/paths/~1a-b/get: has no operationId, and getAB, derived from its method and path, ${problem}`,
+      `#/paths/~1c/get: has no operationId, and getC, derived from its method and path, ${problem}`,
+    ],
+  )
 })
 
 t.test('a problem that several operations share is reported once', async (t) => {
@@ -164,7 +167,7 @@ t.test('a problem that several operations share is reported once', async (t) => 
     '/c': { get: { operationId: 'c', responses, security: [{ none: [] }] } },
   }
   const components = { ...schemes, responses: { Text: { content: wrong } } }
-  t.same(checkDocument(document({ security, paths, components })).refused, [
+  t.same(checkDocument(document({ security, paths, components })).rejected, [
     '#/security: a/b is not in #/components/securitySchemes; add it there',
     '#/components/responses/Text/content: plain is not a media type; use one such as text/plain',
     '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
@@ -177,7 +180,7 @@ t.test('an invalid pattern is found below any property name, but not in data', a
   const properties = Object.fromEntries(names.map((name) => [name, bad]))
   const schemas = { Words: { properties, default: bad, example: bad, enum: [bad], const: bad, 'x-more': bad } }
   t.same(
-    checkDocument(document({ components: { schemas } })).refused,
+    checkDocument(document({ components: { schemas } })).rejected,
     names.map(
       (name) =>
         `#/components/schemas/Words/properties/${name}/pattern: ( is not a regular expression of ECMA-262; correct it`,
@@ -200,7 +203,7 @@ t.test('schemas that would not be checked are rejected', async (t) => {
     Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
     Malformed: { $ref: '#/components/schemas/100%' },
   }
-  t.same(checkDocument(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })).refused, [
+  t.same(checkDocument(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })).rejected, [
     '#/jsonSchemaDialect: https://example.com/b is not supported; remove it',
     '#/components/schemas/Id/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
     '#/components/schemas/Dialect/%24schema: is not supported; remove it',
@@ -212,7 +215,7 @@ t.test('schemas that would not be checked are rejected', async (t) => {
     `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,
     `#/components/schemas/Malformed/%24ref: #/components/schemas/100% ${noSchema}`,
   ])
-  t.same(checkDocument(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })).refused, [])
+  t.same(checkDocument(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })).rejected, [])
 })
 
 t.test('a format that is not exact gives a warning, and an exclusive limit of 3.0 is rejected in 3.1', async (t) => {
@@ -223,12 +226,12 @@ t.test('a format that is not exact gives a warning, and an exclusive limit of 3.
     Exact: { type: ['integer', 'null'], format: 'int64' },
     Limit: { type: 'integer', minimum: 1, exclusiveMinimum: true },
   }
-  const { refused, warnings } = checkDocument(document({ components: { schemas } }))
+  const { rejected, warnings } = checkDocument(document({ components: { schemas } }))
   t.same(warnings, [
     '#/components/schemas/Number/format: int64 is exact for the type integer only; use that, since numbers are rounded',
     '#/components/schemas/Any/format: uint64 is exact for the type integer only; use that, since numbers are rounded',
   ])
-  t.same(refused, ['#/components/schemas/Limit/exclusiveMinimum: must be a number since OpenAPI 3.1; correct it'])
+  t.same(rejected, ['#/components/schemas/Limit/exclusiveMinimum: must be a number since OpenAPI 3.1; correct it'])
 })
 
 t.test('application/*+json is ignored beside application/json, with a warning', async (t) => {
@@ -245,7 +248,7 @@ t.test('application/*+json is ignored beside application/json, with a warning', 
     ),
   })
   t.same(
-    of('application/*+json').refused,
+    of('application/*+json').rejected,
     ['requestBody', 'responses/200'].map(
       (at) => `${place(at)}: application/*+json is not a media type; use one such as text/plain`,
     ),

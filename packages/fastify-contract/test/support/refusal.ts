@@ -1,7 +1,7 @@
-import type { RefusedDocument } from '../../src/compile/rules/problems.ts'
+import type { RejectedDocument } from '../../src/compile/rules/problems.ts'
 
 /** Returns the lines of a refusal without its summary, sorted by place and not by cost; that of the document first. */
-export function refusalLines({ message }: Pick<RefusedDocument, 'message'>): string[] {
+export function refusalLines({ message }: Pick<RejectedDocument, 'message'>): string[] {
   const [head = '', ...lines] = message.replace(/\n\d+ problems? costs? [^\n]*$/, '').split('\n  ')
   const placeOf = (line: string) => line.slice(0, line.indexOf(': '))
   const { compare } = new Intl.Collator('en', { numeric: true })

@@ -20,8 +20,8 @@ export const errorBody: AnyErrorBody = ({ error, message }) => ({
 
 /** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
 export function compileRoutes(document: Document) {
-  const { refused } = checkDocument(document)
-  if (refused.length > 0) throw new Error(refused.join('\n'))
+  const { rejected } = checkDocument(document)
+  if (rejected.length > 0) throw new Error(rejected.join('\n'))
   return routesOf(normalizedDocument(document))
 }
 

@@ -82,7 +82,7 @@ function itemsOf(document: Document, schema: unknown): unknown {
   return type === 'array' ? items : undefined
 }
 
-/** Returns the headers that a response declares, each with its name and its place. */
+/** Returns the headers that a response declares, each with its name and its location. */
 export const headersOf = (document: Document, response: Located<Response>): [name: string, header: Located<Header>][] =>
   Object.keys(response.headers ?? {}).map((name) => [
     name,

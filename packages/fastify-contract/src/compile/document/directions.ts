@@ -156,7 +156,7 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     return mapEntries(held, (each) => below(each as Schema))
   }
 
-  /** Returns the name of the variant of a shared schema for a place: its own name if nothing in it is ignored. */
+  /** Returns the name of the variant of a shared schema for a location: its own name if nothing in it is ignored. */
   function variantOf(name: string, context: Context): string {
     const { direction } = context
     const target = schemas[name] as Schema

@@ -20,16 +20,16 @@ export function errorNumberProblems(document: Document): string[] {
   const seen = new Set<number>()
   const problems = Object.entries(table).flatMap(([name, entry]) => {
     const { error, meaning } = Object(entry) as ErrorNumber
-    const place = `#/x-error-numbers/${name}`
+    const pointer = `#/x-error-numbers/${name}`
     const problems = []
     if (!/^[a-z][A-Za-z]*$/.test(name))
-      problems.push(`${place}: the name must be an identifier in camelCase; rename it`)
+      problems.push(`${pointer}: the name must be an identifier in camelCase; rename it`)
     if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
-      problems.push(`${place}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
+      problems.push(`${pointer}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
     }
     if (seen.size === seen.add(error).size)
-      problems.push(`${place}/error: ${error} occurs twice; give each error its own number`)
-    if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a string that describes the error`)
+      problems.push(`${pointer}/error: ${error} occurs twice; give each error its own number`)
+    if (typeof meaning !== 'string') problems.push(`${pointer}/meaning: must be a string that describes the error`)
     return problems
   })
   return [...problems, ...unknownNumbers(document, seen)]

@@ -9,7 +9,7 @@ import { withSharedSchemas } from './shared-schemas.ts'
 import { isNode, mapDocument, mapEntries, mapTree, type Node, type Transforms, walk } from './walk-document.ts'
 
 /**
- * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the places of the
+ * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
 export function upgrade(

@@ -41,7 +41,7 @@ export type Document = {
   components?: object
 }
 
-/** A part of a document with the pointer to its place after following any $ref. */
+/** A part of a document with the pointer to its location after following any $ref. */
 export type Located<T> = T & { pointer: string }
 
 /** One operation of a document, with what it inherits from its path and from the document. */
@@ -83,7 +83,7 @@ export function endpoints(document: Document): Endpoint[] {
     Object.keys(document.paths ?? {}).flatMap((path) => {
       if (!path.startsWith('/')) return []
       const item = itemAt(document, path)
-      return operationsIn(item).map((place) => endpointOf(document, path, item, place))
+      return operationsIn(item).map((location) => endpointOf(document, path, item, location))
     })
   known.set(document, all)
   return all
@@ -101,11 +101,11 @@ export function outgoingItems(document: Document): Outgoing[] {
   const callbacks = endpoints(document).flatMap(({ operationId, pointer }) => {
     const { callbacks = {} } = resolve(document, pointer) as { callbacks?: object }
     return Object.keys(callbacks).flatMap((name) => {
-      const { pointer: place, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
+      const { pointer: holder, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
       return named(items).map(
         (expression, index): Outgoing => ({
           name: `${operationId} ${index === 0 ? name : `${name} ${expression}`}`,
-          item: locate(document, join(place, expression)),
+          item: locate(document, join(holder, expression)),
           expression,
         }),
       )
@@ -123,8 +123,8 @@ const named = (map: object): string[] => Object.keys(map).filter((key) => !key.s
 /** Returns the operations of webhooks and callbacks, each with its name as its operationId. */
 export const outgoingEndpoints = (document: Document): Endpoint[] =>
   outgoingItems(document).flatMap(({ name, item }) =>
-    operationsIn(item).map((place) => ({
-      ...endpointOf(document, name, item as Located<Item>, place),
+    operationsIn(item).map((location) => ({
+      ...endpointOf(document, name, item as Located<Item>, location),
       routes: [],
       operationId: name,
     })),
@@ -134,7 +134,12 @@ export const outgoingEndpoints = (document: Document): Endpoint[] =>
 export const itemAt = (document: Document, path: string): Located<Item> =>
   locate<Item>(document, join('#', 'paths', path))
 
-function endpointOf(document: Document, path: string, item: Located<Item>, { method, keys }: OperationPlace): Endpoint {
+function endpointOf(
+  document: Document,
+  path: string,
+  item: Located<Item>,
+  { method, keys }: OperationLocation,
+): Endpoint {
   const pointer = join(item.pointer, ...keys)
   const operation = { ...(resolve(document, pointer) as Operation), pointer }
   const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
@@ -195,19 +200,19 @@ export function locate<T>(document: Document, pointer: string): Located<T> {
 }
 
 /** Returns the pointer to the security requirements that apply to an operation: its own or those of the document. */
-export const securityPlace = (document: Document, { pointer }: Endpoint): string => {
+export const securityPointer = (document: Document, { pointer }: Endpoint): string => {
   const isOwn = Object.hasOwn(Object(resolve(document, pointer)), 'security')
   return `${isOwn ? pointer : '#'}/security`
 }
 
 /** Returns the pointer to a security scheme. */
-export const schemePlace = (name: string): string => join('#', 'components', 'securitySchemes', name)
+export const schemePointer = (name: string): string => join('#', 'components', 'securitySchemes', name)
 
 /** An operation of a path item: its HTTP method, and the keys that lead to it. */
-type OperationPlace = { method: string; keys: string[] }
+type OperationLocation = { method: string; keys: string[] }
 
 /** Returns the operations of a path item, including the additionalOperations of OpenAPI 3.2. */
-export const operationsIn = (item: object): OperationPlace[] => [
+export const operationsIn = (item: object): OperationLocation[] => [
   ...methods.filter((name) => Object.hasOwn(item, name)).map((name) => ({ method: name.toUpperCase(), keys: [name] })),
   ...Object.keys(Object((item as { additionalOperations?: object }).additionalOperations)).map((method) => ({
     method,

@@ -13,22 +13,22 @@ export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', 
 
 /** Returns the description of how the service reads a parameter from a request. */
 export function parameterText(document: Document, path: string, parameter: Parameter): ParameterText {
-  const { in: place, name } = parameter
+  const { in: location, name } = parameter
   const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
   const value = parameterValue(document, parameter)
   const segment = isSplit(parameter, value) ? segmentOf(path, name) : undefined
   return {
-    in: place,
+    in: location,
     ...value,
-    key: keys[place] as string,
+    key: keys[location] as string,
     ...(segment && { segment }),
     ...defaultOf(document, parameter),
   }
 }
 
 /** Returns whether a parameter must be split before it is percent-decoded, which the router cannot do. */
-export const isSplit = ({ in: place }: Parameter, { style, kind }: TextValue): boolean =>
-  place === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
+export const isSplit = ({ in: location }: Parameter, { style, kind }: TextValue): boolean =>
+  location === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
 
 /** Returns whether a parameter is the whole query string. */
 export const isWhole = ({ style, content }: Parameter): boolean => style === wholeStyle && content !== undefined

@@ -56,7 +56,7 @@ function analyze(pattern: string): Growth {
     checkSync(source: string, flags: string, options: object): Analysis
   }
   const expression = expressionOf(pattern)
-  // The rules refuse it, and nothing matches it.
+  // The rules reject it, and nothing matches it.
   if (expression === undefined) return 'linear'
   const { source, flags } = expression
   let analysis = checkSync(source, flags, bounds)

@@ -1,5 +1,5 @@
 import { join } from './json-pointer.ts'
-import { type Document, endpoints, locate, schemePlace, securityPlace } from './openapi-document.ts'
+import { type Document, endpoints, locate, schemePointer, securityPointer } from './openapi-document.ts'
 
 type SecurityScheme = {
   type: string
@@ -9,19 +9,19 @@ type SecurityScheme = {
   flows?: unknown
 }
 
-/** The place of a credential in a request, and the text before it, such as "Bearer ". */
+/** The location of a credential in a request, and the text before it, such as "Bearer ". */
 export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
 
 /** Returns a security scheme of a document, by its name. */
 export const securityScheme = (document: Document, name: string): SecurityScheme =>
-  locate<SecurityScheme>(document, schemePlace(name))
+  locate<SecurityScheme>(document, schemePointer(name))
 
 /** Returns the names of the headers that carry API keys for the operations of a document, each once. */
 export function apiKeyHeaders(document: Document): string[] {
   const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
   const schemes = names.map((name) => securityScheme(document, name))
-  const headers = schemes.flatMap(({ type, in: place, name = '' }) =>
-    type === 'apiKey' && place === 'header' ? [name] : [],
+  const headers = schemes.flatMap(({ type, in: location, name = '' }) =>
+    type === 'apiKey' && location === 'header' ? [name] : [],
   )
   return [...new Set(headers)]
 }
@@ -30,12 +30,12 @@ export function apiKeyHeaders(document: Document): string[] {
 const tokenTypes = ['oauth2', 'openIdConnect']
 
 /**
- * Returns the place of the credential of a security scheme in requests (OpenAPI 3.1 section 4.8.27), or undefined if
+ * Returns the location of the credential of a security scheme in requests (OpenAPI 3.1 section 4.8.27), or undefined if
  * requests carry none, as with mutualTLS.
  */
 export function credentialOf(document: Document, name: string): Credential | undefined {
-  const { type, scheme, in: place = 'header', name: key = '' } = securityScheme(document, name)
-  if (type === 'apiKey') return { in: place, name: key, prefix: '' }
+  const { type, scheme, in: location = 'header', name: key = '' } = securityScheme(document, name)
+  if (type === 'apiKey') return { in: location, name: key, prefix: '' }
   const authScheme = tokenTypes.includes(type) ? 'bearer' : type === 'http' ? scheme : undefined
   if (authScheme === undefined) return undefined
   const [first = '', ...more] = authScheme.toLowerCase()
@@ -50,10 +50,10 @@ type NeededScope = { pointer: string; scheme: string; scope: string }
  */
 export function neededScopes(document: Document): NeededScope[] {
   const needed = endpoints(document).flatMap((endpoint) => {
-    const place = securityPlace(document, endpoint)
+    const holder = securityPointer(document, endpoint)
     return endpoint.security.flatMap((requirement, index) =>
       Object.entries(requirement).flatMap(([scheme, scopes]) =>
-        scopes.map((scope) => ({ pointer: join(place, String(index), scheme), scheme, scope })),
+        scopes.map((scope) => ({ pointer: join(holder, String(index), scheme), scheme, scope })),
       ),
     )
   })

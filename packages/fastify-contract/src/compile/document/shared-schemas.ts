@@ -17,10 +17,10 @@ export function withSharedSchemas(document: Document): Document {
   walkSchemas(document, ({ $ref }) => {
     if (typeof $ref !== 'string') return
     const keys = keysOf($ref)
-    const place = join('#', ...keys)
-    if (names.has(place)) return
-    const isNamed = keys.length === 3 && place.startsWith(schemaPrefix)
-    names.set(place, isNamed ? (keys[2] as string) : unused(taken, keys))
+    const pointer = join('#', ...keys)
+    if (names.has(pointer)) return
+    const isNamed = keys.length === 3 && pointer.startsWith(schemaPrefix)
+    names.set(pointer, isNamed ? (keys[2] as string) : unused(taken, keys))
   })
   const renamed = mapDocument(document, {
     schema: (schema) =>
@@ -28,7 +28,7 @@ export function withSharedSchemas(document: Document): Document {
         ? { ...schema, $ref: schemaPrefix + names.get(join('#', ...keysOf(schema.$ref))) }
         : schema,
   })
-  const moved = Array.from(names, ([place, name]) => [name, resolve(renamed, place)])
+  const moved = Array.from(names, ([pointer, name]) => [name, resolve(renamed, pointer)])
   if (moved.length === 0) return document
   const components = renamed.components as { schemas?: object } | undefined
   return {

@@ -134,18 +134,18 @@ export function walkSchemas(document: object, visit: (schema: Node, pointer: str
 }
 
 /** Returns the pointers to the schemas of a document, objects and booleans. */
-export function schemaPlaces(document: object): Set<string> {
-  const places = new Set<string>()
+export function schemaPointers(document: object): Set<string> {
+  const pointers = new Set<string>()
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
       const member = memberOf(kind, name)
       if (member?.kind !== 'schema') continue
       for (const [keys, below] of held(value, member)) {
-        if (isNode(below) || typeof below === 'boolean') places.add(join(pointer, name, ...keys))
+        if (isNode(below) || typeof below === 'boolean') pointers.add(join(pointer, name, ...keys))
       }
     }
   })
-  return places
+  return pointers
 }
 
 /** Functions that transform the objects of some kinds; the parts of an object are transformed before it. */

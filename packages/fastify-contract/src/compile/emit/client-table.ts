@@ -28,7 +28,7 @@ export function clientTable(document: Document, responses: Int64Responses): Call
 
 /**
  * Returns the nodes of int64 values in the JSON responses of a document.
- * Also returns one line for each place, also in requests, where a number is an int64 in one schema and may have a fraction in another: no
+ * Also returns one line for each location, also in requests, where a number is an int64 in one schema and may have a fraction in another: no
  * client could distinguish them.
  */
 export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
@@ -114,14 +114,14 @@ export function parameterStyle(document: Document, parameter: Parameter): Parame
  */
 export function callStyles(document: Document, all = endpoints(document)): CallStyles {
   const operations = all.flatMap(({ method, path, parameters, requestBody }) => {
-    const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody.content)) }
+    const styles: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody.content)) }
     for (const parameter of parameters) {
       const style = parameterStyle(document, parameter)
       if (parameter.in === 'cookie' || Object.keys(style).length === 0) continue
-      const { in: place, name } = parameter
-      places[place] = Object.fromEntries([...Object.entries(places[place] ?? {}), [name, style]])
+      const { in: location, name } = parameter
+      styles[location] = Object.fromEntries([...Object.entries(styles[location] ?? {}), [name, style]])
     }
-    return Object.keys(places).length === 0 ? [] : [[`${method} ${path}`, places] as const]
+    return Object.keys(styles).length === 0 ? [] : [[`${method} ${path}`, styles] as const]
   })
   return Object.fromEntries(operations)
 }

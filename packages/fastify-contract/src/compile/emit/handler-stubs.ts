@@ -300,7 +300,7 @@ function exactValues(schemas: Record<string, Schema>, integers: ExactIntegers): 
 export async function updateGenerated(contract: Compiled, directory: string, handlersFile: string): Promise<string[]> {
   const handlers = handlerStubs(contract, await publishedIn(directory))
   const written = await writeStale(contract.files, directory)
-  const place = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
-  if (handlers.length > 0) console.log(`new${place}:\n\n${handlers.join('\n\n')}\n`)
+  const target = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
+  if (handlers.length > 0) console.log(`new${target}:\n\n${handlers.join('\n\n')}\n`)
   return written
 }

@@ -45,14 +45,14 @@ export function mcpTable(document: Document): McpTable | undefined {
 
 /** Returns the schema of a tool's arguments: the parameters by location, and the body. */
 function inputOf({ parameters, requestBody }: Endpoint): Node {
-  const groups = ['path', 'query', 'header'].flatMap((place): [string, Node, boolean][] => {
-    const described = parameters.filter((parameter) => parameter.in === place)
+  const groups = ['path', 'query', 'header'].flatMap((location): [string, Node, boolean][] => {
+    const described = parameters.filter((parameter) => parameter.in === location)
     if (described.length === 0) return []
     const required = described.filter((one) => one.required).map(({ name }) => name)
     const properties = Object.fromEntries(
       described.map((parameter) => [parameter.name, withDescription(schemaOf(parameter), parameter)]),
     )
-    return [[place, objectOf(properties, required), required.length > 0]]
+    return [[location, objectOf(properties, required), required.length > 0]]
   })
   const json = Object.entries(requestBody?.content ?? {}).find(([mediaType]) => kindOf(mediaType) === 'json')
   const body: [string, Schema, boolean][] =
@@ -135,9 +135,9 @@ function asDigits({ type, format, description, enum: values, const: value, title
 /** Returns one line for each reason why an operation with `x-mcp` cannot be a tool. */
 export function toolProblems(endpoint: Endpoint, document: Document): string[] {
   const { 'x-mcp': mark } = resolve(document, endpoint.pointer) as Node
-  const place = join(endpoint.pointer, 'x-mcp')
+  const pointer = join(endpoint.pointer, 'x-mcp')
   if (mark === undefined || mark === false) return []
-  if (mark !== true) return [`${place}: must be true or false; correct it`]
+  if (mark !== true) return [`${pointer}: must be true or false; correct it`]
   const { operationId, requestBody, parameters, responses } = endpoint
   const problems = []
   if (!/^[\w.-]{1,128}$/.test(operationId)) {
@@ -154,5 +154,5 @@ export function toolProblems(endpoint: Endpoint, document: Document): string[] {
   if (kinds.some((kind) => kind !== 'json' && kind !== 'text')) {
     problems.push('the result of a tool is JSON or text; remove the other media types, or x-mcp')
   }
-  return problems.map((problem) => `${place}: ${problem}`)
+  return problems.map((problem) => `${pointer}: ${problem}`)
 }

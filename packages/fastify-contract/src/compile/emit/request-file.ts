@@ -74,10 +74,10 @@ export function requestParts(document: Document, endpoint: Endpoint): RequestPar
   const exampleOf = (parameter: Parameter) => exampleOfRequest(document, holderOf(parameter))
   const { pairs, credentials, body } = exampleParts(document, endpoint, exampleOf)
   const variableOf = ({ scheme }: { scheme: string }) => scheme.replace(/\W/g, '_')
-  const placed = (place: Credential['in']) =>
+  const placed = (location: Credential['in']) =>
     credentials
-      .filter((one) => one.in === place)
-      .map((one) => `${one.name}${place === 'header' ? ': ' : '='}${one.prefix}{{${variableOf(one)}}}`)
+      .filter((one) => one.in === location)
+      .map((one) => `${one.name}${location === 'header' ? ': ' : '='}${one.prefix}{{${variableOf(one)}}}`)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   return {
     path: expandPath(endpoint.routes[0] as string, pairs('path')),
@@ -96,7 +96,7 @@ export function requestParts(document: Document, endpoint: Endpoint): RequestPar
 
 /**
  * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
- * value by place, the credentials of its first security requirement, and its body.
+ * value by location, the credentials of its first security requirement, and its body.
  *
  * @param exampleOf Returns the example value of a parameter.
  */
@@ -105,12 +105,12 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
   const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
   return {
     values,
-    pairs: (place: Parameter['in']): ParameterPair[] =>
+    pairs: (location: Parameter['in']): ParameterPair[] =>
       values
-        .filter(({ parameter }) => parameter.in === place)
+        .filter(({ parameter }) => parameter.in === location)
         .flatMap(({ parameter, value }) => {
-          const { in: place, name } = parameter
-          return parameterPairs({ ...parameterStyle(document, parameter), in: place, name }, value)
+          const { in: location, name } = parameter
+          return parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
         }),
     credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
       const credential = credentialOf(document, scheme)

@@ -122,7 +122,7 @@ const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
 const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
-/** Keywords that neither the validator nor the serializer needs; Ajv refuses `id`, which JSON Schema does not know. */
+/** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
 const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
 const keptExtensions = [ignoredKeyword, ...limitKeywords.map(exactKeyword)]
 const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)

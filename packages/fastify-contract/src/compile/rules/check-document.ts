@@ -24,8 +24,8 @@ import {
   type Response,
   routedPath,
   type Server,
-  schemePlace,
-  securityPlace,
+  schemePointer,
+  securityPointer,
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
@@ -35,12 +35,12 @@ import { checkSchemas } from './schema-rules.ts'
 import { bodyContentProblems } from './unsupported-bodies.ts'
 import { checkEmptyValues, parameterProblems } from './unsupported-parameters.ts'
 
-/** How a rule reports what it finds at a place of the document. */
+/** How a rule reports what it finds at a location of the document. */
 export type Report = {
-  /** The service cannot serve the place as described. The text says what is wrong, and the remedy. */
-  refuse(place: string, text: string): void
-  /** The service serves the place in a way that its author may not expect. */
-  warn(place: string, text: string): void
+  /** The service cannot serve that location as described. The text says what is wrong, and the remedy. */
+  reject(pointer: string, text: string): void
+  /** The service serves that location in a way that its author may not expect. */
+  warn(pointer: string, text: string): void
 }
 
 type OperationRule = (endpoint: Endpoint, report: Report, document: Document) => void
@@ -52,14 +52,14 @@ const operationRules: OperationRule[] = [
   checkMethod,
   checkStatuses,
   checkSecurity,
-  lines('refuse', parameterProblems),
+  lines('reject', parameterProblems),
   checkEmptyValues,
-  lines('refuse', bodyContentProblems),
+  lines('reject', bodyContentProblems),
   checkItemFields,
   checkHeaders,
   checkUnvalidatedBodies,
-  lines('refuse', deprecationProblems),
-  lines('refuse', toolProblems),
+  lines('reject', deprecationProblems),
+  lines('reject', toolProblems),
 ]
 
 /** The rules for a document as a whole, in the form of OpenAPI 3.1. */
@@ -76,23 +76,23 @@ const documentRules: DocumentRule[] = [
 
 /**
  * Applies all rules to a bundled document. `document` is the same document as OpenAPI 3.1. Returns a line for each
- * finding, with its place; a place that several operations refer to gets one line. Rejecting a document is better than
+ * finding, with its pointer; a location that several operations refer to gets one line. Rejecting a document is better than
  * parsing requests or writing responses differently from what it says.
  */
 export function checkDocument(
   published: Document,
   document = asOpenApi31(published),
-): { refused: string[]; warnings: string[] } {
-  const refused = new Set<string>()
+): { rejected: string[]; warnings: string[] } {
+  const rejected = new Set<string>()
   const warnings = new Set<string>()
   const report: Report = {
-    refuse: (place, text) => refused.add(`${place}: ${text}`),
-    warn: (place, text) => warnings.add(`${place}: ${text}`),
+    reject: (pointer, text) => rejected.add(`${pointer}: ${text}`),
+    warn: (pointer, text) => warnings.add(`${pointer}: ${text}`),
   }
   checkIgnored(published, report)
   for (const endpoint of endpoints(document)) for (const check of operationRules) check(endpoint, report, document)
   for (const check of documentRules) check(document, report, document)
-  return { refused: [...refused], warnings: [...warnings] }
+  return { rejected: [...rejected], warnings: [...warnings] }
 }
 
 /** Returns a rule that reports the lines that a function returns. */
@@ -155,9 +155,9 @@ function checkIgnored(published: Document, { warn }: Report): void {
     if (statuses.length === 0 && !is30)
       warn(pointer, 'has no response; its handler may return any status, without a body')
     for (const status of statuses.filter((each) => bodiless.includes(each))) {
-      const place = join(pointer, 'responses', status)
-      const { content = {} } = locate<Response>(published, place)
-      if (Object.keys(content).length > 0) warn(place, `a ${status} response has no body; its content is ignored`)
+      const at = join(pointer, 'responses', status)
+      const { content = {} } = locate<Response>(published, at)
+      if (Object.keys(content).length > 0) warn(at, `a ${status} response has no body; its content is ignored`)
     }
   }
 }
@@ -168,77 +168,77 @@ const remedyFor = (schema: Node): string =>
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 
-function checkPath({ path, routes }: Endpoint, { refuse, warn }: Report): void {
-  const place = join('#', 'paths', path)
-  if (path.includes('}{')) refuse(place, 'parameters need text between them, such as a slash; add some')
-  if (path !== routedPath(path)) warn(place, 'no request has a fragment, so the path is served without it')
+function checkPath({ path, routes }: Endpoint, { reject, warn }: Report): void {
+  const pointer = join('#', 'paths', path)
+  if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
+  if (path !== routedPath(path)) warn(pointer, 'no request has a fragment, so the path is served without it')
   const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
-    refuse(place, `${name} occurs twice; use each path parameter once`)
+    reject(pointer, `${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
     const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
     if (!route.startsWith('/'))
-      refuse(place, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
+      reject(pointer, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
     else if (unsupported !== undefined)
-      refuse(place, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
+      reject(pointer, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
   }
 }
 
-/** Refuses an operation that has the method and path of another one and so would never be called. */
-function checkRoutes(document: Document, { refuse }: Report): void {
+/** Rejects an operation that has the method and path of another one and so would never be called. */
+function checkRoutes(document: Document, { reject }: Report): void {
   const seen = new Set<string>()
   for (const { method, path, routes, pointer } of endpoints(document)) {
     const reason = routedPath(path) === path ? '' : ', since a request has no fragment'
     for (const route of routes) {
       if (seen.size === seen.add(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`).size)
-        refuse(pointer, `${method} ${route} is already served by another operation${reason}; remove one of them`)
+        reject(pointer, `${method} ${route} is already served by another operation${reason}; remove one of them`)
     }
   }
 }
 
-function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { refuse }: Report): void {
+function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject }: Report): void {
   const field = method.toLowerCase()
   // Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1).
   if (keys.length > 1 && methods.includes(field))
-    refuse(pointer, `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`)
+    reject(pointer, `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`)
   else if (!METHODS.includes(method) || method === 'CONNECT') {
     const known = METHODS.find((each) => each !== method && each === method.toUpperCase())
     const remedy = known === undefined ? 'use another one, such as POST' : `methods are case-sensitive: write ${known}`
-    refuse(pointer, `${method} is not a supported method; ${remedy}`)
+    reject(pointer, `${method} is not a supported method; ${remedy}`)
   }
-  if (method === 'TRACE') refuse(pointer, 'TRACE is not supported; remove the operation')
+  if (method === 'TRACE') reject(pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)
-    refuse(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
+    reject(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
   if (requestBody !== undefined && ['GET', 'HEAD'].includes(method))
-    refuse(pointer, `a request body of ${method} is not supported; use parameters or POST`)
-  if (Object.keys(responses).length === 0) refuse(pointer, 'has no response; add one, such as 204')
+    reject(pointer, `a request body of ${method} is not supported; use parameters or POST`)
+  if (Object.keys(responses).length === 0) reject(pointer, 'has no response; add one, such as 204')
 }
 
-function checkStatuses({ responses, pointer }: Endpoint, { refuse }: Report): void {
+function checkStatuses({ responses, pointer }: Endpoint, { reject }: Report): void {
   for (const status of Object.keys(responses)) {
-    const place = join(pointer, 'responses', status)
+    const at = join(pointer, 'responses', status)
     if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status))
-      refuse(place, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
-    else if (status.startsWith('1')) refuse(place, 'a status from 100 to 199 does not end a request; remove it')
+      reject(at, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
+    else if (status.startsWith('1')) reject(at, 'a status from 100 to 199 does not end a request; remove it')
   }
 }
 
-function checkSecurity(endpoint: Endpoint, { refuse }: Report, document: Document): void {
+function checkSecurity(endpoint: Endpoint, { reject }: Report, document: Document): void {
   for (const scheme of endpoint.security.flatMap((requirement) => Object.keys(requirement))) {
-    if (resolve(document, schemePlace(scheme)) === undefined)
-      refuse(securityPlace(document, endpoint), `${scheme} is not in #/components/securitySchemes; add it there`)
+    if (resolve(document, schemePointer(scheme)) === undefined)
+      reject(securityPointer(document, endpoint), `${scheme} is not in #/components/securitySchemes; add it there`)
   }
 }
 
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
-/** Refuses media types whose items are described in an unsupported way. */
-function checkItemFields({ requestBody, responses }: Endpoint, { refuse }: Report): void {
+/** Rejects media types whose items are described in an unsupported way. */
+function checkItemFields({ requestBody, responses }: Endpoint, { reject }: Report): void {
   for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
     for (const [mediaType, media] of Object.entries(content)) {
       for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
-        refuse(
+        reject(
           join(pointer, 'content', mediaType, field),
           itemProblem(field, mediaType, content === requestBody?.content, media),
         )
@@ -256,11 +256,11 @@ function itemProblem(field: string, mediaType: string, isRequest: boolean, media
   return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
 }
 
-/** Refuses headers of responses that the service cannot write as the document says. */
-function checkHeaders({ responses }: Endpoint, { refuse }: Report, document: Document): void {
+/** Rejects headers of responses that the service cannot write as the document says. */
+function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Document): void {
   for (const [name, header] of Object.values(responses).flatMap((response) => headersOf(document, response))) {
     if (isGiven(name) && 'content' in header)
-      refuse(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
+      reject(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
   }
 }
 
@@ -281,40 +281,40 @@ function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: 
 }
 
 /**
- * Refuses operations whose operationId another operation has, too, and warns of handlers with a derived name. The place
+ * Rejects operations whose operationId another operation has, too, and warns of handlers with a derived name. The pointer
  * is that of the path, without following a $ref: the derived name belongs to the path.
  */
-function checkNames(document: Document, { refuse, warn }: Report): void {
+function checkNames(document: Document, { reject, warn }: Report): void {
   const seen = new Set<string>()
   const isDuplicate = (name: string) => seen.size === seen.add(name).size
   const [given, derived] = [false, true].map((is) =>
     endpoints(document).filter(({ hasDerivedId }) => hasDerivedId === is),
   )
   for (const { operationId, pointer } of given ?? [])
-    if (isDuplicate(operationId)) refuse(pointer, `operationId ${operationId} is used twice; rename one of them`)
+    if (isDuplicate(operationId)) reject(pointer, `operationId ${operationId} is used twice; rename one of them`)
   for (const { path, keys, operationId } of derived ?? []) {
-    const place = join('#', 'paths', path, ...keys)
-    warn(place, `has no operationId; its handler is named ${operationId}, after its method and path`)
+    const pointer = join('#', 'paths', path, ...keys)
+    warn(pointer, `has no operationId; its handler is named ${operationId}, after its method and path`)
     if (isDuplicate(operationId))
-      refuse(
-        place,
+      reject(
+        pointer,
         `has no operationId, and ${operationId}, derived from its method and path, is the name of another operation; add an operationId`,
       )
   }
 }
 
 /**
- * Refuses scopes that are not valid in a token or a challenge (RFC 6749 section 3.3), and warns of those of an oauth2
+ * Rejects scopes that are not valid in a token or a challenge (RFC 6749 section 3.3), and warns of those of an oauth2
  * scheme that none of its flows declares: no client could get them.
  */
-function checkScopes(document: Document, { refuse, warn }: Report): void {
+function checkScopes(document: Document, { reject, warn }: Report): void {
   for (const { pointer, scheme, scope } of neededScopes(document)) {
     if (!isScope(scope))
-      refuse(
+      reject(
         pointer,
         `scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
       )
-    const { flows } = resolve(document, schemePlace(scheme)) === undefined ? {} : securityScheme(document, scheme)
+    const { flows } = resolve(document, schemePointer(scheme)) === undefined ? {} : securityScheme(document, scheme)
     const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
     if (flows !== undefined && !isDeclared)
       warn(pointer, `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`)
@@ -334,16 +334,16 @@ function checkExpressions(document: Document, { warn }: Report): void {
 
 const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
 
-function checkDialect(document: Document, { refuse }: Report): void {
+function checkDialect(document: Document, { reject }: Report): void {
   const { jsonSchemaDialect: dialect } = document as { jsonSchemaDialect?: unknown }
   if (dialect !== undefined && !dialects.test(String(dialect)))
-    refuse('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
+    reject('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
 }
 
-/** Refuses integers that would be rounded. Those of examples and extensions do not change what the service does. */
-function checkNumbers(document: Document, { refuse, warn }: Report): void {
+/** Rejects integers that would be rounded. Those of examples and extensions do not change what the service does. */
+function checkNumbers(document: Document, { reject, warn }: Report): void {
   for (const { pointer, isShown } of roundedIntegers(document)) {
     if (isShown) warn(pointer, 'an integer beyond 2^53 - 1, which the mock and the documentation page round')
-    else refuse(pointer, 'an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description')
+    else reject(pointer, 'an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description')
   }
 }

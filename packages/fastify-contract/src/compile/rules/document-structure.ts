@@ -3,7 +3,7 @@ import { type Server, serverUrl } from '../document/openapi-document.ts'
 import { isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
 
 /**
- * Returns one line for each place where the structure of a bundled document violates OpenAPI. Checks only what the
+ * Returns one line for each location where the structure of a bundled document violates OpenAPI. Checks only what the
  * generator reads; the linter checks more.
  */
 export function structureProblems(document: unknown): string[] {
@@ -45,10 +45,10 @@ export function structureProblems(document: unknown): string[] {
   return problems
 }
 
-const wrong = (place: string, expected: string, value: unknown): string =>
+const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
-    ? `${place}: is missing; add ${expected}`
-    : `${place}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
+    ? `${pointer}: is missing; add ${expected}`
+    : `${pointer}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
 
 function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
   const value = Object.hasOwn(node, name) ? node[name] : undefined
@@ -93,7 +93,7 @@ const fieldTypes: Record<
   | 'type'
   | 'values'
   | 'textLists'
-  | 'place'
+  | 'location'
   | 'info'
   | 'servers'
   | 'security'
@@ -112,7 +112,7 @@ const fieldTypes: Record<
   ],
   values: ['an array with at least one value', (value) => Array.isArray(value) && value.length > 0],
   textLists: ['an object with arrays of strings', (value) => isNode(value) && Object.values(value).every(isTexts)],
-  place: [
+  location: [
     'path, query, querystring, header or cookie',
     (value) => ['path', 'query', 'querystring', 'header', 'cookie'].includes(value as string),
   ],
@@ -173,7 +173,7 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
   parameter: {
     ...words,
     name: { is: 'text', isRequired: true },
-    in: { is: 'place', isRequired: true },
+    in: { is: 'location', isRequired: true },
     required: { is: 'flag' },
     style: { is: 'text' },
     explode: { is: 'flag' },

@@ -61,12 +61,12 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
     // An error can occur before the request is matched to an operation; errorBody then gets undefined instead of one.
     const { occurs = 'after' } = error
     const known = [...(occurs === 'after' ? [] : [undefined]), ...(occurs === 'before' ? [] : [operation])]
-    const place = join(endpoint.responses[key]?.pointer ?? '', 'content')
+    const pointer = join(endpoint.responses[key]?.pointer ?? '', 'content')
     return known.flatMap((each) =>
       messages.flatMap((message) => {
         const request = { id: 'a', operation: each?.operationId }
         const problem = problemOf(content, { ...facts, message } as ErrorFacts, request)
-        return problem === undefined ? [] : [{ ...problem, reason: `${place}: ${problem.reason}` }]
+        return problem === undefined ? [] : [{ ...problem, reason: `${pointer}: ${problem.reason}` }]
       }),
     )
   }

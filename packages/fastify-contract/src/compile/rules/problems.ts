@@ -1,11 +1,11 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import { type Document, operationsIn, schemePlace } from '../document/openapi-document.ts'
+import { type Document, operationsIn, schemePointer } from '../document/openapi-document.ts'
 import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
 
-/** A place that the service cannot serve as the document describes it. */
+/** A location that the service cannot serve as the document describes it. */
 export type Problem = {
-  /** The pointer to the place. */
-  place: string
+  /** The pointer to the location. */
+  pointer: string
   /** What is wrong, and the remedy. */
   text: string
   /**
@@ -15,7 +15,7 @@ export type Problem = {
   operations: string[]
 }
 
-const byPlace = new Intl.Collator('en', { numeric: true })
+const byPointer = new Intl.Collator('en', { numeric: true })
 
 /** The number of operations that a problem costs. */
 const costOf = ({ operations }: Problem): number => operations.length || Number.POSITIVE_INFINITY
@@ -24,14 +24,14 @@ const costOf = ({ operations }: Problem): number => operations.length || Number.
  * The error for a document that cannot be served. Its message has one line for each problem, those that cost most
  * operations first, and a summary.
  */
-export class RefusedDocument extends Error {
+export class RejectedDocument extends Error {
   readonly problems: Problem[]
 
   constructor(path: string, problems: Problem[], document: Document) {
     const sorted = [...problems].sort(
-      (one, other) => costOf(other) - costOf(one) || byPlace.compare(one.place, other.place),
+      (one, other) => costOf(other) - costOf(one) || byPointer.compare(one.pointer, other.pointer),
     )
-    const lines = sorted.map(({ place, text }) => `  ${place}: ${text}`)
+    const lines = sorted.map(({ pointer, text }) => `  ${pointer}: ${text}`)
     super([`${path} cannot be served as written:`, ...lines, summaryOf(problems, document)].join('\n'))
     this.problems = sorted
   }
@@ -50,20 +50,20 @@ function summaryOf(problems: Problem[], document: Document): string {
   return `${count} ${lost} of ${all} ${kind}${remedy}`
 }
 
-/** The problems of a document, and the lines about places that no operation uses: those do not prevent serving it. */
+/** The problems of a document, and the lines about locations that no operation uses: those do not prevent serving it. */
 export type Findings = { problems: Problem[]; unused: string[] }
 
-/** Returns a function that sorts the lines of rules, in the form `PLACE: TEXT`, by what they cost. */
+/** Returns a function that sorts the lines of rules, in the form `POINTER: TEXT`, by what they cost. */
 export function findingsIn(document: Document): (lines: string[]) => Findings {
   let all: Reach[] | undefined
   return (lines) => {
     const findings: Findings = { problems: [], unused: [] }
     for (const line of new Set(lines)) {
       all ??= operationReaches(document)
-      const place = placeOf(line)
-      const operations = operationsAt(all, place)
-      if (operations.length === 0 && /^#\/(paths|components|webhooks)\//.test(place)) findings.unused.push(line)
-      else findings.problems.push({ place, text: line.slice(place.length + 2), operations })
+      const pointer = pointerOf(line)
+      const operations = operationsAt(all, pointer)
+      if (operations.length === 0 && /^#\/(paths|components|webhooks)\//.test(pointer)) findings.unused.push(line)
+      else findings.problems.push({ pointer, text: line.slice(pointer.length + 2), operations })
     }
     return findings
   }
@@ -71,18 +71,22 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
 
 /**
  * Returns the part of a document that can be served in spite of its problems: the operations without a problem, and the
- * components and webhooks that neither hold a place with one nor refer to it.
+ * components and webhooks that neither hold a location with one nor refer to it.
  */
 export function soundPart(document: Document, { problems, unused }: Findings): Document {
   const names = new Set(problems.flatMap(({ operations }) => operations))
   const lost = operationReaches(document).filter(({ name }) => names.has(name))
-  const places = [...problems.map(({ place }) => place), ...unused.map(placeOf), ...lost.map(({ pointer }) => pointer)]
-  const placesFrom = placeFinder(document)
+  const pointers = [
+    ...problems.map(({ pointer }) => pointer),
+    ...unused.map(pointerOf),
+    ...lost.map(({ pointer }) => pointer),
+  ]
+  const targetsFrom = targetFinder(document)
   const soundIn = (held: Node, pointer: string): Node =>
     Object.fromEntries(
       Object.entries(held).filter(([name]) => {
         const own = join(pointer, name)
-        return placesFrom([own]).every((one) => !places.some((place) => overlap(one, place)))
+        return targetsFrom([own]).every((one) => !pointers.some((pointer) => overlap(one, pointer)))
       }),
     )
   const paths = { ...document.paths } as Record<string, Node>
@@ -101,12 +105,12 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   }
 }
 
-/** Returns the lines of rules without those about places of other lines, which say the same. */
+/** Returns the lines of rules without those about locations of other lines, which say the same. */
 export const withoutRepeats = (lines: string[], others: string[]): string[] =>
-  lines.filter((line) => !others.some((other) => overlap(placeOf(line), placeOf(other))))
+  lines.filter((line) => !others.some((other) => overlap(pointerOf(line), pointerOf(other))))
 
-/** Returns the place of a line, which precedes its text. */
-const placeOf = (line: string): string => line.slice(0, line.indexOf(': '))
+/** Returns the pointer of a line, which precedes its text. */
+const pointerOf = (line: string): string => line.slice(0, line.indexOf(': '))
 
 function without(node: Node, [key = '', ...below]: string[]): Node {
   const { [key]: value, ...others } = node
@@ -116,30 +120,30 @@ function without(node: Node, [key = '', ...below]: string[]): Node {
 const isWithin = (pointer: string, other: string): boolean => pointer === other || pointer.startsWith(`${other}/`)
 const overlap = (one: string, other: string): boolean => isWithin(one, other) || isWithin(other, one)
 
-/** An operation or a webhook, and the places that it consists of: its own and all that it refers to. */
-type Reach = { name: string; path: string; item: Node; keys: string[]; pointer: string; places: string[] }
+/** An operation or a webhook, and the locations that it consists of: its own and all that it refers to. */
+type Reach = { name: string; path: string; item: Node; keys: string[]; pointer: string; pointers: string[] }
 
-/** Returns the operations that hold a place or refer to it, and those that refer to a part of such an operation. */
-function operationsAt(all: Reach[], place: string): string[] {
-  const lost = new Set(all.filter(({ places }) => places.some((one) => overlap(one, place))))
+/** Returns the operations that hold a location or refer to it, and those that refer to a part of such an operation. */
+function operationsAt(all: Reach[], pointer: string): string[] {
+  const lost = new Set(all.filter(({ pointers }) => pointers.some((one) => overlap(one, pointer))))
   // Iteration over a Set includes the elements that are added meanwhile.
   for (const { pointer } of lost) {
-    for (const one of all) if (one.places.some((each) => isWithin(each, pointer))) lost.add(one)
+    for (const one of all) if (one.pointers.some((each) => isWithin(each, pointer))) lost.add(one)
   }
   return Array.from(lost, ({ name }) => name)
 }
 
-/** Returns the operations and webhooks of a document with the places of each. The structure may be invalid. */
+/** Returns the operations and webhooks of a document with the locations of each. The structure may be invalid. */
 function operationReaches(document: Document): Reach[] {
-  const placesFrom = placeFinder(document)
+  const targetsFrom = targetFinder(document)
   const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
   const sent = Object.keys(Object(webhooks)).map((path): Reach => {
     const pointer = join('#', 'webhooks', path)
-    return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, places: placesFrom([pointer]) }
+    return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, pointers: targetsFrom([pointer]) }
   })
   const served = Object.keys(Object(paths)).flatMap((path) => {
     const own = join('#', 'paths', path)
-    const at = itemPlace(document, own)
+    const at = itemPointer(document, own)
     const item = resolve(document, at)
     if (!isNode(item) || !path.startsWith('/')) return []
     return operationsIn(item).map(({ method, keys }) => {
@@ -148,34 +152,34 @@ function operationReaches(document: Document): Reach[] {
       const required = [operation.security ?? security].flat().flatMap((one) => Object.keys(Object(one)))
       const roots = [
         ...[keys, ['parameters'], ['servers']].flatMap((below) => [join(at, ...below), join(own, ...below)]),
-        ...required.map(schemePlace),
+        ...required.map(schemePointer),
         ...(operation.security === undefined && security !== undefined ? ['#/security'] : []),
         ...(servers !== undefined && (operation.servers ?? item.servers) === undefined ? ['#/servers'] : []),
       ]
-      return { name: `${method} ${path}`, path, item, keys, pointer, places: placesFrom(roots) }
+      return { name: `${method} ${path}`, path, item, keys, pointer, pointers: targetsFrom(roots) }
     })
   })
   return [...served, ...sent]
 }
 
 /** Returns the pointer to a path item after following any $ref; undefined targets are left to the rules. */
-function itemPlace(document: Document, pointer: string, seen: string[] = []): string {
+function itemPointer(document: Document, pointer: string, seen: string[] = []): string {
   const { $ref } = Object(resolve(document, pointer)) as Node
-  return typeof $ref === 'string' && !seen.includes($ref) ? itemPlace(document, $ref, [...seen, $ref]) : pointer
+  return typeof $ref === 'string' && !seen.includes($ref) ? itemPointer(document, $ref, [...seen, $ref]) : pointer
 }
 
-/** Returns a function that returns some places and the targets of all references below them, at any distance. */
-function placeFinder(document: Document): (pointers: string[]) => string[] {
+/** Returns a function that returns some pointers and the targets of all references below them, at any distance. */
+function targetFinder(document: Document): (pointers: string[]) => string[] {
   const known = new Map<string, string[]>()
   return (pointers) => {
-    const places = new Set(pointers)
+    const reached = new Set(pointers)
     // Iteration over a Set includes the elements that are added meanwhile.
-    for (const pointer of places) {
+    for (const pointer of reached) {
       const below = known.get(pointer) ?? referencesIn(resolve(document, pointer))
       known.set(pointer, below)
-      for (const target of below) places.add(target)
+      for (const target of below) reached.add(target)
     }
-    return [...places]
+    return [...reached]
   }
 }
 

@@ -6,14 +6,14 @@ import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
-import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
+import { type Node, schemaPointers, walkSchemas } from '../document/walk-document.ts'
 import type { Report } from './check-document.ts'
 
 /** What a rule knows of the whole document. */
 type Context = {
   document: Document
   /** The pointers to all schemas. */
-  places: Set<string>
+  pointers: Set<string>
   /** Schemas of one number refer to one another without a property or an item in between. */
   cycles: Map<Node, number>
   holdsInt64: (schema: Schema) => boolean
@@ -21,7 +21,7 @@ type Context = {
   ignoredNames: Record<'request' | 'response', (schema: Schema) => Set<string>>
 }
 
-/** What is to say about a schema, or about a place below it. */
+/** What is to say about a schema, or about a location below it. */
 type Found = string | undefined | [keys: string[], text: string][]
 
 /** A rule for a schema that has one of the keywords. `members` are the members that lead to the schema. */
@@ -36,8 +36,8 @@ const unsupported = (keywords: string | string[], type: 'string' | 'boolean', te
 const useReference = 'is not supported; refer to the schema by its JSON pointer, with $ref'
 
 /** Schemas that the service cannot apply. */
-const refused: Rule[] = [
-  // Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
+const rejected: Rule[] = [
+  // Keywords that identify a schema, or refer to one, by something other than its location (JSON Schema core, section 8.2).
   unsupported(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'], 'string', useReference),
   unsupported(['exclusiveMinimum', 'exclusiveMaximum'], 'boolean', 'must be a number since OpenAPI 3.1; correct it'),
   unsupported('$schema', 'string', 'is not supported; remove it'),
@@ -128,7 +128,7 @@ const byKeyword = (rules: Rule[]) => {
   return found
 }
 
-const tables = { refuse: byKeyword(refused), warn: byKeyword(warned) }
+const tables = { reject: byKeyword(rejected), warn: byKeyword(warned) }
 
 /** Applies the rules for schemas to each schema of a document. */
 export function checkSchemas(document: Document, report: Report): void {
@@ -136,7 +136,7 @@ export function checkSchemas(document: Document, report: Report): void {
   walkSchemas(document, (...found) => schemas.push(found))
   const context: Context = {
     document,
-    places: schemaPlaces(document),
+    pointers: schemaPointers(document),
     cycles: components(
       document,
       schemas.map(([schema]) => schema),
@@ -147,7 +147,7 @@ export function checkSchemas(document: Document, report: Report): void {
   }
   for (const [schema, pointer, members] of schemas) {
     for (const keyword of Object.keys(schema)) {
-      for (const level of ['refuse', 'warn'] as const) {
+      for (const level of ['reject', 'warn'] as const) {
         for (const { check } of tables[level].get(keyword) ?? []) {
           const found = check(schema, context, keyword, members)
           const all = typeof found === 'string' ? [[[keyword], found] as const] : (found ?? [])
@@ -158,11 +158,11 @@ export function checkSchemas(document: Document, report: Report): void {
   }
 }
 
-function referenceProblem(schema: Node, { document, places, cycles }: Context): string | undefined {
+function referenceProblem(schema: Node, { document, pointers, cycles }: Context): string | undefined {
   const { $ref } = schema
   if (typeof $ref !== 'string') return undefined
   if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
-  if (!places.has(join('#', ...keysOf($ref)))) {
+  if (!pointers.has(join('#', ...keysOf($ref)))) {
     return `${$ref} does not point to a schema; move the schema to #/components/schemas`
   }
   // The validation of an endless schema would never return.

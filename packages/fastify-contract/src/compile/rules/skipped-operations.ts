@@ -8,8 +8,8 @@ import type { Problem } from './problems.ts'
 /** Returns the operations and webhooks that some problems cost, each with its reasons: skipped-operations.json. */
 export function skippedOperations(problems: Problem[]): { operation: string; reasons: string[] }[] {
   const reasons = new Map<string, string[]>()
-  for (const { place, text, operations } of problems) {
-    for (const each of operations) reasons.set(each, [...(reasons.get(each) ?? []), `${place}: ${text}`])
+  for (const { pointer, text, operations } of problems) {
+    for (const each of operations) reasons.set(each, [...(reasons.get(each) ?? []), `${pointer}: ${text}`])
   }
   return Array.from(reasons, ([operation, reasons]) => ({ operation, reasons }))
 }

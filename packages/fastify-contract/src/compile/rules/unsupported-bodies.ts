@@ -58,13 +58,13 @@ function bodyProblems(document: Document, { content, pointer }: Located<RequestB
 function wholeQueryProblems(document: Document, { style, content = {}, schema, pointer, name }: Located<Parameter>) {
   if (style !== wholeStyle) return []
   const [[mediaType, media] = ['', undefined], ...more] = Object.entries(content)
-  const place = `${pointer}: parameter ${name}`
+  const parameter = `${pointer}: parameter ${name}`
   if (schema !== undefined || media === undefined || more.length > 0)
-    return [`${place}: is the whole query string; describe it by content with exactly one media type`]
+    return [`${parameter}: is the whole query string; describe it by content with exactly one media type`]
   const kind = requestKindOf(mediaType)
   if (kind === 'form') return formProblems(document, mediaType, media, join(pointer, 'content', mediaType))
   const remedy = 'use application/x-www-form-urlencoded or application/json'
-  return kind === 'json' ? [] : [`${place}: ${mediaType} is not supported for a query string; ${remedy}`]
+  return kind === 'json' ? [] : [`${parameter}: ${mediaType} is not supported for a query string; ${remedy}`]
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
@@ -94,7 +94,7 @@ function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | unde
 }
 
 /**
- * Returns one line for each place of a form that the service cannot parse as described. `pointer` is the place of the
+ * Returns one line for each location of a form that the service cannot parse as described. `pointer` is the location of the
  * form's media type.
  */
 function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
@@ -235,18 +235,18 @@ function styleProblems(document: Document, properties: FormProperty[], pointer: 
  * before it knows which subschema applies, so all of them must parse it in the same way.
  */
 function ambiguities(document: Document, { schema }: MediaType, { name, kind, part }: FormField): string[] {
-  const places = propertySchemas(document, schema, name)
+  const described = propertySchemas(document, schema, name)
     .map((schemas) => schemas.map((one) => typesOf(document, one)))
     .map((all) => ({ types: all.flatMap(({ types }) => types), items: all.flatMap(({ items }) => items) }))
     .filter(({ types }) => types.length > 0)
-  const lists = places.filter(({ types }) => types.includes('array'))
+  const lists = described.filter(({ types }) => types.includes('array'))
   // In JSON and in brackets an array is distinct from other values, unless each item is sent as a part of its own.
   const mayVary = kind === 'nested' || (kind === 'json' && part === undefined)
-  if (!mayVary && lists.length > 0 && lists.length < places.length) {
+  if (!mayVary && lists.length > 0 && lists.length < described.length) {
     return ['is an array in one schema and not in another; describe it the same way in each']
   }
   if (kind === 'json' || part?.isFile) return []
-  const texts = places.map(({ types, items }) => (types.includes('array') ? items : types))
+  const texts = described.map(({ types, items }) => (types.includes('array') ? items : types))
   return isReadAlike(texts.filter(({ length }) => length > 0))
     ? []
     : [

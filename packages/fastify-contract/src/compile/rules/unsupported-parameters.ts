@@ -10,7 +10,7 @@ import {
   endpoints,
   type Located,
   type Parameter,
-  schemePlace,
+  schemePointer,
   wholeStyle,
 } from '../document/openapi-document.ts'
 import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
@@ -64,10 +64,10 @@ const styles = {
 /** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
 const delimited = ['spaceDelimited', 'pipeDelimited']
 
-function styleProblems({ in: place, explode }: Parameter, value: TextValue) {
+function styleProblems({ in: location, explode }: Parameter, value: TextValue) {
   const { style, kind, types, properties = {} } = value
-  if (!styles[place].includes(style))
-    return [`style ${style} is not supported in ${place}; use ${styles[place].join(' or ')}`]
+  if (!styles[location].includes(style))
+    return [`style ${style} is not supported in ${location}; use ${styles[location].join(' or ')}`]
   const problems = []
   if (style === 'deepObject' && explode === false) problems.push('style deepObject is always exploded; remove explode')
   if (delimited.includes(style)) {
@@ -100,8 +100,8 @@ export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Repor
 const useContent = 'describe it by content with application/json'
 
 /** Returns how to describe a value of a parameter that has members of members. */
-const useNames = ({ in: place }: Parameter): string =>
-  place === 'query' ? `use style deepObject, or ${useContent}` : useContent
+const useNames = ({ in: location }: Parameter): string =>
+  location === 'query' ? `use style deepObject, or ${useContent}` : useContent
 
 const itemProblems = (document: Document, parameter: Parameter): string[] =>
   isNested(typesOf(document, parameter.schema).items)
@@ -162,7 +162,7 @@ function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
 }
 
 function claimOf({
-  in: place,
+  in: location,
   name,
   kind,
   style,
@@ -171,7 +171,7 @@ function claimOf({
   acceptsAnyName,
   whole,
 }: ParameterText): Claim {
-  const claim = { what: `parameter ${name}`, in: place }
+  const claim = { what: `parameter ${name}`, in: location }
   if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
   if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
@@ -180,7 +180,7 @@ function claimOf({
 
 const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =>
   [...new Set(security.flatMap((requirement) => Object.keys(requirement)))]
-    .filter((scheme) => resolve(document, schemePlace(scheme)) !== undefined)
+    .filter((scheme) => resolve(document, schemePointer(scheme)) !== undefined)
     .flatMap((scheme) => {
       const credential = credentialOf(document, scheme)
       const what = `security scheme ${scheme}`
@@ -275,7 +275,12 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
   return new Map(found)
 }
 
-function schemaOf({ params, querystring, headers, cookies }: Operation['schema'], { in: place, name }: ParameterText) {
-  const holder = { path: params, query: querystring, header: headers, cookie: cookies }[place] as { properties: object }
+function schemaOf(
+  { params, querystring, headers, cookies }: Operation['schema'],
+  { in: location, name }: ParameterText,
+) {
+  const holder = { path: params, query: querystring, header: headers, cookie: cookies }[location] as {
+    properties: object
+  }
   return (Object.getOwnPropertyDescriptor(holder.properties, name)?.value as Schema | undefined) ?? true
 }

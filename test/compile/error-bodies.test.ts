@@ -190,7 +190,7 @@ t.test('a missing module or one without errorBody is rejected, and a changed one
 })
 
 t.test('the documented example has the media type of problem details', async (t) => {
-  const page = readFileSync('docs/contract.md', 'utf8')
+  const page = readFileSync('packages/fastify-contract/docs/handlers.md', 'utf8')
   const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody<operations> = .*?)```/s.exec(page) ?? []
   const { 'api.d.ts': types = '' } = (await compileDocument(problems, 'a.yaml', { errors: own })).files
   const typed = example.replace('../generated/api.d.ts', './described.d.ts')

@@ -66,6 +66,16 @@ t.test('every dependency has a row in docs/architecture.md', async (t) => {
     t.ok(rows.includes(name), name)
 })
 
+t.test('the page of the contract has the error table of the document', async (t) => {
+  const { 'x-error-numbers': numbers } = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as {
+    'x-error-numbers': Record<string, { error: number; meaning: string }>
+  }
+  t.same(
+    Array.from(readFileSync('docs/contract.md', 'utf8').matchAll(/^\| \d{5} .*$/gm), ([row]) => row),
+    Object.values(numbers).map(({ error, meaning }) => `| ${error} | ${Math.floor(error / 100)} | ${meaning} |`),
+  )
+})
+
 const decisions = 'docs/decisions'
 const decisionIndex = readFileSync(`${decisions}/README.md`, 'utf8')
 const decisionPages = readdirSync(decisions).filter((name) => name !== 'README.md')

@@ -112,9 +112,15 @@ async function filesOf(path: string): Promise<string[]> {
   return found === undefined ? [] : [path]
 }
 
-/** Replacements in the script of Redoc 3.0.1: they remove the URLs that it would load and add options. */
+/**
+ * Replacements in the script of Redoc 3.0.1. They remove the URLs that it would load, add options, and expand the groups
+ * of operations and schemas, which it otherwise shows only after a click.
+ */
 const replacements: [from: RegExp, to: string][] = [
   [/https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g, 'data:,'],
+  [/(?<=return)\[(\w),\w+\(\1\)\]\.some\((\w)=>(\w)===\2\|\|\3\.endsWith\(\2\)\|\|\3\.includes\(\2\+`\/`\)\)/, '!0'],
+  [/(?<=\.content===null)\|\|\w&&!\w+\(\w\.gatePath,\w\)/, ''],
+  [/(?<=shouldRenderOps:)\w\.sectionId===[^}]*/, '!0'],
   [/(?<=^ *const __redoc_options = \{)/gm, `"codeSamples":${JSON.stringify({ languages: sampleLanguages })},`],
 ]
 

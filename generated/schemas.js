@@ -1,5 +1,5 @@
 // Written by fastify-contract generate from plant-store.yaml; edit that instead.
-(function (schemas, exact, validatedOnce, formats, compilePattern, require, json, list, key) {
+(function (schemas, exact, validatedOnce, formats, compilePattern, require, json, quote, ucs2length, hasFormat, unproven) {
 "use strict"
 const func0 = Object.prototype.hasOwnProperty
 const func10 = exact.integers["int64"]
@@ -10,28 +10,56 @@ function validate4(data, {instancePath="", parentData, parentDataProperty, rootD
 function validate2(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const _errs0 = errors;if(errors === _errs0){if(data && typeof data == "object" && !Array.isArray(data)){let missing0;if(((data.name === undefined) || (!(func0.call(data, "name")))) && (missing0 = "name")){validate2.errors = [{}];return false;}else {if(data.name !== undefined && func0.call(data, "name")){const _errs1 = errors;if(typeof data.name !== "string"){validate2.errors = [{}];return false;}var valid1 = _errs1 === errors;}else {var valid1 = true;}if(valid1){if(data.tag !== undefined && func0.call(data, "tag")){const _errs2 = errors;if(typeof data.tag !== "string"){validate2.errors = [{}];return false;}var valid1 = _errs2 === errors;}else {var valid1 = true;}}}}else {validate2.errors = [{}];return false;}}validate2.errors = vErrors;return errors === 0;}
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const _errs0 = errors;if(errors === _errs0){if(data && typeof data == "object" && !Array.isArray(data)){let missing0;if((((data.error === undefined) || (!(func0.call(data, "error")))) && (missing0 = "error")) || (((data.message === undefined) || (!(func0.call(data, "message")))) && (missing0 = "message"))){validate0.errors = [{}];return false;}else {if(data.error !== undefined && func0.call(data, "error")){let data0 = data.error;const _errs1 = errors;if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){validate0.errors = [{}];return false;}if((typeof data0 == "number") && (isFinite(data0))){if(!(func3(data0, rootData, data, "error"))){validate0.errors = [{}];return false;}}var valid1 = _errs1 === errors;}else {var valid1 = true;}if(valid1){if(data.message !== undefined && func0.call(data, "message")){const _errs2 = errors;if(typeof data.message !== "string"){validate0.errors = [{}];return false;}var valid1 = _errs2 === errors;}else {var valid1 = true;}}}}else {validate0.errors = [{}];return false;}}validate0.errors = vErrors;return errors === 0;}
 function write0(value) {
-if (typeof value !== "object" || value === null) return json(value)
-if (Array.isArray(value)) return list(value, json)
-if (Object.getPrototypeOf(value) !== Object.prototype) value = { ...value }
-let member
+if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
 let text = ""
-member = value["name"]
-if (member !== undefined) text += (text === "" ? "{\"name\":" : ",\"name\":") + json(member)
-member = value["tag"]
-if (member !== undefined) text += (text === "" ? "{\"tag\":" : ",\"tag\":") + json(member)
+{
+const member = value["name"]
+if (member === undefined) return undefined
+const part = write2(member)
+if (part === undefined) return undefined
+text += "{\"name\":" + part
+}
+{
+const member = value["tag"]
+if (member !== undefined) {
+const part = write2(member)
+if (part === undefined) return undefined
+text += ",\"tag\":" + part
+}}
 return text === "" ? "{}" : text + "}"
 }
+return undefined
+}
 function write1(value) {
-if (typeof value !== "object" || value === null) return json(value)
-if (Array.isArray(value)) return list(value, json)
-if (Object.getPrototypeOf(value) !== Object.prototype) value = { ...value }
-let member
+if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
 let text = ""
-member = value["error"]
-if (member !== undefined) text += (text === "" ? "{\"error\":" : ",\"error\":") + json(member)
-member = value["message"]
-if (member !== undefined) text += (text === "" ? "{\"message\":" : ",\"message\":") + json(member)
+{
+const member = value["error"]
+if (member === undefined) return undefined
+const part = write3(member)
+if (part === undefined) return undefined
+text += "{\"error\":" + part
+}
+{
+const member = value["message"]
+if (member === undefined) return undefined
+const part = write2(member)
+if (part === undefined) return undefined
+text += ",\"message\":" + part
+}
 return text === "" ? "{}" : text + "}"
+}
+return undefined
+}
+function write2(value) {
+if (typeof value === "string") return true ? quote(value) : undefined
+return undefined
+}
+function write3(value) {
+if (typeof value === "bigint" && value >= -9007199254740991n && value <= 9007199254740991n) value = Number(value)
+if (typeof value === "number") return Number.isSafeInteger(value) && value >= -2147483648 && value <= 2147483647 && true ? String(value) : undefined
+if (typeof value === "bigint") return value >= -2147483648n && value <= 2147483647n && true ? String(value) : undefined
+return undefined
 }
 return {
 validators: [validate1,validate3,validate3,validate3,validate3,validate3,validate4,validate3,validate2,validate0,validate0,validate0,validate0],

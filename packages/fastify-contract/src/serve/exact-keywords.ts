@@ -9,16 +9,17 @@ import type { Schema } from './schema-keywords.ts'
  */
 export type ConvertedLocations = (object | string | number)[]
 
-const bounds = {
+/** The least and the greatest integer of each format. */
+export const integerBounds = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   uint64: [0n, 2n ** 64n - 1n],
 } as const
 
-type Format = keyof typeof bounds
+type Format = keyof typeof integerBounds
 
 /** The integers that every JSON implementation exchanges exactly (RFC 7493 section 2.2). */
-const exactRange = [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)] as const
+export const exactRange = [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)] as const
 
 /** Locations that several parts of a list share. They are converted once. */
 export class SharedLocations {
@@ -58,7 +59,7 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
     code(context, type) {
-      if (!isFormat(context.schema)) format.code(context, type)
+      if (!isIntegerFormat(context.schema)) format.code(context, type)
       else if (type === 'number') {
         check(context, exact.integers[context.schema], _`exact.integers[${context.schema}]`)
       }
@@ -71,7 +72,7 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
     code(context) {
       const types = [context.schema].flat()
       const isInteger = types.includes('integer') && !types.includes('number')
-      if (isInteger && !isFormat(context.parentSchema.format)) check(context, exact.integer, _`exact.integer`)
+      if (isInteger && !isIntegerFormat(context.parentSchema.format)) check(context, exact.integer, _`exact.integer`)
     },
   }))
   replace(ajv, 'uniqueItems', (uniqueItems) => ({
@@ -129,14 +130,16 @@ export function messageWithFormat({ keyword, message = '', params, parentSchema 
   // An integer outside the exact range has no params.
   if (keyword !== 'type' || params.type === undefined) return message
   const { format, type } = parentSchema as { format?: unknown; type: unknown }
-  if (!Array.isArray(type)) return isFormat(format) ? `must be ${articled(format)} integer` : message
-  const names = type.map((one) => (one === 'integer' && isFormat(format) ? `${articled(format)} integer` : one))
+  if (!Array.isArray(type)) return isIntegerFormat(format) ? `must be ${articled(format)} integer` : message
+  const names = type.map((one) => (one === 'integer' && isIntegerFormat(format) ? `${articled(format)} integer` : one))
   return `must be ${names.join(' or ')}`
 }
 
 const articled = (format: Format): string => `${format === 'uint64' ? 'a' : 'an'} ${format}`
 
-const isFormat = (format: unknown): format is Format => typeof format === 'string' && Object.hasOwn(bounds, format)
+/** Returns whether a format is one of integers. */
+export const isIntegerFormat = (format: unknown): format is Format =>
+  typeof format === 'string' && Object.hasOwn(integerBounds, format)
 
 function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition) => CodeKeywordDefinition): void {
   const definition = change(ajv.getKeyword(keyword) as CodeKeywordDefinition)
@@ -144,7 +147,7 @@ function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition)
 }
 
 function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
-  if (isFormat(context.schema)) return str`must be ${articled(context.schema)} integer`
+  if (isIntegerFormat(context.schema)) return str`must be ${articled(context.schema)} integer`
   const message = error?.message as (context: KeywordCxt) => ReturnType<typeof str>
   return message(context)
 }
@@ -245,9 +248,9 @@ export const exactFunctions = (found: ConvertedLocations) => ({
   found,
   ignored: ignoredCheck(found),
   integers: {
-    int32: integerCheck(bounds.int32),
-    int64: integerCheck(bounds.int64, found),
-    uint64: integerCheck(bounds.uint64, found),
+    int32: integerCheck(integerBounds.int32),
+    int64: integerCheck(integerBounds.int64, found),
+    uint64: integerCheck(integerBounds.uint64, found),
   },
   integer: exactCheck,
   limit: limitCheck,

@@ -8,8 +8,9 @@ import type { Content, Routes } from './contract.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
-import { type Serialize, serializerFunctions, serializerWriter } from './serializer-code.ts'
-import { type CompiledSchemas, compileSchema, formats, newAjv, type Validate } from './validator.ts'
+import { type SerializeIfValid, serializerFunctions, serializerWriter } from './serializer-code.ts'
+import { formats } from './string-formats.ts'
+import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './validator.ts'
 
 /*
  * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
@@ -49,7 +50,7 @@ export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
   return {
     found,
     validators: bySchema<Validate>([...requests, ...responses], validators),
-    serializers: bySchema<Serialize>(responses, serializers),
+    serializers: bySchema<SerializeIfValid>(responses, serializers),
   }
 }
 

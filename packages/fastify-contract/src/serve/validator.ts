@@ -1,7 +1,6 @@
-import { _, type Ajv, type ErrorObject, type Format, type KeywordCxt, type ValidateFunction } from 'ajv'
+import { _, type Ajv, type ErrorObject, type KeywordCxt, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, withDoubles } from '../json/json-document.ts'
 import { compilePattern } from './compile-pattern.ts'
@@ -14,7 +13,9 @@ import {
 } from './exact-keywords.ts'
 import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
-import { compileSerializer, type Serialize } from './serializer-code.ts'
+import { createSerializer, type Serialize } from './serializer.ts'
+import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
+import { formats } from './string-formats.ts'
 
 /** The maximum number of problems that a message lists. */
 const maxProblems = 10
@@ -49,7 +50,7 @@ export type Validate = {
 /** Compiled schemas: the functions of each schema, and the list to which the validators add locations. */
 export type CompiledSchemas = {
   validators: Map<Schema, Validate>
-  serializers: Map<Schema, Serialize>
+  serializers: Map<Schema, SerializeIfValid>
   found: ConvertedLocations
 }
 
@@ -125,8 +126,11 @@ export function createValidator(
     },
     serializer(schema) {
       const assertValid = validator.response(schema)
-      const serializer = lazily(() => serializers.get(schema) ?? compileSerializer(schemas, schema))
+      const serializeIfValid = lazily(() => serializers.get(schema) ?? compileSerializer(schemas, schema))
+      const serializer = lazily(() => createSerializer(schemas, schema))
       return (value) => {
+        const text = serializeIfValid()(value)
+        if (text !== undefined) return text
         assertValid(value)
         return serializer()(value)
       }
@@ -159,24 +163,6 @@ const shorten = (location: string) => (location.length > maxLocation ? `${locati
 export function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
   if ('error' in result) throw result.error
   return result.value
-}
-
-/** Returns a format that accepts only the texts of the pattern. */
-const within =
-  (pattern: RegExp, format: Format): Format =>
-  (text: string) =>
-    pattern.test(text) && (format as { validate(text: string): boolean }).validate(text)
-
-/** The formats that are checked. */
-export const formats: Record<string, Format> = {
-  ...fullFormats,
-  // Base64 with padding (RFC 4648 section 4). ajv-formats accepts a multi-line text as soon as one of its lines is base64.
-  byte: /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/,
-  // ajv-formats also accepts white space instead of the T, and the offsets +01 and +0100 (RFC 3339 section 5.6).
-  'date-time': within(/^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i, fullFormats['date-time'] as Format),
-  time: within(/(?:z|[+-]\d\d:\d\d)$/i, fullFormats.time as Format),
-  // The expression of ajv-formats takes quadratic time.
-  url: (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text),
 }
 
 /** The maximum number of keywords of a shared schema whose code is repeated where it is used, instead of called. */

@@ -6,7 +6,7 @@ import type { Content } from '../serve/contract.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../serve/media-types.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import { responseKey } from '../serve/send-response.ts'
-import { compileSerializer } from '../serve/serializer-code.ts'
+import { createSerializer } from '../serve/serializer.ts'
 import { createValidator, type Validator, valueOrThrow } from '../serve/validator.ts'
 import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
 
@@ -175,7 +175,7 @@ function bodyWriter(
       const kind = requestKindOf(mediaType)
       // The parts of a multipart form are files and texts, which its schema describes only in their serialized form.
       const assert = assertValid(kind === 'multipart' ? undefined : schema, 'body')
-      const serialize = kind === 'json' ? compileSerializer(schemas, schema) : undefined
+      const serialize = kind === 'json' ? createSerializer(schemas, schema) : undefined
       return [
         mediaType,
         (value: unknown, contentType = mediaType) => {

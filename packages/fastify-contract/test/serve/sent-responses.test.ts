@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { compileSerializer } from '../../src/serve/serializer-code.ts'
+import { createSerializer } from '../../src/serve/serializer.ts'
 import { createValidator } from '../../src/serve/validator.ts'
 
 /** PROPERTY_RUNS=100000 tests more pairs of a schema and a valid value. */
@@ -127,7 +127,7 @@ t.test('a response that is valid is sent valid, and loses only members that its 
       // Ajv keeps each compiled schema.
       if (++schemas % 500 === 0) validator = createValidator(shared)
       const assertValid = validator.response(rooted)
-      const serialize = compileSerializer(shared, rooted)
+      const serialize = createSerializer(shared, rooted)
       for (const value of values) {
         try {
           assertValid(value)

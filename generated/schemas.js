@@ -17,7 +17,7 @@ const member = value["name"]
 if (member === undefined) return undefined
 const part = write2(member)
 if (part === undefined) return undefined
-text += "{\"name\":" + part
+text += (text === "" ? "{\"name\":" : ",\"name\":") + part
 }
 {
 const member = value["tag"]
@@ -38,7 +38,7 @@ const member = value["error"]
 if (member === undefined) return undefined
 const part = write3(member)
 if (part === undefined) return undefined
-text += "{\"error\":" + part
+text += (text === "" ? "{\"error\":" : ",\"error\":") + part
 }
 {
 const member = value["message"]

@@ -246,7 +246,7 @@ export function serializerWriter(shared: Record<string, Schema>): SerializerWrit
         const isRequired = required.has(property)
         const count = isClosed ? ['count++'] : []
         const [first, later] = ['{', ','].map((before) => JSON.stringify(`${before}${JSON.stringify(property)}:`))
-        const prefix = isRequired && isFirst ? first : isFirst ? `(text === "" ? ${first} : ${later})` : later
+        const prefix = isFirst ? `(text === "" ? ${first} : ${later})` : later
         const writes = own.every(isIgnored)
           ? []
           : [

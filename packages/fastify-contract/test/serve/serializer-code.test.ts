@@ -20,6 +20,7 @@ const shared: Record<string, Schema> = {
 
 const names = ['id', 'a', 'b', 'below', 'toString']
 const name = fc.constantFrom(...names)
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const limit = fc.constantFrom(-1, 0, 1, 2, 2 ** 31, 2 ** 53, 2 ** 63)
 const scalar = fc.constantFrom<unknown>(null, true, 0, 1, 1.5, 2 ** 53, 'a', 'ab', '2026-01-31')
 
@@ -87,6 +88,18 @@ const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
       record(['type'], ['format', 'pattern', 'minLength', 'maxLength']),
       record(['type', 'properties'], ['required', 'additionalProperties']),
       record(['type', 'items'], ['minItems', 'maxItems']),
+      fc
+        .tuple(
+          fc.dictionary(name, fc.constantFrom<Schema>(true, { type: 'string' }, { type: ['integer', 'null'] })),
+          fc.subarray(names),
+          maybe(fc.boolean()),
+        )
+        .map(([properties, required, additionalProperties]) => ({
+          type: 'object',
+          properties: { ...properties },
+          required,
+          ...(additionalProperties !== undefined && { additionalProperties }),
+        })),
       fc.constantFrom<'anyOf' | 'oneOf' | 'allOf'>('anyOf', 'oneOf', 'allOf').chain((keyword) => record([keyword], [])),
       some,
     ),
@@ -187,4 +200,23 @@ t.test('a value of the common keywords is written without the validator', async 
   for (const other of [{ id: 2n ** 63n }, { name: 'fern' }, { kind: 'moss' }, { day: '2026-02-30' }, { extra: 1 }]) {
     t.equal(serialize([{ ...value, ...other }]), undefined)
   }
+})
+
+t.test('a required property may follow optional ones', async (t) => {
+  const integer = { type: 'integer' }
+  const schema = {
+    type: 'object',
+    required: ['b', 'd'],
+    properties: { a: integer, b: integer, c: integer, d: integer },
+  }
+  const serialize = compileSerializer(shared, schema)
+  for (const value of [
+    { b: 2, d: 4 },
+    { a: 1, b: 2, d: 4 },
+    { b: 2, c: 3, d: 4 },
+    { a: 1, b: 2, c: 3, d: 4 },
+  ]) {
+    t.equal(serialize(value), JSON.stringify(value))
+  }
+  t.equal(serialize({ a: 1, b: 2 }), undefined)
 })

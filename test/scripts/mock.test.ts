@@ -56,6 +56,6 @@ t.test('a port in use is reported', async (t) => {
   const PORT = String((taken.address() as { port: number }).port)
   t.match(await run(t, 'packages/fastify-contract/src/cli.ts', { PORT }, ['mock']).ended, {
     code: 1,
-    stderr: /^mock: listen EADDRINUSE/,
+    stderr: /^mock: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port/,
   })
 })

@@ -53,7 +53,7 @@ export function openDatabase(path: string): PlantDatabase {
     makeTables(database)
     const probe = createProbe(database)
     // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
-    // the whole log, so that a retried create is durable when it is reported as identical. A checkpoint is not enough:
+    // the whole log, so that a retried write is durable when it is reported as identical. A checkpoint is not enough:
     // SQLite skips it without an error while another program runs one.
     probe()
     const files = watchFileIdentity(real)

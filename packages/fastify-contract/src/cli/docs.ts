@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { compileContract } from '../compile/compile.ts'
 import { rejectStale } from '../compile/emit/generated-files.ts'
 import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
+import { listen } from '../service/service.ts'
 import { commandLine } from './command-line.ts'
 import { findDocument } from './project-files.ts'
 
@@ -43,11 +44,11 @@ ${docsDefaults.client}.
   await rejectStale(files, options.generated)
   const page = await writeDocs(options.out, options)
   console.log(`wrote ${page}`)
-  if (options.serve) serve(page)
+  if (options.serve) await serve(page)
 }
 
 /** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
-function serve(page: string): void {
+async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
     const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
     const file = join(dirname(page), name)
@@ -55,11 +56,7 @@ function serve(page: string): void {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await readFile(file))
     else response.writeHead(404).end()
   })
-  server.on('error', (error) => {
-    console.error(error.message)
-    process.exitCode = 1
-  })
-  server.listen(Number(process.env.PORT || 8080), '127.0.0.1', () => {
-    console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  })
+  const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
+  const url = await listen((address) => once(server.listen(address), 'listening'), server, address)
+  console.log(`${url}/`)
 }

@@ -1,5 +1,6 @@
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
-import { startMock } from '../mock/mock-server.ts'
+import { createMock } from '../mock/mock-server.ts'
+import { listen } from '../service/service.ts'
 import { commandLine } from './command-line.ts'
 import { errorModule } from './project-files.ts'
 
@@ -25,10 +26,9 @@ example=NAME for one of several examples. The header Preference-Applied names th
   )
   try {
     const { errorBody } = await loadErrorBody(options.errors)
-    const { title, version, url } = await startMock(options.generated, errorBody, {
-      port: Number(process.env.PORT || 3000),
-      realm: options.realm,
-    })
+    const { title, version, app } = await createMock(options.generated, errorBody, { realm: options.realm })
+    const address = { host: '127.0.0.1', port: Number(process.env.PORT || 3000) }
+    const url = await listen((address) => app.listen(address), app.server, address)
     console.log(`mock of ${title} ${version} on ${url}; it accepts any token`)
   } catch (error) {
     throw new Error(`mock: ${(error as Error).message}`)

@@ -9,7 +9,7 @@ import {
   type Parameter,
   type RequestBody,
 } from '../compile/document/openapi-document.ts'
-import { holderOf, parameterText } from '../compile/document/parameter-objects.ts'
+import { holderOf, serializedParameter } from '../compile/document/parameter-objects.ts'
 import { credentialOf } from '../compile/document/security-schemes.ts'
 import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
@@ -93,7 +93,7 @@ function parameterField(document: Document, parameter: Parameter, id: string): s
   const { in: place, name, required } = parameter
   // JSON is sent as it is typed.
   const { isJson: _, ...style } = parameterStyle(document, parameter)
-  const { kind } = parameterText(document, '', parameter)
+  const { kind } = serializedParameter(document, '', parameter)
   const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined
   const [mark, hint] = lines[kind] ?? []
   const data = `id="${id}"${disabledFor(place)} autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`

@@ -12,7 +12,7 @@ export const serviceErrors = {
   missingToken: { error: 40100, meaning: 'The credentials are missing' },
   invalidToken: { error: 40101, meaning: 'The credentials are not valid' },
   insufficientScope: { error: 40300, meaning: 'The credentials lack a scope' },
-  noSuchPath: { error: 40400, meaning: 'There is nothing at this path' },
+  noSuchPath: { error: 40400, meaning: 'No resource has this path' },
   noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
   notAcceptable: { error: 40600, meaning: 'The client accepts no media type of the response' },
   tooSlow: { error: 40800, meaning: 'The request took too long to arrive' },
@@ -22,7 +22,7 @@ export const serviceErrors = {
   expectationFailed: { error: 41700, meaning: 'The expectation cannot be met' },
   tooManyRequests: { error: 42900, meaning: 'Too many requests' },
   headersTooLarge: { error: 43100, meaning: 'The header section is too large' },
-  internal: { error: 50000, meaning: 'The service failed' },
+  internal: { error: 50000, meaning: 'Internal error' },
   unavailable: { error: 50300, meaning: 'The service is temporarily unavailable' },
 }
 

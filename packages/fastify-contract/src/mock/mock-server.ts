@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type ApiKeyLocation, apiKey, basic, bearer, type VerifierFactory } from '../auth/verifiers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
@@ -22,16 +23,15 @@ import type { AnyHandler } from '../serve/request-steps.ts'
 import { type HandlerResponse, isStream, responseKey } from '../serve/send-response.ts'
 
 /**
- * Serves the examples of a document on a port of 127.0.0.1. Resolves with the URL, and the title and version of the
- * document.
+ * Resolves with a server that responds with the examples of a document, and with the title and version of the document.
  *
  * @param generated The directory of the generated files.
  */
-export async function startMock(
+export async function createMock(
   generated: string,
   errorBody: AnyErrorBody,
-  { port, realm }: { port: number; realm?: string | undefined },
-): Promise<{ title: string; version: string; url: string }> {
+  { realm }: { realm?: string | undefined },
+): Promise<{ title: string; version: string; app: FastifyInstance }> {
   const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
   const contract = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
   const { documentText, routes } = contract
@@ -65,7 +65,7 @@ export async function startMock(
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
   })
-  return { ...routes.info, url: await app.listen({ host: '127.0.0.1', port }) }
+  return { ...routes.info, app }
 }
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */

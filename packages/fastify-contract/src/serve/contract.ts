@@ -24,7 +24,7 @@ export type RouteSchema = {
  * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
  * The texts have one key, or one key for each property of an object whose properties are separate.
  */
-export type TextValue = {
+export type SerializedValue = {
   name: string
   /** The key of its texts in the request, unless its properties are separate. */
   key: string
@@ -60,7 +60,7 @@ export type NestedPlace = {
 }
 
 /** A parameter of an operation. */
-export type ParameterText = TextValue & {
+export type SerializedParameter = SerializedValue & {
   in: 'path' | 'query' | 'header' | 'cookie'
   /**
    * The position of a path text that is split before it is decoded: its segment, counted from the end of the path, and
@@ -74,7 +74,7 @@ export type ParameterText = TextValue & {
 /**
  * A property of a form (OpenAPI 3.1 section 4.8.15). In multipart/form-data it is one part, or one part for each item.
  */
-export type FormField = TextValue & {
+export type FormField = SerializedValue & {
   /** Present for multipart/form-data only. */
   part?: {
     /** The handler reads the bytes of the part. */
@@ -112,7 +112,7 @@ export type Operation = ServedOperation & {
   security: SecurityRequirement[]
   /** Whether the request must have a body; undefined if the operation declares none. */
   bodyRequired?: boolean
-  parameters: ParameterText[]
+  parameters: SerializedParameter[]
   /** By media type; undefined if the body cannot be a form. */
   forms?: Record<string, Form>
   /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */

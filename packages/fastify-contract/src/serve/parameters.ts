@@ -5,13 +5,13 @@ import type { Hook } from '../http/request-guards.ts'
 import { decodeText } from '../http/request-head.ts'
 import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
-import type { Form, FormField, Operation, ParameterText, TextValue } from './contract.ts'
+import type { Form, FormField, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
 import { branchOf, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
-const locations: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
+const locations: Record<string, SerializedParameter['in']> = { params: 'path', querystring: 'query', headers: 'header' }
 
 /**
  * Returns Fastify's validator compiler for one operation. A compiled validator converts a body (a JsonDocument), or the
@@ -34,7 +34,7 @@ export function partValidatorCompiler(
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
   { parameters }: Operation,
-  location: ParameterText['in'],
+  location: SerializedParameter['in'],
   schema: Schema,
   validator: Validator,
 ) {
@@ -56,7 +56,7 @@ export function parametersValidator(
 }
 
 /** Decodes a text of a parameter by location. Throws a ContractError for a text that cannot be decoded. */
-const decoders: Record<ParameterText['in'], (text: string, value: TextValue) => string> = {
+const decoders: Record<SerializedParameter['in'], (text: string, value: SerializedValue) => string> = {
   // The router has already decoded parameters that are not split.
   path: (text, value) => ('segment' in value ? decoded(text, decodeURIComponent) : text),
   query: (text) => decoded(text, decodeText),
@@ -84,7 +84,7 @@ function decoded(text: string, decode: (text: string) => string): string {
  * Returns a hook that replaces the decoded path parameters of Fastify's router by their percent-encoded texts. Lists
  * must be split before they are decoded, since a decoded delimiter may be data. Undefined if no parameter is split.
  */
-export function pathTexts(parameters: ParameterText[]): Hook | undefined {
+export function pathTexts(parameters: SerializedParameter[]): Hook | undefined {
   const split = parameters.flatMap(({ key, segment }) => (segment === undefined ? [] : [{ key, ...segment }]))
   if (split.length === 0) return undefined
   return (request, _reply, done) => {
@@ -111,13 +111,13 @@ type TextSource = {
   /** The name of the part of the request in messages. */
   part: string
   /** Decodes a text of a value. Throws a ContractError for a text that cannot be decoded. */
-  decode(text: string, value: TextValue): string
+  decode(text: string, value: SerializedValue): string
 }
 
 type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
 
 /** Reads a value and sets it in the holder. Returns false if the request has none. */
-type Read = (value: TextValue, reading: Reading) => boolean
+type Read = (value: SerializedValue, reading: Reading) => boolean
 
 /**
  * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers. The
@@ -125,7 +125,7 @@ type Read = (value: TextValue, reading: Reading) => boolean
  * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
  * the number of items.
  */
-export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
+export function textReader(values: SerializedValue[], source: TextSource): (texts: Texts) => JsonDocument {
   const defaults = values.map(defaultSetter)
   return (texts) => {
     const holder = {}
@@ -147,7 +147,7 @@ export function textReader(values: TextValue[], source: TextSource): (texts: Tex
 }
 
 /** Returns a function that reads the whole query string as one value. */
-function wholeReader(value: ParameterText): (texts: Texts) => JsonDocument {
+function wholeReader(value: SerializedParameter): (texts: Texts) => JsonDocument {
   const { name, whole } = value
   const readOne = textReader([{ ...value, key: 'whole' }], { part: 'query', decode: String })
   if (whole === 'json') {
@@ -172,13 +172,13 @@ function wholeReader(value: ParameterText): (texts: Texts) => JsonDocument {
 }
 
 /** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
-function defaultSetter({ name, default: value }: TextValue): ((holder: object) => void) | undefined {
+function defaultSetter({ name, default: value }: SerializedValue): ((holder: object) => void) | undefined {
   if (value === undefined) return undefined
   const text = JSON.stringify(value)
   return (holder) => setMember(holder, name, JSON.parse(text))
 }
 
-const readers: Record<TextValue['kind'], Read> = {
+const readers: Record<SerializedValue['kind'], Read> = {
   scalar: readScalar,
   array: readArray,
   object: readObject,
@@ -186,14 +186,14 @@ const readers: Record<TextValue['kind'], Read> = {
   json: readJson,
 }
 
-function readScalar(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+function readScalar(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
   const given = textsOf(value, texts)
   if (given.length === 0) return false
   setScalar(document, holder, value.name, decode(withoutStyle(value, single(given), decode)), value.types)
   return true
 }
 
-function readArray(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+function readArray(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
   const given = textsOf(value, texts)
   if (given.length === 0) return false
   const items: unknown[] = []
@@ -204,7 +204,7 @@ function readArray(value: TextValue, { texts, document, holder, decode }: Readin
   return true
 }
 
-function readObject(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+function readObject(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
   const { name: ownName, style, explode, types, properties = {}, acceptsAnyName } = value
   const members = {}
   const add = (name: string, text: string) => {
@@ -233,7 +233,10 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
 }
 
 /** Reads a value whose members have names in brackets. */
-function readNested({ name, key, places = [] }: TextValue, { texts, document, holder, decode }: Reading): boolean {
+function readNested(
+  { name, key, places = [] }: SerializedValue,
+  { texts, document, holder, decode }: Reading,
+): boolean {
   const branch = branchOf(key, texts)
   if (branch === undefined) return false
   setNested({ document, places, decode }, holder, name, branch, places[0])
@@ -241,7 +244,7 @@ function readNested({ name, key, places = [] }: TextValue, { texts, document, ho
 }
 
 /** Reads a JSON text as strictly as a JSON body, and keeps the digits of its inexact numbers. */
-function readJson(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+function readJson(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
   const given = textsOf(value, texts)
   if (given.length === 0) return false
   const parsed = parsedJson(decode(single(given)))
@@ -258,7 +261,7 @@ function parsedJson(text: string): JsonDocument {
   }
 }
 
-function textsOf({ key }: TextValue, texts: Texts): string[] {
+function textsOf({ key }: SerializedValue, texts: Texts): string[] {
   const given = Object.hasOwn(texts, key) ? texts[key] : undefined
   if (given === undefined) return []
   return typeof given === 'string' ? [given] : given
@@ -270,7 +273,7 @@ function single(texts: string[]): string {
 }
 
 /** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
-type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
+type Style = Pick<SerializedValue, 'name' | 'style' | 'explode'>
 
 /** A name and the text of its value, both as they were sent. */
 type Entry = [name: string, text: string]

@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { parseQuery } from '../../src/http/request-head.ts'
-import type { TextValue } from '../../src/serve/contract.ts'
+import type { SerializedValue } from '../../src/serve/contract.ts'
 import { textReader } from '../../src/serve/parameters.ts'
 
 const source = { part: 'form', decode: decodeURIComponent }
-const value = (more: Partial<TextValue>): TextValue => ({
+const value = (more: Partial<SerializedValue>): SerializedValue => ({
   name: 'a',
   key: 'a',
   kind: 'scalar',
@@ -37,7 +37,7 @@ t.test('name-value pairs of every source are converted alike', async (t) => {
 t.test('inherited property names are ordinary names', async (t) => {
   const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '0']
   const named = Object.fromEntries(inherited.map((name) => [name, ['integer']]))
-  const forms: [Partial<TextValue>, (name: string) => string][] = [
+  const forms: [Partial<SerializedValue>, (name: string) => string][] = [
     [{ kind: 'nested', places: [{ types: ['object'], others: 1 }, integer] }, (name) => `a[${name}]=1`],
     [
       {
@@ -95,7 +95,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 t.test('text of 250 KB is converted within 10 s and holds less than 100 bytes of memory per byte', async (t) => {
   const numbers = Array.from({ length: 32_000 }, (_, index) => index.toString(36))
-  const texts: [Partial<TextValue>, string | Record<string, string[]>][] = [
+  const texts: [Partial<SerializedValue>, string | Record<string, string[]>][] = [
     [{ kind: 'array', explode: false }, ','.repeat(250_000)],
     [{ kind: 'array', style: 'spaceDelimited', explode: false }, '+%20'.repeat(62_500)],
     [{ kind: 'array', style: 'label' }, '.'.repeat(250_000)],

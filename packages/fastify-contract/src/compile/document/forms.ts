@@ -5,7 +5,7 @@ import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
-import { textValue } from './styled-values.ts'
+import { serializedValue } from './styled-values.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */
@@ -67,10 +67,10 @@ const isJson = (mediaTypes: string[]): boolean => mediaTypes.some((each) => requ
 
 function queryField(document: Document, { name, schema, encoding }: FormProperty): FormField {
   const { style = 'form', explode } = encoding
-  const value = textValue(document, { name, schema, style, ...(explode !== undefined && { explode }) })
+  const value = serializedValue(document, { name, schema, style, ...(explode !== undefined && { explode }) })
   const mediaTypes = mediaTypesOf(encoding)
   if (isStyled(encoding) || !(isJson(mediaTypes) || (mediaTypes.length === 0 && value.kind === 'object'))) return value
-  return { ...textValue(document, { name, style }), kind: 'json' }
+  return { ...serializedValue(document, { name, style }), kind: 'json' }
 }
 
 function partField(document: Document, { name, schema, encoding }: FormProperty, convert: (schema: Schema) => Schema) {
@@ -78,7 +78,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
   const mediaTypes = mediaTypesOf(encoding)
   const file = isFile(document, each, mediaTypes)
   const { types } = typesOf(document, each)
-  const text = { ...textValue(document, { name, style: 'form' }), types }
+  const text = { ...serializedValue(document, { name, style: 'form' }), types }
   const isObject = types.includes('object') || types.includes('array')
   const field: FormField = {
     ...text,

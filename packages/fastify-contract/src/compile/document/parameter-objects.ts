@@ -1,18 +1,18 @@
-import type { ParameterText, ServedPath, TextValue } from '../../serve/contract.ts'
+import type { SerializedParameter, SerializedValue, ServedPath } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
 import { partsOf } from './schemas.ts'
-import { textValue } from './styled-values.ts'
+import { serializedValue } from './styled-values.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
 
 /** Returns the description of how the service reads a parameter from a request. */
-export function parameterText(document: Document, path: string, parameter: Parameter): ParameterText {
+export function serializedParameter(document: Document, path: string, parameter: Parameter): SerializedParameter {
   const { in: location, name } = parameter
   const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
   const value = parameterValue(document, parameter)
@@ -27,25 +27,25 @@ export function parameterText(document: Document, path: string, parameter: Param
 }
 
 /** Returns whether a parameter must be split before it is percent-decoded, which the router cannot do. */
-export const isSplit = ({ in: location }: Parameter, { style, kind }: TextValue): boolean =>
+export const isSplit = ({ in: location }: Parameter, { style, kind }: SerializedValue): boolean =>
   location === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
 
 /** Returns whether a parameter is the whole query string. */
 export const isWhole = ({ style, content }: Parameter): boolean => style === wholeStyle && content !== undefined
 
 /** Returns how the whole query string is read. Rules have checked that it is a form or JSON. */
-function wholeValue(document: Document, { name, content }: Parameter): Omit<ParameterText, 'in'> {
+function wholeValue(document: Document, { name, content }: Parameter): Omit<SerializedParameter, 'in'> {
   const [[mediaType, media] = ['', {}]] = Object.entries(content as MediaTypes)
   const value = { name, key: name, style: 'form', explode: true, types: [] } as const
   if (!isForm(mediaType)) return { ...value, types: [], kind: 'json', whole: 'json' }
   return { ...value, types: [], kind: 'object', properties: {}, whole: formOf(document, mediaType, media) }
 }
 
-function parameterValue(document: Document, parameter: Parameter): Omit<ParameterText, 'in'> {
+function parameterValue(document: Document, parameter: Parameter): Omit<SerializedParameter, 'in'> {
   if (isWhole(parameter)) return wholeValue(document, parameter)
   const style = defaultStyles[parameter.in]
-  if (parameter.content === undefined) return textValue(document, { style, ...parameter })
-  const text = textValue(document, { name: parameter.name, style })
+  if (parameter.content === undefined) return serializedValue(document, { style, ...parameter })
+  const text = serializedValue(document, { name: parameter.name, style })
   return isJson(parameter) ? { ...text, kind: 'json' } : { ...text, types: ['string'] }
 }
 

@@ -1,4 +1,4 @@
-import type { NestedPlace, TextValue } from '../../serve/contract.ts'
+import type { NestedPlace, SerializedValue } from '../../serve/contract.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import type { Document } from './openapi-document.ts'
 import {
@@ -24,9 +24,12 @@ type Styled = { name: string; schema?: Schema; style: string; explode?: boolean 
 export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
 
 /** Returns the description of how the service parses a value from text. */
-export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
+export function serializedValue(
+  document: Document,
+  { name, schema, style, explode = isExploded(style) }: Styled,
+): SerializedValue {
   const { types, items } = typesOf(document, schema)
-  const text = { name, key: name, style, explode } as Pick<TextValue, 'name' | 'key' | 'style' | 'explode'>
+  const text = { name, key: name, style, explode } as Pick<SerializedValue, 'name' | 'key' | 'style' | 'explode'>
   if (style === 'deepObject') {
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
   }

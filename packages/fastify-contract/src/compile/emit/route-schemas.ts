@@ -6,7 +6,7 @@ import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { parameterText, schemaOf, servedPath } from '../document/parameter-objects.ts'
+import { schemaOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
@@ -99,7 +99,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     servedPaths: routes.map(servedPath),
     security,
     ...(requestBody && { bodyRequired: requestBody.required === true }),
-    parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
+    parameters: parameters.map((parameter) => serializedParameter(document, endpoint.path, parameter)),
     ...(forms.length > 0 && {
       forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
     }),

@@ -1,5 +1,5 @@
 import { parseContentType } from '../../http/request-head.ts'
-import type { Operation, ParameterText, Routes, TextValue } from '../../serve/contract.ts'
+import type { Operation, Routes, SerializedParameter, SerializedValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { createValidator } from '../../serve/validator.ts'
@@ -13,7 +13,7 @@ import {
   schemePointer,
   wholeStyle,
 } from '../document/openapi-document.ts'
-import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
+import { isSplit, segmentOf, serializedParameter } from '../document/parameter-objects.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { isNested, nestedPlaces } from '../document/styled-values.ts'
@@ -37,7 +37,7 @@ function ownProblems(document: Document, { path }: Endpoint, parameter: Located<
   if (parameter.style === wholeStyle) return []
   const problems = contentProblems(document, parameter)
   if (problems.length > 0 || parameter.content !== undefined) return problems
-  const value = parameterText(document, path, parameter)
+  const value = serializedParameter(document, path, parameter)
   return [
     ...styleProblems(parameter, value),
     ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
@@ -64,7 +64,7 @@ const styles = {
 /** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
 const delimited = ['spaceDelimited', 'pipeDelimited']
 
-function styleProblems({ in: location, explode }: Parameter, value: TextValue) {
+function styleProblems({ in: location, explode }: Parameter, value: SerializedValue) {
   const { style, kind, types, properties = {} } = value
   if (!styles[location].includes(style))
     return [`style ${style} is not supported in ${location}; use ${styles[location].join(' or ')}`]
@@ -85,7 +85,7 @@ function styleProblems({ in: location, explode }: Parameter, value: TextValue) {
 export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Report, document: Document): void {
   for (const parameter of parameters) {
     if (parameter.in !== 'query' || parameter.allowEmptyValue !== true || parameter.content !== undefined) continue
-    const { kind, types } = parameterText(document, path, parameter)
+    const { kind, types } = serializedParameter(document, path, parameter)
     const isTaken = [types, typesOf(document, parameter.schema).types].some(
       (all) => all.length === 0 || all.includes('string') || all.includes('null'),
     )
@@ -152,7 +152,9 @@ type Clash = { parameter: Located<Parameter>; problems: string[] }
  * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
  */
 function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
-  const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
+  const claims = endpoint.parameters.map((parameter) =>
+    claimOf(serializedParameter(document, endpoint.path, parameter)),
+  )
   const all = [...claims, ...credentialClaims(document, endpoint)]
   return endpoint.parameters.map((parameter, index) => {
     const own = claims[index] as Claim
@@ -170,7 +172,7 @@ function claimOf({
   properties = {},
   acceptsAnyName,
   whole,
-}: ParameterText): Claim {
+}: SerializedParameter): Claim {
   const claim = { what: `parameter ${name}`, in: location }
   if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
@@ -277,7 +279,7 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
 
 function schemaOf(
   { params, querystring, headers, cookies }: Operation['schema'],
-  { in: location, name }: ParameterText,
+  { in: location, name }: SerializedParameter,
 ) {
   const holder = { path: params, query: querystring, header: headers, cookie: cookies }[location] as {
     properties: object

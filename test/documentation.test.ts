@@ -204,6 +204,55 @@ t.test('the commands of the pages work', { skip: sqliteSkipReason }, async (t) =
   for (const name of ['copy.db', 'moved.db']) t.ok(existsSync(join(directory, name)), name)
 })
 
+t.test('the commands of the deployment page work as far as they run without their programs', async (t) => {
+  const directory = t.testdir({ url: 'postgres://plants@database/plants' })
+  /** Runs a block whose programs only print their arguments; `plant-store token create` runs here. */
+  const run = (script: string) => {
+    const names = ['docker', 'kubectl', 'sudo', 'npm']
+    const programs = names.map((name) => `${name}() { echo ${name} "$@"; create "$@"; }`)
+    const create = `create() { [[ "$*" =~ token.*create.--name.NAME ]] || return 0
+      [[ "$*" =~ TOKENS_FILE=|--file ]] && node "$REGISTER" "$MAIN" token create --name NAME --file tokens.json && rm tokens.json; }`
+    const [REGISTER, MAIN] = [`--import=${resolve('test/support/register-strip-types.js')}`, resolve('src/cli/main.ts')]
+    return spawnSync('bash', ['-euc', [create, ...programs, script].join('\n')], {
+      cwd: directory,
+      env: { ...process.env, REGISTER, MAIN },
+      encoding: 'utf8',
+    })
+  }
+  const scripts = blocks('docs/deployment.md', 'sh')
+  t.equal(scripts.length, 4)
+  for (const script of scripts) {
+    const { status, stdout, stderr } = run(script)
+    t.equal(status, 0, stderr)
+    t.match(stdout, /^plants_\S{49}$/m, 'it creates a token')
+    for (const [file] of script.matchAll(/deploy\/[\w.-]+/g)) t.ok(existsSync(file), file)
+  }
+  t.match(readFileSync(join(directory, 'secrets/plant-store/pgpass'), 'utf8'), /^database:5432:plants:plants:\w{48}\n$/)
+})
+
+/** Where the commands of each page run: a test, or the reason why none runs them. */
+const runs: Record<string, string> = {
+  'README.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
+  'CONTRIBUTING.md': 'they are the checks themselves',
+  'docs/authentication.md': 'test/documentation.test.ts',
+  'docs/deployment.md': 'test/documentation.test.ts, without Docker, Kubernetes and systemd',
+  'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
+  'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
+  'deploy/opentelemetry.md': 'they install from the registry what the project does not depend on',
+  'packages/fastify-contract/README.md': 'packages/fastify-contract/test/package.long.ts',
+  'packages/fastify-contract/docs/mcp.md': 'they install a package',
+  'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
+}
+
+t.test('it is known where the commands of each page run', async (t) => {
+  const pages = markdownPages('.').filter((page) => blocks(page, 'sh').length > 0)
+  t.same(pages.toSorted(), Object.keys(runs).toSorted())
+  for (const [page, where] of Object.entries(runs)) {
+    for (const [path] of where.matchAll(/[\w/.-]+\.ts\b/g)) t.ok(!path.includes('/') || existsSync(path), path)
+    for (const script of blocks(page, 'sh')) t.equal(spawnSync('bash', ['-n', '-c', script]).status, 0, script)
+  }
+})
+
 const security = readFileSync('SECURITY.md', 'utf8')
 
 /** The rows of the tables: the requirement, what the service does, and the file and the title of the test. */

@@ -8,7 +8,7 @@ const readmeLines = 150
 
 /** Returns the Markdown pages of a project: those at its top, of its packages and of the folders of its documentation. */
 export const markdownPages = (root: string): string[] =>
-  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagesOf(root)].flatMap((folder) =>
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagePages(root)].flatMap((folder) =>
     filesOf(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   )
 
@@ -36,6 +36,9 @@ export function readmeProblems(text: string): string[] {
 
 /** Returns the folders of a project's packages, such as `packages/a`. */
 const packagesOf = (root: string): string[] => filesOf(join(root, 'packages')).map((name) => join('packages', name))
+
+/** Returns the folders that have the pages of a project's packages. */
+const packagePages = (root: string): string[] => packagesOf(root).flatMap((folder) => [folder, join(folder, 'docs')])
 
 const filesOf = (folder: string, recursive = false): string[] =>
   existsSync(folder) ? readdirSync(folder, { recursive, encoding: 'utf8' }).sort() : []

@@ -247,7 +247,7 @@ export function serializerWriter(shared: Record<string, Schema>): SerializerWrit
         const count = isClosed ? ['count++'] : []
         const [first, later] = ['{', ','].map((before) => JSON.stringify(`${before}${JSON.stringify(property)}:`))
         const prefix = isFirst ? `(text === "" ? ${first} : ${later})` : later
-        const writes = own.every(isIgnored)
+        const writes = own.every(isOnlyIgnored)
           ? []
           : [
               `const part = ${writerOf(own, true)}(member)`,
@@ -277,7 +277,7 @@ export function serializerWriter(shared: Record<string, Schema>): SerializerWrit
       ]
       const cases = Array.from(merged.properties, ([property, own]) => [
         `case ${JSON.stringify(property)}: {`,
-        ...(own.every(isIgnored) ? [] : memberLines(JSON.stringify(`${JSON.stringify(property)}:`), own)),
+        ...(own.every(isOnlyIgnored) ? [] : memberLines(JSON.stringify(`${JSON.stringify(property)}:`), own)),
         'break',
         '}',
       ])
@@ -318,6 +318,9 @@ function isProvable({ hasFalse, properties, schemas }: MergedKeywords): boolean 
     !inheritedNames.some((name) => properties.has(name) || requiredOf(described).has(name))
   )
 }
+
+/** Returns whether a property is ignored, whatever its value is. */
+const isOnlyIgnored = (schema: Schema): boolean => isIgnored(schema) && Object.keys(schema).length === 1
 
 const requiredOf = (schemas: ObjectSchema[]): Set<string> =>
   new Set(schemas.flatMap(({ required }) => (required ?? []) as string[]))

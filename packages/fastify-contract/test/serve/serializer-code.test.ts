@@ -21,6 +21,13 @@ const shared: Record<string, Schema> = {
 const names = ['id', 'a', 'b', 'below', 'toString']
 const name = fc.constantFrom(...names)
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+const plainNames = names.slice(0, 4)
+const plainName = fc.constantFrom(...plainNames)
+const plainSchema = fc.constantFrom<Schema>(
+  { type: 'string' },
+  { type: ['integer', 'null'] },
+  { type: ['object', 'string'] },
+)
 const limit = fc.constantFrom(-1, 0, 1, 2, 2 ** 31, 2 ** 53, 2 ** 63)
 const scalar = fc.constantFrom<unknown>(null, true, 0, 1, 1.5, 2 ** 53, 'a', 'ab', '2026-01-31')
 
@@ -90,14 +97,14 @@ const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
       record(['type', 'items'], ['minItems', 'maxItems']),
       fc
         .tuple(
-          fc.dictionary(name, fc.constantFrom<Schema>(true, { type: 'string' }, { type: ['integer', 'null'] })),
-          fc.subarray(names),
+          fc.uniqueArray(fc.tuple(plainName, maybe(plainSchema)), { selector: ([key]) => key }),
+          fc.subarray(plainNames),
           maybe(fc.boolean()),
         )
-        .map(([properties, required, additionalProperties]) => ({
+        .map(([members, required, additionalProperties]) => ({
           type: 'object',
-          properties: { ...properties },
-          required,
+          properties: Object.fromEntries(members.map(([key, schema]) => [key, schema ?? true])),
+          required: required.filter((key) => members.some(([property]) => property === key)),
           ...(additionalProperties !== undefined && { additionalProperties }),
         })),
       fc.constantFrom<'anyOf' | 'oneOf' | 'allOf'>('anyOf', 'oneOf', 'allOf').chain((keyword) => record([keyword], [])),
@@ -132,6 +139,7 @@ const { value } = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
     fc.constantFrom<unknown>(() => 1, new Date(0), Object.assign([], { 1: 1 }), new Map(), { toJSON: () => 1 }),
     tie('object'),
     tie('object'),
+    fc.dictionary(plainName, fc.constantFrom<unknown>('a', 1, null), { noNullPrototype: true }),
     fc.array(tie('value'), { maxLength: 3 }),
   ),
   object: fc

@@ -21,7 +21,7 @@ export function parseJson(text: string): JsonDocument {
  * tell, which takes several times as long.
  */
 function plainValue(text: string): unknown {
-  if (!text.isWellFormed() || exponent.test(text) || rejectedEscape.test(text) || hasInexactDecimal(text)) {
+  if (!text.isWellFormed() || hasRejectedEscape(text) || hasNegativeExponent(text) || hasInexactDecimal(text)) {
     return undefined
   }
   let value: unknown
@@ -31,15 +31,26 @@ function plainValue(text: string): unknown {
     return undefined
   }
   // A string can look like a name, which adds to the count. So equal counts mean that no object lost a duplicate name.
-  return typeof value !== 'object' || value === null || memberCount(value, maxDepth) === nameCount(text)
-    ? value
-    : undefined
+  return memberCount(value, maxDepth) === nameCount(text) ? value : undefined
 }
 
-/** What only the exponent of a number has outside of strings. */
-const exponent = /\d[eE][-+\d]/
+/** Returns whether a text has an escape that may be rejected. Most texts have none, and no regular expression runs. */
+const hasRejectedEscape = (text: string): boolean => text.includes('\\') && rejectedEscape.test(text)
 
-/** Returns whether a text has a number of more than 15 characters, without an exponent, that may be inexact. */
+/** Returns whether a number of a text may have a negative exponent, and so be too small for a double. */
+function hasNegativeExponent(text: string): boolean {
+  for (let at = text.indexOf('-'); at !== -1; at = text.indexOf('-', at + 1)) {
+    if (isExponent(text.charCodeAt(at - 1))) return true
+  }
+  return false
+}
+
+const isExponent = (code: number) => code === 0x65 || code === 0x45
+
+/**
+ * Returns whether a text has a number of more than 15 characters that may be inexact. A shorter one without a negative
+ * exponent is exact if its double is a safe integer or no integer, since a double holds any 15 digits.
+ */
 function hasInexactDecimal(text: string): boolean {
   // Each run of 16 characters contains one of these indexes.
   for (let at = 15; at < text.length; at += 16) {
@@ -47,7 +58,8 @@ function hasInexactDecimal(text: string): boolean {
     let start = at
     while (isDecimal(text.charCodeAt(start - 1))) start--
     while (isDecimal(text.charCodeAt(at + 1))) at++
-    if (at - start >= 15 && mayBeInexact(text.slice(start, at + 1))) return true
+    if (at - start < 15) continue
+    if (isExponent(text.charCodeAt(at + 1)) || mayBeInexact(text.slice(start, at + 1))) return true
   }
   return false
 }
@@ -66,19 +78,17 @@ function nameCount(text: string): number {
   return count
 }
 
-/** Returns how many members the objects in a value have; -Infinity if it is nested deeper than `levels`. */
-function memberCount(value: object, levels: number): number {
+/**
+ * Returns how many members the objects in a value have; -Infinity if it is nested deeper than `levels`, or has a number
+ * beyond the integers that a double holds exactly.
+ */
+function memberCount(value: unknown, levels: number): number {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : Number.NEGATIVE_INFINITY
+  if (typeof value !== 'object' || value === null) return 0
   if (levels === 0) return Number.NEGATIVE_INFINITY
   let count = 0
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null) count += memberCount(item, levels - 1)
-    return count
-  }
-  for (const name in value) {
-    count++
-    const member = (value as Record<string, unknown>)[name]
-    if (typeof member === 'object' && member !== null) count += memberCount(member, levels - 1)
-  }
+  if (Array.isArray(value)) for (const item of value) count += memberCount(item, levels - 1)
+  else for (const name in value) count += 1 + memberCount((value as Record<string, unknown>)[name], levels - 1)
   return count
 }
 

@@ -8,7 +8,7 @@ import { decodeText, parseCookies } from '../http/request-head.ts'
 import { isIssuer, type VerifyToken } from './tokens.ts'
 
 /** Gets the result of a verifier: the error to respond with, or the authenticated client. */
-export type Verified = (refusal?: Error, client?: Client) => void
+export type Verified = (rejection?: Error, client?: Client) => void
 
 /**
  * Verifies a request against one security scheme and calls `done` once. `scopes` are the scopes that the operation

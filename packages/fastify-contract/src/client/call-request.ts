@@ -148,18 +148,18 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
   name: string
   /** The prefix of a value in its style. */
   prefix: string
-  refuse: (problem: string) => void
+  reject: (problem: string) => void
 }
 
 /**
  * Serializes a parameter to pairs of name and value, as the service parses them. An empty array has no pair. Undefined
- * items and properties are left out. Values are percent-encoded, except in a header. Calls `refuse` for a value that
+ * items and properties are left out. Values are percent-encoded, except in a header. Calls `reject` for a value that
  * the style cannot represent.
  */
 export function parameterPairs(
   { in: location, name, isJson, isWhole, fields, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
   value: unknown,
-  refuse: (problem: string) => void = () => {},
+  reject: (problem: string) => void = () => {},
 ): ParameterPair[] {
   if (isWhole && fields !== undefined) return fieldsOf(value as object, fields, `${location}/${name}`)
   // Without isJson the value is already a JSON text.
@@ -170,7 +170,7 @@ export function parameterPairs(
     return [[name, location === 'header' ? asciiJson(value) : encodeURIComponent(String(stringifyJson(value)))]]
   }
   const prefix = { label: '.', matrix: `;${encodeURIComponent(name)}=` }[style] ?? ''
-  const writing = { in: location, name, style, explode, prefix, refuse }
+  const writing = { in: location, name, style, explode, prefix, reject }
   if (style === 'deepObject') return nestedPairs(writing, name, value)
   if (Array.isArray(value)) return listPairs(writing, value)
   if (typeof value === 'object' && value !== null) return objectPairs(writing, value)
@@ -178,22 +178,22 @@ export function parameterPairs(
 }
 
 function listPairs(writing: Writing, list: unknown[]): ParameterPair[] {
-  const { in: location, name, style, explode, prefix, refuse } = writing
+  const { in: location, name, style, explode, prefix, reject } = writing
   const items = list.filter((item) => item !== undefined).map((item) => part(writing, item))
   if (style === 'form' && explode) return items.map((item) => [name, item])
   const delimiter = style === 'matrix' && explode ? prefix : delimiterOf(writing)
   if (items.length > 0) return [[name, prefix + items.join(delimiter)]]
-  if (location === 'path') refuse('a path cannot contain an empty array')
+  if (location === 'path') reject('a path cannot contain an empty array')
   return []
 }
 
 function objectPairs(writing: Writing, object: object): ParameterPair[] {
-  const { in: location, name, style, explode, prefix, refuse } = writing
+  const { in: location, name, style, explode, prefix, reject } = writing
   const entries = Object.entries(object).filter(([, member]) => member !== undefined)
   if (style === 'form' && explode) return entries.map(([key, member]) => [key, part(writing, member)])
-  if (entries.length === 0 && location === 'path') refuse('a path cannot contain an empty object')
+  if (entries.length === 0 && location === 'path') reject('a path cannot contain an empty object')
   if (explode && location === 'header' && entries.some(([key]) => key.includes('='))) {
-    refuse('the name of a property cannot contain "="')
+    reject('the name of a property cannot contain "="')
   }
   const parts = entries.map(
     ([key, member]) => `${part(writing, key)}${explode ? '=' : delimiterOf(writing)}${part(writing, member)}`,
@@ -205,7 +205,7 @@ function objectPairs(writing: Writing, object: object): ParameterPair[] {
 function nestedPairs(writing: Writing, name: string, value: unknown): ParameterPair[] {
   if (typeof value !== 'object' || value === null) return [[name, part(writing, value)]]
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  if (members.some(([key]) => /[[\]]/.test(key))) writing.refuse('the name of a property cannot contain a bracket')
+  if (members.some(([key]) => /[[\]]/.test(key))) writing.reject('the name of a property cannot contain a bracket')
   return members.flatMap(([key, member]) => nestedPairs(writing, `${name}[${key}]`, member))
 }
 
@@ -216,17 +216,17 @@ const reserved: Record<string, string> = { spaceDelimited: ' ', pipeDelimited: '
 
 /** Serializes an item, or the name or value of a property. */
 function part(writing: Writing, value: unknown): string {
-  const { in: location, style, explode, refuse } = writing
+  const { in: location, style, explode, reject } = writing
   const text = textOf(value)
   const separator = location === 'header' ? ',' : reserved[style]
-  if (separator !== undefined && text.includes(separator)) refuse(`its parts cannot contain "${separator}"`)
+  if (separator !== undefined && text.includes(separator)) reject(`its parts cannot contain "${separator}"`)
   // encodeURIComponent does not escape a dot, which separates parts here.
   return style === 'label' && explode ? encoded(writing, text).replaceAll('.', '%2E') : encoded(writing, text)
 }
 
-function encoded({ in: location, refuse }: Writing, text: string): string {
+function encoded({ in: location, reject }: Writing, text: string): string {
   if (location !== 'header') return encodeURIComponent(text)
-  if (text !== text.trim()) refuse('a header value cannot begin or end with white space')
+  if (text !== text.trim()) reject('a header value cannot begin or end with white space')
   return text
 }
 

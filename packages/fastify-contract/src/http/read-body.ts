@@ -133,14 +133,14 @@ export type BodyMemory = ReturnType<typeof bodyMemory>
 export function bodyMemory(limit: number, shed: () => void) {
   let arriving = 0
   let values = 0
-  const refuse = (): ContractError => {
+  const rejection = (): ContractError => {
     shed()
     return overloaded('the service has no memory left for the body')
   }
   return {
     /** Reserves memory for `bytes` more of a body that has already reserved `held`. Returns an error if it has none. */
     reserve(bytes: number, held: number): ContractError | undefined {
-      if (arriving > held && arriving + bytes > limit) return refuse()
+      if (arriving > held && arriving + bytes > limit) return rejection()
       arriving += bytes
       return undefined
     },
@@ -152,7 +152,7 @@ export function bodyMemory(limit: number, shed: () => void) {
     checkFits(bytes: number, held = 0): ContractError | undefined {
       const isAlone = values === valueFactor * held
       const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit
-      return fits ? undefined : refuse()
+      return fits ? undefined : rejection()
     },
     /** Counts the parsed value of a body until a promise settles, and returns that promise. */
     hold<Value>(bytes: number, until: Promise<Value>): Promise<Value> {

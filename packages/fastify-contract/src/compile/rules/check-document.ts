@@ -37,7 +37,7 @@ import { checkEmptyValues, parameterProblems } from './unsupported-parameters.ts
 
 /** How a rule reports what it finds at a location of the document. */
 export type Report = {
-  /** The service cannot serve that location as described. The text says what is wrong, and the remedy. */
+  /** The service cannot serve that location as described. The text says what is wrong, and the fix. */
   reject(pointer: string, text: string): void
   /** The service serves that location in a way that its author may not expect. */
   warn(pointer: string, text: string): void
@@ -147,7 +147,7 @@ function checkIgnored(published: Document, { warn }: Report): void {
     if (!is30) warn(`${pointer}/nullable`, "belongs to OpenAPI 3.0 and is ignored; to allow null, add the type 'null'")
     // 3.0.3, "Clarify the semantics of nullable".
     else if (nullable === true && typeof schema.type !== 'string')
-      warn(pointer, `nullable has no effect without a type in the same schema; ${remedyFor(schema)}`)
+      warn(pointer, `nullable has no effect without a type in the same schema; ${fixFor(schema)}`)
   }
 
   function checkResponses(responses: Node, pointer: string): void {
@@ -163,7 +163,7 @@ function checkIgnored(published: Document, { warn }: Report): void {
 }
 
 /** Returns what to write instead. In an allOf every schema must allow null, so a type beside it would not be enough. */
-const remedyFor = (schema: Node): string =>
+const fixFor = (schema: Node): string =>
   ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
@@ -203,8 +203,8 @@ function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint
     reject(pointer, `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`)
   else if (!METHODS.includes(method) || method === 'CONNECT') {
     const known = METHODS.find((each) => each !== method && each === method.toUpperCase())
-    const remedy = known === undefined ? 'use another one, such as POST' : `methods are case-sensitive: write ${known}`
-    reject(pointer, `${method} is not a supported method; ${remedy}`)
+    const fix = known === undefined ? 'use another one, such as POST' : `methods are case-sensitive: write ${known}`
+    reject(pointer, `${method} is not a supported method; ${fix}`)
   }
   if (method === 'TRACE') reject(pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)

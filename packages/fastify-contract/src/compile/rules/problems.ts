@@ -6,7 +6,7 @@ import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
 export type Problem = {
   /** The pointer to the location. */
   pointer: string
-  /** What is wrong, and the remedy. */
+  /** What is wrong, and the fix. */
   text: string
   /**
    * The operations and webhooks that cannot be served because of it, such as `GET /pets` and `webhook newPet`; empty if
@@ -42,12 +42,12 @@ function summaryOf(problems: Problem[], document: Document): string {
   if (problems.some(({ operations }) => operations.length === 0)) return `${count} the whole document`
   const lost = new Set(problems.flatMap(({ operations }) => operations)).size
   const all = operationReaches(document).length
-  const remedy = lost < all ? '; --skip-unsupported serves the others' : ''
+  const fix = lost < all ? '; --skip-unsupported serves the others' : ''
   const kind =
     Object.keys(Object((document as { webhooks?: Node }).webhooks)).length > 0
       ? 'operations and webhooks'
       : 'operations'
-  return `${count} ${lost} of ${all} ${kind}${remedy}`
+  return `${count} ${lost} of ${all} ${kind}${fix}`
 }
 
 /** The problems of a document, and the lines about locations that no operation uses: those do not prevent serving it. */

@@ -63,8 +63,8 @@ function wholeQueryProblems(document: Document, { style, content = {}, schema, p
     return [`${parameter}: is the whole query string; describe it by content with exactly one media type`]
   const kind = requestKindOf(mediaType)
   if (kind === 'form') return formProblems(document, mediaType, media, join(pointer, 'content', mediaType))
-  const remedy = 'use application/x-www-form-urlencoded or application/json'
-  return kind === 'json' ? [] : [`${parameter}: ${mediaType} is not supported for a query string; ${remedy}`]
+  const fix = 'use application/x-www-form-urlencoded or application/json'
+  return kind === 'json' ? [] : [`${parameter}: ${mediaType} is not supported for a query string; ${fix}`]
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {

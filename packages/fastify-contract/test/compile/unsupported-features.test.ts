@@ -242,7 +242,7 @@ t.test('application/*+json is ignored beside application/json, with a warning', 
   }
   const place = (at: string) => `#/paths/~1a/post/${at}/content`
   t.same(of('application/json', 'application/*+json'), {
-    refused: [],
+    rejected: [],
     warnings: ['requestBody', 'responses/200'].map(
       (at) => `${place(at)}/application~1*%2Bjson: is not a media type, so it is ignored; name each media type`,
     ),

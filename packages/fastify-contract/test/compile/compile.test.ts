@@ -253,7 +253,7 @@ t.test('a problem names the operations that it costs, and is a warning if no ope
   )
   const text = '( is not a regular expression of ECMA-262; correct it'
   const operations = ['GET /direct', 'GET /part', 'GET /shared']
-  t.same(problems, [{ place: '#/components/schemas/Broken/pattern', text, operations }])
+  t.same(problems, [{ pointer: '#/components/schemas/Broken/pattern', text, operations }])
   const { warnings, files } = await compileDocument(document({ '/a': { get: get('a', {}) } }), 'a.yaml')
   t.same(warnings, [
     `#/components/schemas/Broken/pattern: ${text} (no operation uses it)`,

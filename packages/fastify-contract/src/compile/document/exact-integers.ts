@@ -49,6 +49,7 @@ export async function exactIntegers(bundled: object, path: string): Promise<Exac
 
 /** Serializes a document or a value of it as JSON with the digits of its integers. */
 export function exactJson(document: unknown, integers: ExactIntegers): string {
+  if (integers.size === 0) return JSON.stringify(document, null, 2)
   // JSON.rawJSON would do this, but Node 20 does not have it.
   const mark = randomUUID()
   const marked = (_key: string, value: unknown) => {
@@ -67,21 +68,27 @@ export const withExactDigits = (types: string, integers: ExactIntegers): string 
 /** Returns whether values of a schema are compared as doubles, like its limits. */
 const hasDoubles = ({ type }: Node): boolean => [type].flat().includes('number')
 
+const exactKeywords = new Set(limitKeywords.map(exactKeyword))
+
 /**
  * Returns a document of OpenAPI 3.1 in which an exact keyword replaces each limit of an integer that a double cannot
  * hold.
  */
 export const withExactLimits = <Document extends object>(document: Document, integers: ExactIntegers): Document =>
   mapDocument(document, {
-    schema: (schema) =>
-      Object.fromEntries(
+    schema(schema) {
+      // Most schemas have no limit; a copy of each would be a copy of the document.
+      if (!Object.keys(schema).some((keyword) => limitKeywords.includes(keyword) || exactKeywords.has(keyword)))
+        return schema
+      return Object.fromEntries(
         Object.entries(schema).flatMap(([keyword, value]) => {
-          if (limitKeywords.some((limit) => exactKeyword(limit) === keyword)) return []
+          if (exactKeywords.has(keyword)) return []
           const integer =
             limitKeywords.includes(keyword) && !hasDoubles(schema) ? integers.get(value as number) : undefined
           return [integer === undefined ? [keyword, value] : [exactKeyword(keyword), String(integer)]]
         }),
-      ),
+      )
+    },
   })
 
 /**

@@ -1,16 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until, within } from '../../scripts/system/poll.ts'
+import { type InternodeLinks, openInternodeLinks } from './internode-links.ts'
 import { mavenClasspath, search } from './spanner-programs.ts'
 
 /** A node of a cluster on this machine. */
 export type CassandraNode = {
+  /** The address for clients. */
   address: string
+  /** The address for other nodes. */
+  peerAddress: string
   /** The process id of Java. */
   pid(): number
   /** Starts the node; resolves once it accepts clients. `environment` is added to that of Java. */
@@ -27,6 +31,8 @@ export type CassandraCluster = {
   url(keyspace: string, parameters?: string): string
   /** Changes settings of cassandra.yaml; a node reads them when it starts. */
   configure(settings: Record<string, string>): void
+  /** Keeps nodes apart from each other, if the cluster was started with `links`. */
+  links: InternodeLinks | undefined
   /** Ends all nodes and removes their files. */
   close(): Promise<void>
 }
@@ -97,30 +103,42 @@ export function cassandraClasspath(): { classpath: string } | string {
   return classpath === undefined ? 'Maven could not fetch Cassandra' : { classpath }
 }
 
+export type ClusterOptions = {
+  /** The number of nodes; default: 3. */
+  count?: number
+  /** Settings of cassandra.yaml. */
+  settings?: Record<string, string>
+  /** Where the cluster creates its directory; default: that for temporary files. */
+  parent?: string
+  /** Whether nodes can be kept apart from each other. */
+  links?: boolean
+}
+
 /**
- * Starts a cluster of `count` nodes on loopback addresses of this process, one node after another. It ends with this
- * process, even if that is killed.
+ * Starts a cluster of nodes on loopback addresses of this process, one node after another. It ends with this process,
+ * even if that is killed.
  */
 export async function startCassandra(
   classpath: string,
-  count = 3,
-  settings: Record<string, string> = {},
+  { count = 3, settings = {}, parent = tmpdir(), links: isLinked = false }: ClusterOptions = {},
 ): Promise<CassandraCluster> {
-  const directory = await mkdtemp(join(tmpdir(), 'plant-store-cassandra-'))
-  const addresses = Array.from({ length: count }, (_, index) => nodeAddress(index + 1))
+  const directory = await mkdtemp(join(parent, 'plant-store-cassandra-'))
+  const places = Array.from({ length: count }, (_, index): Place => {
+    const listen = nodeAddress(index + 1)
+    return { listen, to: isLinked ? nodeAddress(101 + index) : listen, directory: join(directory, `n${index + 1}`) }
+  })
+  const links = isLinked ? await openInternodeLinks(places) : undefined
   const current = { commitlog_sync: 'batch', ...settings }
-  const nodes = addresses.map((address, index) =>
-    nodeAt(address, join(directory, `n${index + 1}`), classpath, () =>
-      yaml(address, addresses, join(directory, `n${index + 1}`), current),
-    ),
-  )
+  const nodes = places.map((place) => nodeAt(place, classpath, () => yaml(place, places, current)))
   const cluster: CassandraCluster = {
     nodes,
+    links,
     url: (keyspace, parameters = '') =>
-      `cassandra://${addresses}/${keyspace}?datacenter=${datacenter}${parameters && `&${parameters}`}`,
+      `cassandra://${places.map(({ listen }) => listen)}/${keyspace}?datacenter=${datacenter}${parameters && `&${parameters}`}`,
     configure: (changes) => void Object.assign(current, changes),
     async close() {
       await Promise.all(nodes.map((node) => node.end('SIGKILL')))
+      links?.close()
       rmSync(directory, { recursive: true })
     },
   }
@@ -137,9 +155,13 @@ export async function startCassandra(
 export const nodeAddress = (node: number): string =>
   `127.${1 + (process.pid % 250)}.${1 + (Math.floor(process.pid / 250) % 250)}.${node}`
 
+/** The directory of a node, the address where it listens, and the address that other nodes use. */
+type Place = { directory: string; listen: string; to: string }
+
 /** Returns a cassandra.yaml with a small heap's settings. The tokens divide the ring evenly. */
-function yaml(address: string, addresses: string[], directory: string, settings: Record<string, string>): string {
-  const token = (BigInt(addresses.indexOf(address)) << 64n) / BigInt(addresses.length) - 2n ** 63n
+function yaml(place: Place, places: Place[], settings: Record<string, string>): string {
+  const { directory, listen, to } = place
+  const token = (BigInt(places.indexOf(place)) << 64n) / BigInt(places.length) - 2n ** 63n
   const lines = {
     cluster_name: 'plants',
     num_tokens: 1,
@@ -155,9 +177,10 @@ function yaml(address: string, addresses: string[], directory: string, settings:
     commitlog_total_space: '64MiB',
     disk_optimization_strategy: 'ssd',
     endpoint_snitch: 'SimpleSnitch',
-    seed_provider: `[{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: "${addresses[0]}:7000"}]}]`,
-    listen_address: address,
-    rpc_address: address,
+    seed_provider: `[{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: "${places[0]?.to}:7000"}]}]`,
+    listen_address: listen,
+    broadcast_address: to,
+    rpc_address: listen,
     native_transport_port: 9042,
     storage_port: 7000,
     start_native_transport: true,
@@ -169,6 +192,7 @@ function yaml(address: string, addresses: string[], directory: string, settings:
     concurrent_writes: 16,
     auto_snapshot: false,
     ...(settings.commitlog_sync === 'periodic' && { commitlog_sync_period: '10000ms' }),
+    ...(settings.commitlog_sync === 'group' && { commitlog_sync_group_window: '10ms' }),
     ...settings,
   }
   return Object.entries(lines)
@@ -188,7 +212,8 @@ const accepts = (address: string): Promise<boolean> =>
       })
   })
 
-function nodeAt(address: string, directory: string, classpath: string, configuration: () => string): CassandraNode {
+function nodeAt(place: Place, classpath: string, configuration: () => string): CassandraNode {
+  const { directory, listen: address } = place
   let running: { shell: ChildProcess; pid: number; ended: Promise<unknown> } | undefined
   mkdirSync(directory)
   const configurationFile = join(directory, 'cassandra.yaml')
@@ -198,6 +223,7 @@ function nodeAt(address: string, directory: string, classpath: string, configura
 
   return {
     address,
+    peerAddress: place.to,
     pid: () => running?.pid as number,
     async start(environment = {}) {
       writeFileSync(configurationFile, configuration())
@@ -213,14 +239,13 @@ function nodeAt(address: string, directory: string, classpath: string, configura
         env: { ...process.env, ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],
       })
-      const ended = once(shell, 'exit').then(() => shell.stdin.destroy())
-      const file = createWriteStream(log, { flags: 'a' })
+      const ended = once(shell, 'close')
       const ready = new Promise<number>((resolve, reject) => {
         let output = ''
         let pid = 0
         for (const stream of [shell.stdout, shell.stderr]) {
-          stream.pipe(file, { end: false })
           stream.setEncoding('utf8').on('data', (text: string) => {
+            appendFileSync(log, text)
             if (pid < 0) return
             output = (output + text).slice(-10_000)
             pid ||= Number(/pid (\d+)/.exec(output)?.[1] ?? 0)

@@ -21,11 +21,12 @@ t.test('a node of Cassandra with TLS and passwords', { skip, timeout: 1_800_000 
   const subject = ['-dname', 'CN=node', '-ext', `san=ip:${nodeAddress(1)}`]
   keytool('-genkeypair', '-keyalg', 'RSA', '-validity', '2', ...subject)
   keytool('-exportcert', '-rfc', '-file', certificate)
-  const cluster = await startCassandra(classpath, 1, {
+  const settings = {
     authenticator: 'PasswordAuthenticator',
     authorizer: 'CassandraAuthorizer',
     client_encryption_options: `{enabled: true, optional: false, keystore: ${store}, keystore_password: plants}`,
-  })
+  }
+  const cluster = await startCassandra(classpath, { count: 1, settings })
   t.teardown(() => cluster.close())
   const urlOf = (user: string, parameters: string) =>
     cluster

@@ -15,7 +15,8 @@ ends with this command, which removes its files. Needs Java 17 and Maven.
 const programs = cassandraClasspath()
 if (typeof programs === 'string') throw new Error(programs)
 const isSafe = options.nodes >= 3 && options['commitlog-sync'] !== 'periodic'
-const cluster = await startCassandra(programs.classpath, options.nodes, { commitlog_sync: options['commitlog-sync'] })
+const settings = { commitlog_sync: options['commitlog-sync'] }
+const cluster = await startCassandra(programs.classpath, { count: options.nodes, settings })
 const url = cluster.url('plants', isSafe ? '' : 'accept_data_loss=true')
 await migrateStore(url, Math.min(options.nodes, 3))
 process.stdout.write(`STORE_URL='${url}'\n`)

@@ -106,7 +106,7 @@ export async function compileDocument(
     }
     const files: Files = {
       ...served,
-      'api.d.ts': `// ${note}${withExactDigits(await typesOf(document), integers)}`,
+      'api.d.ts': `// ${note}${withExactDigits(typesOf(document), integers)}`,
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),

@@ -11,8 +11,8 @@ import type { Document } from './document/openapi-document.ts'
 const box = /^[ \t]*[╔║╚].*\n?/gm
 
 /**
- * Returns the problem of a document on which @redocly/cli or openapi-typescript overflows the stack, since both follow
- * references recursively; undefined for any other error.
+ * Returns the problem of a document on which @redocly/cli, which follows references recursively, or openapi-typescript,
+ * which follows nested schemas so, overflows the stack; undefined for any other error.
  */
 export const depthProblem = (error: unknown): string | undefined =>
   String((error as Error).message).includes('Maximum call stack size exceeded')

@@ -15,7 +15,7 @@ async function derive(responses: object) {
     info: { title: 'Test', version: '1' },
     paths: { '/a': { post: { operationId: 'a', requestBody, responses: { 204: { description: '' }, ...responses } } } },
   }
-  return deriveErrorBody(await compileDocument(document as Document, 'a.yaml', {}, async () => ''))
+  return deriveErrorBody(await compileDocument(document as Document, 'a.yaml', {}, () => ''))
 }
 const described = (schema: object, type = 'application/json') => ({ description: '', content: { [type]: { schema } } })
 

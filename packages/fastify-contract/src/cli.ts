@@ -41,19 +41,9 @@ if (['', '--help', '-h'].includes(name)) {
   process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
   process.exitCode = 2
 } else {
-  // The project's modules may be TypeScript, such as that of --errors. The sources of this command run under tsx anyway.
-  if (import.meta.filename.endsWith('.js')) await registerTsx()
   const { run } = await load()
   await run(args).catch(({ message }: Error) => {
     process.stderr.write(`${message}\n`)
     process.exitCode = 1
   })
-}
-
-/** Lets Node.js import TypeScript modules if tsx is installed. Without it, the version of Node.js must import them. */
-async function registerTsx(): Promise<void> {
-  await import('tsx/esm/api').then(
-    ({ register }) => register(),
-    () => undefined,
-  )
 }

@@ -1,9 +1,8 @@
 import { compileContract } from '../compile/compile.ts'
 import { rejectStale } from '../compile/emit/generated-files.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
-import { loadErrorBody } from '../compile/rules/error-bodies.ts'
 import { commandLine } from './command-line.ts'
-import { errorModule, findDocument, findErrorModule, handlersModule } from './project-files.ts'
+import { errorModule, findDocument, findErrorModule, handlersModule, loadErrorModule } from './project-files.ts'
 
 /** Runs `fastify-contract generate`. */
 export async function run(args: string[]): Promise<void> {
@@ -36,7 +35,7 @@ With --check it writes nothing; it prints the names of stale files and exits wit
     args,
   )
   const document = findDocument(words[0] ?? options.document)
-  const errors = options.errors === undefined ? undefined : await loadErrorBody(options.errors)
+  const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
   const { rules, 'skip-unsupported': skipUnsupported } = options
   const compiled = await compileContract(document, { rules, errors, skipUnsupported })
   for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)

@@ -1,8 +1,7 @@
-import { loadErrorBody } from '../compile/rules/error-bodies.ts'
 import { createMock } from '../mock/mock-server.ts'
 import { listen } from '../service/service.ts'
 import { commandLine } from './command-line.ts'
-import { errorModule } from './project-files.ts'
+import { errorModule, loadErrorModule } from './project-files.ts'
 
 /** Runs `fastify-contract mock`. */
 export async function run(args: string[]): Promise<void> {
@@ -25,7 +24,7 @@ example=NAME for one of several examples. The header Preference-Applied names th
     args,
   )
   try {
-    const { errorBody } = await loadErrorBody(options.errors)
+    const { errorBody } = await loadErrorModule(options.errors)
     const { title, version, app } = await createMock(options.generated, errorBody, { realm: options.realm })
     const address = { host: '127.0.0.1', port: Number(process.env.PORT || 3000) }
     const url = await listen((address) => app.listen(address), app.server, address)

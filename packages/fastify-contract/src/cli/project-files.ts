@@ -1,11 +1,27 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type ErrorBodySource, loadErrorBody } from '../compile/rules/error-bodies.ts'
 
 /** The default module of errorBody, which makes the bodies of a service's errors. */
 export const errorModule = join('src', 'error-body.ts')
 
 /** Returns the default module of errorBody if there is one. */
 export const findErrorModule = (): string | undefined => (existsSync(errorModule) ? errorModule : undefined)
+
+/** Loads errorBody from a module of the project, which may be TypeScript. */
+export async function loadErrorModule(path: string): Promise<ErrorBodySource> {
+  // The loader costs a thread. The sources of this command run under tsx anyway.
+  if (import.meta.filename.endsWith('.js')) await registerTsx()
+  return await loadErrorBody(path)
+}
+
+/** Lets Node.js import TypeScript modules if tsx is installed. Without it, the version of Node.js must import them. */
+async function registerTsx(): Promise<void> {
+  await import('tsx/esm/api').then(
+    ({ register }) => register(),
+    () => undefined,
+  )
+}
 
 /** The default module of the handlers. */
 export const handlersModule = join('src', 'handlers.ts')

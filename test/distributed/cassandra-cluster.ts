@@ -128,7 +128,7 @@ export async function startCassandra(
     return { listen, to: isLinked ? nodeAddress(101 + index) : listen, directory: join(directory, `n${index + 1}`) }
   })
   const links = isLinked ? await openInternodeLinks(places) : undefined
-  const current = { commitlog_sync: 'batch', ...settings }
+  const current = { commitlog_sync: 'batch', paxos_variant: 'v2', ...settings }
   const nodes = places.map((place) => nodeAt(place, classpath, () => yaml(place, places, current)))
   const cluster: CassandraCluster = {
     nodes,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import cassandra from 'cassandra-driver'
 import t from 'tap'
 import { until } from '../../scripts/system/poll.ts'
-import { findSync } from '../../src/store/cassandra/cassandra-store.ts'
+import { findSettings } from '../../src/store/cassandra/cassandra-store.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
 import { cassandraClasspath, datacenter, nodeAddress, startCassandra } from './cassandra-cluster.ts'
 
@@ -69,7 +69,8 @@ t.test('a node of Cassandra with TLS and passwords', { skip, timeout: 1_800_000 
       credentials: { username: 'service', password: 'p@ss' },
       sslOptions: { rejectUnauthorized: false },
     })
-    t.equal((await own.execute(findSync)).first().value, 'batch')
+    const values = (await own.execute(findSettings)).rows.map(({ value }) => value)
+    t.same(new Set(values), new Set(['batch', 'v2']))
     await own.shutdown()
   })
 

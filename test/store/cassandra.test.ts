@@ -26,6 +26,7 @@ type Cluster = {
   replication: Record<string, string>
   durable: boolean
   sync: string[]
+  paxos: string | undefined
   keyspaces: Set<string>
   statements: { statement: string; values: unknown[]; options: { host?: unknown; consistency?: number } }[]
   clients: { options: cassandra.ClientOptions; listeners: (() => void)[]; isOpen: boolean }[]
@@ -38,6 +39,7 @@ const newCluster = (changes: Partial<Cluster> = {}): Cluster => ({
   replication: { class: 'org.apache.cassandra.locator.NetworkTopologyStrategy', dc1: '3' },
   durable: true,
   sync: ['batch', 'group'],
+  paxos: 'v2',
   keyspaces: new Set(['plants']),
   statements: [],
   clients: [],
@@ -79,12 +81,15 @@ function driverOf(cluster: Cluster): () => Promise<Driver> {
     async execute(statement: string, values: unknown[], options: Cluster['statements'][number]['options'] = {}) {
       cluster.statements.push({ statement, values, options })
       await cluster.before(statement)
-      return { first: () => this.answer(statement, values, options) }
+      return { rows: this.settings(options), first: () => this.answer(statement, values) }
     }
-    answer(statement: string, [id, name, tag]: unknown[], { host }: { host?: unknown }) {
+    settings({ host }: { host?: unknown }) {
+      const values = { commitlog_sync: (host as { sync: string } | undefined)?.sync, paxos_variant: cluster.paxos }
+      return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+    }
+    answer(statement: string, [id, name, tag]: unknown[]) {
       if (statement.includes('system_schema'))
         return { replication: cluster.replication, durable_writes: cluster.durable }
-      if (statement.includes('system_views')) return { value: (host as { sync: string }).sync }
       const found = cluster.plants.get(id as bigint)
       if (statement.startsWith('SELECT')) return found ?? null
       if (statement.startsWith('INSERT')) {
@@ -192,6 +197,10 @@ t.test('a cluster that can lose plants is rejected unless the URL accepts it', a
     [{ replication: { class: 'SimpleStrategy', replication_factor: '2' } }, /keeps 2 copies of a plant, of at least 3/],
     [{ durable: false }, /durable_writes = false/],
     [{ sync: ['batch', 'periodic'] }, /node node 1 has commitlog_sync: periodic/],
+    [{ paxos: 'v1' }, /node node 0 has paxos_variant: v1, so plants can be lost while nodes join or leave/],
+    [{ paxos: 'v2_without_linearizable_reads' }, /paxos_variant: v2_without/],
+    // Cassandra 4.0 has no such setting.
+    [{ paxos: undefined }, /paxos_variant: undefined/],
   ]
   for (const [changes, reason] of cases) {
     const cluster = newCluster(changes)

@@ -206,11 +206,13 @@ export async function connect(
 }
 
 const findKeyspace = 'SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?'
-export const findSync = "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'"
+export const findSettings =
+  "SELECT name, value FROM system_views.settings WHERE name IN ('commitlog_sync', 'paxos_variant')"
 
 /**
- * Resolves with the reason why an acknowledged plant could be lost: fewer than three copies, or a node that
- * acknowledges before its commit log is on disk. Resolves with undefined when neither is so.
+ * Resolves with the reason why an acknowledged plant could be lost: fewer than three copies, a node that acknowledges
+ * before its commit log is on disk, or one whose Paxos is not safe while nodes join or leave. Resolves with undefined
+ * when none is so.
  */
 export async function lossReason(
   client: Client,
@@ -225,9 +227,13 @@ export async function lossReason(
   for (const host of client.hosts.values()) {
     if (!host.isUp() || host.datacenter !== datacenter) continue
     // The table is virtual: each node answers with its own settings.
-    const found = (await client.execute(findSync, [], { host, prepare: false })).first()
-    if (found.value === 'periodic') {
+    const { rows } = await client.execute(findSettings, [], { host, prepare: false })
+    const { commitlog_sync, paxos_variant } = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+    if (commitlog_sync === 'periodic') {
       return `node ${host.address} has commitlog_sync: periodic, so it acknowledges before plants are on disk`
+    }
+    if (paxos_variant !== 'v2') {
+      return `node ${host.address} has paxos_variant: ${paxos_variant}, so plants can be lost while nodes join or leave; v2 is safe`
     }
   }
   return undefined

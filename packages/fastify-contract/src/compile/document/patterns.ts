@@ -45,11 +45,19 @@ export function growthOf(pattern: string): Growth {
   return growth
 }
 
+/** Matches a character, class or escape of a pattern. */
+const unit = String.raw`(?:\\[pP]\{[^}]*\}|\\[^pP]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])`
+
+/** Matches a pattern without groups that can match at the start of a text only and has at most one repetition. */
+const simple = new RegExp(String.raw`^\^(?:${unit}(?:\{\d+\})?)*(?:(?:[*+?]|\{\d+,\d*\})\??${unit}*)?$`, 's')
+
 function analyze(pattern: string): Growth {
   // Without a repeated part there is little to backtrack to. This spares most documents the analyzer.
   const isRepeated = /[*+]|\{\d+,|\)\{/.test(pattern)
   if (!isRepeated && !hasManyChoices(pattern)) return 'linear'
   if (isRepeated && pattern.length > maxPatternLength) return 'unknown'
+  // For each length of the repetition, a few characters are left to match. This spares most documents the analyzer, too.
+  if (simple.test(pattern)) return 'linear'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {

@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, copyFile, cp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from '../system/free-port.ts'
 import { until, within } from '../system/poll.ts'
@@ -199,15 +201,55 @@ export type DataOptions = {
 
 /** Initializes a data directory with the superuser `postgres`. */
 export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
+  if (password === undefined) await copyWithOwner(await template(), data)
+  else await initdb(data, password)
+  if (tls) await certify(data)
+}
+
+async function initdb(data: string, password?: string): Promise<void> {
   const file = `${data}.password`
-  await writeFile(file, `${password}\n`)
-  chownToServer(file)
+  if (password !== undefined) {
+    await writeFile(file, `${password}\n`)
+    chownToServer(file)
+  }
   const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${file}`]
   // --no-sync concerns only the new files: the server itself syncs what it commits.
   const args = ['--no-sync', '--encoding=UTF8', '--locale=C', '--username=postgres', ...auth]
   await execute(program('initdb'), [`--pgdata=${data}`, ...args])
-  await rm(file)
-  if (tls) await certify(data)
+  await rm(file, { force: true })
+}
+
+let made: Promise<string> | undefined
+
+/** Returns a data directory without a password, to copy: that takes a third of the time of initdb. */
+function template(): Promise<string> {
+  made ??= makeTemplate()
+  return made
+}
+
+async function makeTemplate(): Promise<string> {
+  const [version] = /[\d.]+/.exec(execFileSync(program('initdb'), ['-V'], { ...unprivileged, encoding: 'utf8' })) ?? []
+  const directory = fileURLToPath(new URL(`../../.tap/postgres/${version}`, import.meta.url))
+  if (existsSync(directory)) return directory
+  const own = makeDirectory()
+  const part = `${directory}-${process.pid}`
+  await initdb(own.data)
+  await mkdir(dirname(directory), { recursive: true })
+  await copyWithOwner(own.data, part)
+  await own.remove()
+  try {
+    await rename(part, directory)
+  } catch (error) {
+    // Another process has made it in the meantime.
+    await rm(part, { recursive: true })
+    if (!existsSync(directory)) throw error
+  }
+  return directory
+}
+
+/** Copies a directory with the owners and modes of its files. */
+async function copyWithOwner(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-Rp', from, to])
 }
 
 /** Installs the certificate under the server's default names; the server refuses a key that others can read. */

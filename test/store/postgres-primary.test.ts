@@ -6,6 +6,9 @@ import { openStore } from '../../src/store/open.ts'
 import { createTcpProxy } from '../support/tcp-proxy.ts'
 import { createWithRetries, open, startServer, unavailable } from './postgres-stores.ts'
 
+// Most of the time of these tests is waiting for servers.
+t.jobs = 4
+
 t.test('the store reconnects to a restarted server', async (t) => {
   const server = await startServer(t)
   const store = await open(t, server.url())
@@ -91,7 +94,7 @@ t.test('a session that the pool opens later is checked, too', async (t) => {
   await blocked
 })
 
-t.test('a server setting that changes in open sessions is found by the next check', async (t) => {
+t.test('a server setting that changes in open sessions is found by the next check', { buffered: false }, async (t) => {
   const server = await startServer(t)
   const set = async (setting: string) => {
     await server.query(`ALTER SYSTEM SET ${setting}`)
@@ -156,7 +159,7 @@ t.test('at most ten connections wait for a standby, and close does not wait for 
   await store.close()
 })
 
-t.test('close does not wait for a connection attempt', async (t) => {
+t.test('close does not wait for a connection attempt', { buffered: false }, async (t) => {
   const server = await startServer(t)
   const proxy = await createTcpProxy(t, server.port)
   const store = await openStore(`postgres://postgres@127.0.0.1:${proxy.port}/postgres?query_timeout=200`)

@@ -12,6 +12,9 @@ import { readPostgresUrl } from '../../src/store/postgres/postgres-url.ts'
 import { watchStore } from '../../src/store/store-health.ts'
 import { open, startServer, unavailable } from './postgres-stores.ts'
 
+// Most of the time of these tests is waiting for servers.
+t.jobs = 4
+
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
@@ -72,7 +75,7 @@ t.test('missing privileges are reported when the store opens', async (t) => {
   t.same(await query(server.url(), 'SELECT name FROM plants'), [{ name: 'a' }])
 })
 
-t.test('an unreachable server and a wrong password are reported', async (t) => {
+t.test('an unreachable server and a wrong password are reported', { buffered: false }, async (t) => {
   const server = await startServer(t, { password: 'right' })
   t.intercept(dns, 'lookup', {
     value: (_host: string, _options: object, give: (error: null, addresses: dns.LookupAddress[]) => void) =>

@@ -52,6 +52,11 @@ const parts = [
   `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}, ${new Date().toISOString().slice(0, 10)}.
 Medians of ${rounds} rounds, ${seconds} s each, ${wrkVersion ?? 'wrk is not installed, so the load is the benchmark itself'}.`,
 ]
+if (quick && only === undefined) {
+  parts.push(
+    'These figures are from `--quick`, so the columns "Fastify, queue", "Fastify, bearer-auth" and "glue" are missing.',
+  )
+}
 for (const version of String(options.node).split(',')) parts.push(await measure(version))
 const text = parts.join('\n\n')
 console.log(text)

@@ -58,6 +58,11 @@ t.test('CONTRIBUTING has a row for each command', async (t) => {
   for (const part of parts.split(' ')) t.match(contributing, `| \`.ci/nightly ${part}\` |`)
 })
 
+t.test("the engine's page has the overrides of the project", async (t) => {
+  const manifests = blocks('packages/fastify-contract/README.md', 'json').map((text) => JSON.parse(text))
+  t.same(manifests.find(({ overrides }) => overrides !== undefined)?.overrides, manifest.overrides)
+})
+
 t.test('every dependency has a row in docs/architecture.md', async (t) => {
   const { dependencies, devDependencies, optionalDependencies } = manifest
   const [, table = ''] = /^## Dependencies\n(.*)/ms.exec(readFileSync('docs/architecture.md', 'utf8')) ?? []
@@ -72,7 +77,9 @@ t.test('the page of the contract has the error table of the document', async (t)
   }
   t.same(
     Array.from(readFileSync('docs/contract.md', 'utf8').matchAll(/^\| \d{5} .*$/gm), ([row]) => row),
-    Object.values(numbers).map(({ error, meaning }) => `| ${error} | ${Math.floor(error / 100)} | ${meaning} |`),
+    Object.entries(numbers).map(
+      ([name, { error, meaning }]) => `| ${error} | ${Math.floor(error / 100)} | \`${name}\` | ${meaning} |`,
+    ),
   )
 })
 
@@ -127,6 +134,7 @@ t.test('each message of the troubleshooting page stops the start', { skip: sqlit
     { STORE_URL: 'plants.db' },
     { HOST: '0.0.0.0', ACCESS_TOKENS: '' },
     { ACCESS_TOKENS: 'token' },
+    { TOKENS_FILE: 'missing.json' },
     { JWT_ISSUER: 'http://issuer.example', JWT_AUDIENCE: 'plants' },
   ]
   const messages = troubles('The service does not start')
@@ -195,8 +203,11 @@ t.test('the commands of the pages work', { skip: sqliteSkipReason }, async (t) =
     t.equal(status, 0, stderr)
     return stdout
   }
-  const [tokens = ''] = blocks('docs/authentication.md', 'sh')
-  t.match(run(tokens), /^(plants_\S{49}\n){2}NAME .*\n(shop .*\n){2}$/)
+  const [create = ''] = blocks('docs/authentication.md', 'sh')
+  const changes = readFileSync('docs/authentication.md', 'utf8').matchAll(/^\| `(npm run --silent token .*?)` \|/gm)
+  const tokens = [create, ...Array.from(changes, ([, command = '']) => command)]
+  t.match(run(tokens.join('\n')), /^plants_\S{49}\nNAME .*\nshop .*\nplants_\S{49}\n$/)
+  t.notMatch(readFileSync(join(directory, 'tokens.json'), 'utf8'), 'shop', 'the last command revokes')
   const [, backup = '', move = ''] = blocks('docs/stores.md', 'sh')
   run(backup)
   run(move.replace('postgres://plants@localhost/plants', 'sqlite:moved.db'))

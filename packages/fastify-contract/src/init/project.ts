@@ -71,11 +71,15 @@ function manifest({ compiled, document, skipsOperations, packages }: Project): o
     },
     dependencies: packages,
     devDependencies: { '@types/node': nodeTypes },
+    overrides,
   }
 }
 
 /** The version of @types/node for the oldest supported Node.js. */
 export const nodeTypes = '20.19.43'
+
+// light-my-request asks for cookie 2, which does not support Node 20, so npm would warn.
+const overrides = { 'light-my-request': { cookie: '1.1.1' } }
 
 /** The compiler options of a new project. */
 export const compilerOptions = {
@@ -221,7 +225,7 @@ function readme({ compiled, document, errorBody }: Project): string {
   const { title } = compiled.routes.info
   return `# ${title.replace(/\s+/g, ' ').trim()}
 
-A service for [${basename(document)}](${document}), with [fastify-contract](https://www.npmjs.com/package/fastify-contract).
+A service for [${basename(document)}](${document}), with [fastify-contract](https://github.com/plant-store/plant-store/tree/main/packages/fastify-contract#readme).
 
 \`\`\`sh
 npm install

@@ -110,7 +110,7 @@ export async function compileDocument(
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${note}${requestFile(document)}`,
+      'requests.http': `# ${note}${withExactDigits(requestFile(document), integers)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),

@@ -1,4 +1,5 @@
 import type { InjectOptions } from 'fastify'
+import { integersIn } from '../compile/document/exact-integers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, type Endpoint, endpoints, type MediaType } from '../compile/document/openapi-document.ts'
 import type { WithExample } from '../compile/document/parameter-objects.ts'
@@ -62,11 +63,12 @@ const hasFile = (sent: ExampleBody | undefined): boolean =>
 
 function requestsOf({ documentText, routes }: Contract, token: string) {
   const document = normalizedDocument(JSON.parse(documentText) as Document)
+  const integers = integersIn(documentText)
   const validator = createValidator(routes.schemas)
   const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   return endpoints(document).map((endpoint) => {
     const schemas = operations.get(endpoint.operationId)?.schema.body?.content ?? {}
-    const candidates = withBodies(document, endpoint).map((each) => exampleRequest(document, each, token))
+    const candidates = withBodies(document, endpoint).map((each) => exampleRequest(document, each, { token, integers }))
     const valid = candidates.find(({ body, sent }) => {
       const schema = sent?.kind === 'json' ? schemas[sent.mediaType]?.schema : undefined
       return (

@@ -1,10 +1,12 @@
 import { expandPath, type ParameterPair, pairText } from '../client/call-request.ts'
+import { type ExactIntegers, withBigints } from '../compile/document/exact-integers.ts'
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
-import { holderOf, schemaOf } from '../compile/document/parameter-objects.ts'
+import { holderOf, schemaOf, type WithExample } from '../compile/document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'
 import type { Credential } from '../compile/document/security-schemes.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { type ExampleBody, exampleParts } from '../compile/emit/request-file.ts'
+import type { Schema } from '../serve/schema-keywords.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {
@@ -28,9 +30,17 @@ export type ExampleRequest = {
  * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
  * the credentials of its first security requirement: placeholders, or those with a token of `listVerifier`.
  */
-export function exampleRequest(document: Document, endpoint: Endpoint, token?: string): ExampleRequest {
+export function exampleRequest(
+  document: Document,
+  endpoint: Endpoint,
+  { token, integers = new Map() }: { token?: string; integers?: ExactIntegers } = {},
+): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
-  const parts = exampleParts(document, endpoint, (parameter) => shownValue(document, parameter))
+  const exactExample = (schema: Schema | undefined, content: WithExample): unknown =>
+    exact(document, [schema], withBigints(exampleOfRequest(document, content), integers))
+  const parts = exampleParts(document, endpoint, (parameter) =>
+    shownValue(parameter, exactExample(schemaOf(parameter), holderOf(parameter))),
+  )
   const { values, pairs, body: sent } = parts
   const placed = (place: Credential['in']): ParameterPair[] =>
     parts.credentials
@@ -54,7 +64,7 @@ export function exampleRequest(document: Document, endpoint: Endpoint, token?: s
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,
-    body: content && exact(document, [content.schema], exampleOfRequest(document, content)),
+    body: content && exactExample(content.schema, content),
     sent,
     credentials,
   }
@@ -74,10 +84,7 @@ const credentialsOf = ({ prefix }: Credential, token: string): string =>
  * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path
  * segment.
  */
-function shownValue(document: Document, parameter: Parameter): unknown {
-  const value = exact(document, [schemaOf(parameter)], exampleOfRequest(document, holderOf(parameter)))
-  return value === '' ? parameter.name : value
-}
+const shownValue = ({ name }: Parameter, value: unknown): unknown => (value === '' ? name : value)
 
 /** Returns a value with each int64 of its schemas as a bigint. */
 function exact(document: Document, holders: unknown[], value: unknown): unknown {

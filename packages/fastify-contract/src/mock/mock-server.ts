@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type ApiKeyLocation, apiKey, basic, bearer, type VerifierFactory } from '../auth/verifiers.ts'
+import { integersIn, withBigints } from '../compile/document/exact-integers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
@@ -14,7 +15,14 @@ import {
   type Response,
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security-schemes.ts'
-import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
+import {
+  exampleBody,
+  exampleHeaders,
+  exampleResponse,
+  hasExample,
+  isShownStream,
+  shownStream,
+} from '../compile/emit/examples.ts'
 import { loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
@@ -40,12 +48,18 @@ export async function createMock(
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
+  const integers = integersIn(documentText)
+  const exact = <Value>(value: Value): Value => withBigints(value, integers) as Value
   const chosen = new AsyncLocalStorage<HandlerResponse>()
   const respond = async ({ body }: { body: unknown }) => {
-    const outcome = chosen.getStore() as HandlerResponse
+    const { headers, body: shown, ...outcome } = chosen.getStore() as HandlerResponse
     // The parts of a multipart form are validated while they are read.
     if (isStream(body)) for await (const _part of body);
-    return outcome
+    return {
+      ...outcome,
+      ...(headers && { headers: exact(headers) }),
+      body: isShownStream(shown) ? shownStream(shown.items.map(exact)) : exact(shown),
+    }
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
   const app = createServer({

@@ -43,8 +43,8 @@ export type SerializedValue = {
   acceptsAnyName?: true
   /** What a nested value and its members may be. The first place is that of the value itself. */
   places?: NestedPlace[]
-  /** The value if the request has none. */
-  default?: unknown
+  /** The JSON text of the value if the request has none. */
+  default?: string
 }
 
 /**

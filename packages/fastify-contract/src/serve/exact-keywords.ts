@@ -36,7 +36,7 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
  * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32, int64 and uint64,
- * `multipleOf`, `uniqueItems` and the exact limits check the digits that `parseJson` kept. An integer of any other
+ * `multipleOf`, `uniqueItems` and the exact keywords check the digits that `parseJson` kept. An integer of any other
  * format must be in the range where doubles are exact. int64, uint64 and ignored properties also add their locations to
  * `exact.found`; a failed subschema removes its locations again. Ajv's other keywords compare doubles. That is correct
  * for a limit that a double holds, since rounding never moves a number across a double. The compiler rejects schemas
@@ -44,14 +44,14 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
  */
 export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, exact.ignored, _`exact.ignored`) })
-  for (const [keyword, { sign }] of Object.entries(comparisons)) {
+  for (const [keyword, { relation }] of Object.entries(comparisons)) {
     ajv.addKeyword({
       keyword: exactKeyword(keyword),
       type: 'number',
-      error: { message: ({ schema }) => str`must be ${sign} ${schema}` },
+      error: { message: ({ schema }) => str`must be ${relation} ${schema.replaceAll(',', ' or ')}` },
       code: (context) => {
-        const limit: string = context.schema
-        check(context, exact.limit(keyword, limit), _`exact.limit(${keyword}, ${limit})`)
+        const digits: string = context.schema
+        check(context, exact.compare(keyword, digits), _`exact.compare(${keyword}, ${digits})`)
       },
     })
   }
@@ -195,29 +195,41 @@ const integerCheck =
 
 const isInExactRange = integerCheck(exactRange)
 
-type Comparison = { sign: string; isWithin(value: number | bigint, limit: bigint): boolean }
+type Comparison = { relation: string; accepts(value: number | bigint, ...integers: [bigint, ...bigint[]]): boolean }
 
-/** How the keywords of limits compare a value. JavaScript compares a number and a bigint exactly. */
-const comparisons: Record<string, Comparison> = {
-  minimum: { sign: '>=', isWithin: (value, limit) => value >= limit },
-  maximum: { sign: '<=', isWithin: (value, limit) => value <= limit },
-  exclusiveMinimum: { sign: '>', isWithin: (value, limit) => value > limit },
-  exclusiveMaximum: { sign: '<', isWithin: (value, limit) => value < limit },
+const equality: Comparison = {
+  relation: 'equal to',
+  // Ajv compares a number that is no integer.
+  accepts: (value, ...integers) => !Number.isInteger(Number(value)) || integers.includes(BigInt(value)),
 }
 
-/** The keywords that limit a number. */
-export const limitKeywords = Object.keys(comparisons)
+/** How keywords compare a number with integers. JavaScript compares a number and a bigint exactly. */
+const comparisons: Record<string, Comparison> = {
+  minimum: { relation: '>=', accepts: (value, limit) => value >= limit },
+  maximum: { relation: '<=', accepts: (value, limit) => value <= limit },
+  exclusiveMinimum: { relation: '>', accepts: (value, limit) => value > limit },
+  exclusiveMaximum: { relation: '<', accepts: (value, limit) => value < limit },
+  multipleOf: {
+    relation: 'multiple of',
+    accepts: (value, divisor) => Number.isInteger(Number(value)) && BigInt(value) % divisor === 0n,
+  },
+  const: equality,
+  enum: equality,
+}
+
+/** The keywords that compare a number. */
+export const comparedKeywords = Object.keys(comparisons)
 
 /**
- * Returns the keyword that the compiler writes instead of one of `limitKeywords` if a double cannot hold the limit. Its
- * value is the limit as a decimal text.
+ * Returns the keyword that the compiler writes for one of `comparedKeywords` if a double cannot hold one of its
+ * integers. Its value is a text: the integers, separated by commas.
  */
 export const exactKeyword = (keyword: string): string => `x-exact-${keyword}`
 
-function limitCheck(keyword: string, text: string): Check {
-  const { isWithin } = comparisons[keyword] as Comparison
-  const limit = BigInt(text)
-  return (value, ...place) => isWithin(integerAt(...place, value) ?? value, limit)
+function compareCheck(keyword: string, digits: string): Check {
+  const { accepts } = comparisons[keyword] as Comparison
+  const integers = digits.split(',').map(BigInt) as [bigint, ...bigint[]]
+  return (value, ...place) => accepts(integerAt(...place, value) ?? value, ...integers)
 }
 
 /** Leaves a value that is no integer to Ajv's own check of the type. */
@@ -253,7 +265,7 @@ export const exactFunctions = (found: ConvertedLocations) => ({
     uint64: integerCheck(integerBounds.uint64, found),
   },
   integer: exactCheck,
-  limit: limitCheck,
+  compare: compareCheck,
   multipleOf: multipleCheck,
   duplicateItems,
 })

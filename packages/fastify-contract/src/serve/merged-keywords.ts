@@ -1,5 +1,5 @@
 import { compilePattern } from './compile-pattern.ts'
-import { exactKeyword, ignoredKeyword, limitKeywords } from './exact-keywords.ts'
+import { comparedKeywords, exactKeyword, ignoredKeyword } from './exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 
 /** A schema that is an object of keywords. */
@@ -30,7 +30,7 @@ export const plainKeywords: ReadonlySet<string> = new Set(
     '$ref allOf type properties patternProperties additionalProperties unevaluatedProperties required maxProperties ' +
     'prefixItems items minItems maxItems format pattern minLength maxLength minimum maximum ' +
     'exclusiveMinimum exclusiveMaximum multipleOf default deprecated ' +
-    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword} ${limitKeywords.map(exactKeyword).join(' ')}`
+    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword} ${comparedKeywords.map(exactKeyword).join(' ')}`
   ).split(' '),
 )
 

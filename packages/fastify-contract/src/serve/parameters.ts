@@ -136,7 +136,8 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
         return source.decode(text, value)
       }
       try {
-        if (!readers[value.kind](value, { texts, document, holder, decode })) defaults[index]?.(holder)
+        const reading = { texts, document, holder, decode }
+        if (!readers[value.kind](value, reading)) defaults[index]?.(reading)
       } catch (error) {
         if (!(error instanceof TextError)) throw error
         throw new ContractError('invalid', `${source.part}/${value.name} ${error.message}`)
@@ -172,10 +173,8 @@ function wholeReader(value: SerializedParameter): (texts: Texts) => JsonDocument
 }
 
 /** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
-function defaultSetter({ name, default: value }: SerializedValue): ((holder: object) => void) | undefined {
-  if (value === undefined) return undefined
-  const text = JSON.stringify(value)
-  return (holder) => setMember(holder, name, JSON.parse(text))
+function defaultSetter({ name, default: text }: SerializedValue): ((reading: Reading) => void) | undefined {
+  return text === undefined ? undefined : (reading) => setJson(name, text, reading)
 }
 
 const readers: Record<SerializedValue['kind'], Read> = {
@@ -244,13 +243,17 @@ function readNested(
 }
 
 /** Reads a JSON text as strictly as a JSON body, and keeps the digits of its inexact numbers. */
-function readJson(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
-  const given = textsOf(value, texts)
+function readJson(value: SerializedValue, reading: Reading): boolean {
+  const given = textsOf(value, reading.texts)
   if (given.length === 0) return false
-  const parsed = parsedJson(decode(single(given)))
-  copyDigits(parsed, parsed, document, holder, value.name)
-  setMember(holder, value.name, parsed.value)
+  setJson(value.name, reading.decode(single(given)), reading)
   return true
+}
+
+function setJson(name: string, text: string, { document, holder }: Reading): void {
+  const parsed = parsedJson(text)
+  copyDigits(parsed, parsed, document, holder, name)
+  setMember(holder, name, parsed.value)
 }
 
 function parsedJson(text: string): JsonDocument {

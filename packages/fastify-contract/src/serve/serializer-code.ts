@@ -7,7 +7,6 @@ import {
   integerBounds,
   isIgnored,
   isIntegerFormat,
-  limitKeywords,
 } from './exact-keywords.ts'
 import {
   listsAll,
@@ -61,6 +60,7 @@ const provableKeywords = new Set(['enum', 'const', ...plainKeywords])
 for (const keyword of ['patternProperties', 'unevaluatedProperties', 'maxProperties', 'prefixItems', ignoredKeyword]) {
   provableKeywords.delete(keyword)
 }
+for (const keyword of ['enum', 'const']) provableKeywords.delete(exactKeyword(keyword))
 
 /** The names that every object inherits. */
 const inheritedNames = Object.getOwnPropertyNames(Object.prototype)
@@ -75,9 +75,11 @@ const numberChecks: Record<string, Check> = {
   exclusiveMaximum: (limit, number) => `${number} < ${limit}`,
   multipleOf: (divisor, number) => `Number.isInteger(${number} / ${divisor})`,
 }
-for (const keyword of limitKeywords) {
-  numberChecks[exactKeyword(keyword)] = (limit) => (numberChecks[keyword] as Check)(`${limit}n`, 'value')
+for (const [keyword, check] of Object.entries(numberChecks)) {
+  numberChecks[exactKeyword(keyword)] = (limit) => check(`${limit}n`, 'value')
 }
+numberChecks[exactKeyword('multipleOf')] = (divisor) =>
+  `Number.isInteger(Number(value)) && BigInt(value) % ${divisor}n === 0n`
 
 const stringChecks: Record<string, Check> = {
   // A text has at least half as many characters as UTF-16 code units.

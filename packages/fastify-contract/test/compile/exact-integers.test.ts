@@ -1,11 +1,19 @@
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { compileContract, compileDocument } from '../../src/compile/compile.ts'
 import {
   exactIntegers,
   exactJson,
-  withExactLimits,
+  roundedIntegers,
+  withExactKeywords,
   withExactUnions,
 } from '../../src/compile/document/exact-integers.ts'
+import { writeStale } from '../../src/compile/emit/generated-files.ts'
+import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { exampleCalls } from '../../src/docs/example-calls.ts'
+import { createMock } from '../../src/mock/mock-server.ts'
+import { loadContract } from '../../src/serve/contract.ts'
 
 const documentOf = (schemas: object) => ({ openapi: '3.1.0', paths: {}, components: { schemas } })
 
@@ -44,7 +52,7 @@ t.test('a limit beyond the doubles becomes an exact keyword, unless its schema h
     [2 ** 60, 2n ** 60n - 1n],
     [-(2 ** 60), -(2n ** 60n)],
   ])
-  const { components } = withExactLimits(
+  const { components } = withExactKeywords(
     documentOf({
       Long: { type: ['integer', 'null'], ...limits, exclusiveMaximum: 5, 'x-exact-maximum': 'of the author' },
       Double: { type: 'number', ...limits },
@@ -62,6 +70,123 @@ t.test('a limit beyond the doubles becomes an exact keyword, unless its schema h
     Double: { type: 'number', ...limits },
     Unknown: { type: 'integer', maximum: 2 ** 61 },
   })
+})
+
+t.test('values and defaults beyond the doubles have exact keywords beside them', async (t) => {
+  const large = 2 ** 60
+  const integers = new Map([[large, 2n ** 60n - 1n]])
+  const wide = { type: ['integer', 'null'], format: 'int64' }
+  const schemas = {
+    One: { ...wide, const: large },
+    Some: { ...wide, enum: [5, large, null] },
+    Steps: { ...wide, multipleOf: large },
+    Default: { items: wide, default: [{ n: large }, 5] },
+    Plain: { type: 'integer', enum: [large] },
+    Unknown: { ...wide, enum: [large, 2 ** 61], default: 2 ** 61 },
+    Double: { type: 'number', enum: [2 ** 61], default: 2 ** 61, multipleOf: 2 ** 61 },
+  }
+  const { components } = withExactKeywords(documentOf(schemas), integers)
+  const exact = components.schemas as typeof schemas & { Default: { 'x-exact-default'?: string } }
+  const { 'x-exact-default': text = '' } = exact.Default
+  t.strictSame(exact, {
+    ...schemas,
+    One: { ...schemas.One, 'x-exact-const': '1152921504606846975' },
+    Some: { ...schemas.Some, 'x-exact-enum': '5,1152921504606846975' },
+    Steps: { ...wide, 'x-exact-multipleOf': '1152921504606846975' },
+    Default: { ...schemas.Default, 'x-exact-default': text },
+  })
+  t.equal(text.replaceAll(/\s/g, ''), '[{"n":1152921504606846975},5]')
+  t.same(roundedIntegers(documentOf(components.schemas)), [
+    { pointer: '#/components/schemas/Plain/enum/0', isShown: false, isWide: false },
+    { pointer: '#/components/schemas/Unknown/enum/0', isShown: false, isWide: true },
+    { pointer: '#/components/schemas/Unknown/enum/1', isShown: false, isWide: true },
+    { pointer: '#/components/schemas/Unknown/default', isShown: false, isWide: true },
+  ])
+})
+
+t.test('a parsed document has no digits, so an integer that is rounded in it is rejected', async (t) => {
+  const schema = { type: 'integer', format: 'int64', enum: [2 ** 60, 5] }
+  const responses = { 200: { description: '', content: { 'application/json': { schema } } } }
+  const document = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/': { get: { responses } } } }
+  await t.rejects(
+    compileDocument(document, 'openapi.yaml', {}, () => ''),
+    {
+      message: /schema\/enum\/0: an integer beyond 2\^53 - 1 whose digits are uncertain/,
+    },
+  )
+})
+
+t.test('examples, requests, tools and the mock have the digits of the document', async (t) => {
+  const directory = t.testdir({
+    'openapi.yaml': `
+      openapi: 3.1.0
+      info: { title: Large, version: '1' }
+      servers: [{ url: http://127.0.0.1 }]
+      security: []
+      paths:
+        /ids/{id}:
+          post:
+            operationId: postId
+            x-mcp: true
+            parameters:
+              - { name: id, in: path, required: true, schema: { type: integer, format: int64, enum: [9007199254740993] } }
+            requestBody:
+              required: true
+              content: { application/json: { schema: { $ref: '#/components/schemas/Id' } } }
+            responses:
+              '200':
+                description: The same.
+                headers: { X-Id: { required: true, schema: { type: integer, format: int64, const: 9007199254740993 } } }
+                content: { application/json: { schema: { $ref: '#/components/schemas/Id' } } }
+        /events:
+          get:
+            operationId: getIds
+            responses:
+              '200':
+                description: The ids.
+                content: { application/jsonl: { schema: { type: array, items: { $ref: '#/components/schemas/Id' } } } }
+      components:
+        schemas:
+          Id:
+            type: object
+            required: [id]
+            properties: { id: { type: [integer, 'null'], format: int64, enum: [9007199254740993, null] } }
+    `,
+  })
+  const compiled = await compileContract(join(directory, 'openapi.yaml'))
+  const { files } = compiled
+  t.match(files['requests.http'], '/ids/9007199254740993')
+  t.match(JSON.parse(String(files['mcp.json'])), {
+    tools: [
+      {
+        inputSchema: {
+          properties: { path: { properties: { id: { enum: ['9007199254740993'] } } } },
+          $defs: { Id: { properties: { id: { enum: ['9007199254740993', null] } } } },
+        },
+      },
+    ],
+  })
+  t.match(handlerStubs(compiled, undefined).join('\n'), /'X-Id': 9007199254740993n.*id: 9007199254740993n/s)
+  await writeStale(files, join(directory, 'generated'))
+  const contract = await loadContract(
+    pathToFileURL(`${directory}/generated/`),
+    JSON.parse(String(files['digests.json'])),
+  )
+  t.match(exampleCalls(contract, 'token'), [
+    { request: { url: '/ids/9007199254740993', payload: '{"id":9007199254740993}' } },
+  ])
+  const { app } = await createMock(
+    join(directory, 'generated'),
+    ({ message }: { message: string }) => ({ contentType: 'text/plain', body: message }),
+    {},
+  )
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const options = { method: 'POST', body: '{"id":9007199254740993}', headers: { 'content-type': 'application/json' } }
+  const response = await fetch(`${url}/ids/9007199254740993`, options)
+  t.equal(await response.text(), '{"id":9007199254740993}')
+  t.equal(response.headers.get('x-id'), '9007199254740993')
+  t.equal(await (await fetch(`${url}/events`)).text(), '{"id":9007199254740993}\n')
 })
 
 t.test('an integer is an int64 wherever another schema of the same value is one', async (t) => {

@@ -9,7 +9,7 @@ import { folder, names } from './served-documents.ts'
 /** The text that the command prints to stderr for a document. */
 const warnings: Record<string, string> = {
   formats:
-    'packages/fastify-contract/test/documents/formats/openapi.yaml: #/components/schemas/Values/properties/bounded/example: an integer beyond 2^53 - 1, which the mock and the documentation page round\n',
+    'packages/fastify-contract/test/documents/formats/openapi.yaml: #/components/schemas/Values/properties/bounded/example: an integer beyond 2^53 - 1, which the documentation page rounds\n',
   nested:
     'packages/fastify-contract/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/expand: OpenAPI 3.0 ignores style and explode in multipart/form-data\n' +
     'packages/fastify-contract/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/link: OpenAPI 3.0 ignores style and explode in multipart/form-data\n',

@@ -45,7 +45,7 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
     '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
     '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262; correct it',
     '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262; correct it',
-    '#/components/schemas/Rounded/const: an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description',
+    '#/components/schemas/Rounded/const: an integer beyond 2^53 - 1 would be rounded; use the type integer with the format int64 or uint64, or state it in the description',
     '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each',
     '#/paths/~1files~1*: /files/* contains *, which is not supported in a path; remove it',
     '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',

@@ -60,7 +60,7 @@ t.test('inherited property names are ordinary names', async (t) => {
     }
   }
   for (const name of inherited) {
-    const read = textReader([value({ name, key: name, default: 'none' })], source)
+    const read = textReader([value({ name, key: name, default: '"none"' })], source)
     t.equal(JSON.stringify(read({}).value), `{"${name}":"none"}`)
     t.equal(JSON.stringify(read(parseQuery(`${name}=1`)).value), `{"${name}":"1"}`)
   }
@@ -68,7 +68,7 @@ t.test('inherited property names are ordinary names', async (t) => {
 
 t.test('every request gets its own copy of a default', async (t) => {
   const read = textReader(
-    [value({ kind: 'array', default: [{ n: 1 }] }), value({ name: 'b', key: 'b', default: null })],
+    [value({ kind: 'array', default: '[{"n":1}]' }), value({ name: 'b', key: 'b', default: 'null' })],
     source,
   )
   const first = read({}).value as { a: { n: number }[] }

@@ -51,6 +51,9 @@ const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
     multipleOf: fc.constantFrom(2, 0.5),
     'x-exact-minimum': fc.constantFrom('9007199254740993', '-9007199254740993'),
     'x-exact-maximum': fc.constantFrom('9007199254740993', '9223372036854775807'),
+    'x-exact-multipleOf': fc.constantFrom('9007199254740993', '4503599627370496'),
+    'x-exact-enum': fc.constantFrom('9007199254740993,1', '9223372036854775807,0'),
+    'x-exact-const': fc.constantFrom('9007199254740993', '9223372036854775807'),
     enum: fc.array(scalar, { minLength: 1, maxLength: 3 }),
     const: scalar,
     items: one,
@@ -91,7 +94,8 @@ const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
       tie('keywords'),
     ),
     keywords: fc.oneof(
-      record(['type'], ['format', 'minimum', 'maximum', 'multipleOf']),
+      record(['type'], ['format', 'minimum', 'maximum', 'multipleOf', 'x-exact-multipleOf']),
+      record(['type', 'format'], ['const', 'enum', 'x-exact-const', 'x-exact-enum']),
       record(['type'], ['format', 'pattern', 'minLength', 'maxLength']),
       record(['type', 'properties'], ['required', 'additionalProperties']),
       record(['type', 'items'], ['minItems', 'maxItems']),
@@ -208,6 +212,36 @@ t.test('a value of the common keywords is written without the validator', async 
   for (const other of [{ id: 2n ** 63n }, { name: 'fern' }, { kind: 'moss' }, { day: '2026-02-30' }, { extra: 1 }]) {
     t.equal(serialize([{ ...value, ...other }]), undefined)
   }
+})
+
+t.test('the exact keywords of 64-bit integers are checked before a value is written', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  const rounded = 2 ** 53
+  const chosen = [2n ** 53n + 1n]
+  const fixed = { ...int64, const: rounded, 'x-exact-const': '9007199254740993' }
+  const listed = { ...int64, enum: [5, rounded], 'x-exact-enum': '5,9007199254740993' }
+  const steps = { ...int64, 'x-exact-multipleOf': '9007199254740993' }
+  const cases: [Schema, right: unknown[], wrong: unknown[]][] = [
+    [fixed, chosen, [2n ** 53n, 2n ** 53n + 2n, 1n, rounded]],
+    [listed, [...chosen, 5n, 5], [2n ** 53n, 2n ** 53n + 2n, 1n, rounded]],
+    [steps, [...chosen, 0, 0n, -2n * (2n ** 53n + 1n)], [2n ** 53n, 2n ** 53n + 2n, 1n, 1, 1.5, rounded]],
+  ]
+  for (const [schema, right, wrong] of cases) {
+    const problemOf = createValidator(shared).problem(schema, 'response')
+    const serialize = compileSerializer(shared, schema)
+    for (const value of right) {
+      t.equal(problemOf(value), undefined)
+      t.equal(serialize(value) ?? createSerializer(shared, schema)(value), String(value))
+    }
+    for (const value of wrong) {
+      t.not(problemOf(value), undefined)
+      t.equal(serialize(value), undefined)
+    }
+  }
+  const serialize = compileSerializer(shared, steps)
+  t.equal(serialize(2n ** 53n + 1n), '9007199254740993', 'multipleOf needs no validator')
+  const anyType = compileSerializer(shared, { 'x-exact-multipleOf': '9007199254740993' })
+  t.strictSame([0, 1.5, 'a'].map(anyType), ['0', undefined, '"a"'])
 })
 
 t.test('a required property may follow optional ones', async (t) => {

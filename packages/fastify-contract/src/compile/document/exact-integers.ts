@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { exactKeyword, limitKeywords } from '../../serve/exact-keywords.ts'
+import { comparedKeywords, exactKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import { join } from './json-pointer.ts'
 import {
@@ -13,7 +13,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from './schemas.ts'
-import { type Kind, mapDocument, memberOf, type Node, walk } from './walk-document.ts'
+import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
 /** The exact values of integers that JSON.parse has rounded, by their doubles. */
 export type ExactIntegers = ReadonlyMap<number, bigint>
@@ -26,19 +26,26 @@ const isRounded = (value: unknown): value is number => Number.isInteger(value) &
  */
 export async function exactIntegers(bundled: object, path: string): Promise<ExactIntegers> {
   if (roundedIntegers(bundled).length === 0) return new Map()
-  const found = new Map<number, Set<bigint>>()
+  const texts: string[] = []
   const files = new Set([resolve(path)])
   // Iteration over a Set includes the elements that are added meanwhile.
   for (const file of files) {
     // The bundler reports a file that is missing.
     const text = await readFile(file, 'utf8').catch(() => '')
-    for (const [digits] of text.matchAll(/-?\d{16,}/g)) {
-      const double = Number(digits)
-      found.set(double, (found.get(double) ?? new Set()).add(BigInt(digits)))
-    }
+    texts.push(text)
     for (const [, reference = ''] of text.matchAll(/\$ref['"]?\s*:\s*['"]?([^'"#\s,}]+)/g)) {
       files.add(resolve(dirname(file), decodeURIComponent(reference)))
     }
+  }
+  return integersIn(...texts)
+}
+
+/** Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. */
+export function integersIn(...texts: string[]): ExactIntegers {
+  const found = new Map<number, Set<bigint>>()
+  for (const [digits] of texts.flatMap((text) => [...text.matchAll(/-?\d{16,}/g)])) {
+    const double = Number(digits)
+    found.set(double, (found.get(double) ?? new Set()).add(BigInt(digits)))
   }
   return new Map(
     Array.from(found).flatMap(([double, [integer = 0n, ...others]]) =>
@@ -68,28 +75,63 @@ export const withExactDigits = (types: string, integers: ExactIntegers): string 
 /** Returns whether values of a schema are compared as doubles, like its limits. */
 const hasDoubles = ({ type }: Node): boolean => [type].flat().includes('number')
 
-const exactKeywords = new Set(limitKeywords.map(exactKeyword))
+/** Keywords whose value or values a schema allows. */
+const valueKeywords = ['const', 'enum']
+
+/** Keywords whose integers may be beyond 2^53 if their digits are known. */
+const exactable = new Set([...comparedKeywords, 'default'])
+
+const exactKeywords = new Set([...exactable].map(exactKeyword))
 
 /**
- * Returns a document of OpenAPI 3.1 in which an exact keyword replaces each limit of an integer that a double cannot
- * hold.
+ * Returns a document of OpenAPI 3.1 in which schemas of integers that a double cannot hold have exact keywords: beside
+ * `const`, `enum` and `default`, and instead of limits and `multipleOf`. That of a default is its JSON text.
  */
-export const withExactLimits = <Document extends object>(document: Document, integers: ExactIntegers): Document =>
+export const withExactKeywords = <Document extends object>(document: Document, integers: ExactIntegers): Document =>
   mapDocument(document, {
     schema(schema) {
       // Most schemas have no limit; a copy of each would be a copy of the document.
-      if (!Object.keys(schema).some((keyword) => limitKeywords.includes(keyword) || exactKeywords.has(keyword)))
-        return schema
+      if (!Object.keys(schema).some((keyword) => exactable.has(keyword) || exactKeywords.has(keyword))) return schema
       return Object.fromEntries(
         Object.entries(schema).flatMap(([keyword, value]) => {
           if (exactKeywords.has(keyword)) return []
-          const integer =
-            limitKeywords.includes(keyword) && !hasDoubles(schema) ? integers.get(value as number) : undefined
-          return [integer === undefined ? [keyword, value] : [exactKeyword(keyword), String(integer)]]
+          const digits = exactable.has(keyword) ? digitsOf(schema, keyword, integers) : undefined
+          const exact = digits === undefined ? [] : [[exactKeyword(keyword), digits]]
+          const isReplaced = digits !== undefined && ![...valueKeywords, 'default'].includes(keyword)
+          return isReplaced ? exact : [[keyword, value], ...exact]
         }),
       )
     },
   })
+
+/** Returns the value of the exact keyword for a keyword of a schema; undefined if it needs none. */
+function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
+  const value = schema[keyword]
+  const rounded = roundedIn(value)
+  if (rounded.length === 0 || hasDoubles(schema) || !rounded.every((each) => integers.has(each))) return undefined
+  if (keyword === 'default') return exactJson(value, integers)
+  if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
+  const values = keyword === 'enum' ? (value as unknown[]) : [value]
+  return values
+    .filter((each) => Number.isInteger(each))
+    .map((each) => integers.get(each as number) ?? each)
+    .join()
+}
+
+/** Returns the rounded integers of a value. */
+const roundedIn = (value: unknown): number[] =>
+  isRounded(value)
+    ? [value]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(roundedIn)
+      : []
+
+/** Returns a value in which each integer that a double cannot hold is a bigint, where its digits are known. */
+export function withBigints(value: unknown, integers: ExactIntegers): unknown {
+  if (isRounded(value) || typeof value === 'bigint') return integers.get(Number(value)) ?? value
+  if (Array.isArray(value)) return value.map((each) => withBigints(each, integers))
+  return isNode(value) ? mapEntries(value, (each) => withBigints(each, integers)) : value
+}
 
 /**
  * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one: neither a
@@ -155,21 +197,28 @@ function wholeValues(document: object): unknown[][] {
 /** Members that hold examples, which the service does not use. */
 const shownMembers = ['example', 'examples', 'value', 'dataValue']
 
-/** A rounded integer of a document: its pointer, and whether it is a part of an example or an extension. */
-type RoundedIntegers = { pointer: string; isShown: boolean }[]
+/**
+ * A rounded integer of a document: its pointer, whether it is a part of an example or an extension, and whether the
+ * schema that holds it has 64-bit integers.
+ */
+type RoundedIntegers = { pointer: string; isShown: boolean; isWide: boolean }[]
 
-/** Returns the rounded integers of a document, except limits of schemas whose values are doubles. */
+/**
+ * Returns the rounded integers of a document, except those of schemas whose values are doubles, and those that an exact
+ * keyword has.
+ */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
-  const below = (value: unknown, pointer: string, isShown: boolean): void => {
-    if (isRounded(value)) found.push({ pointer, isShown })
+  const below = (value: unknown, pointer: string, facts: { isShown: boolean; isWide: boolean }): void => {
+    if (isRounded(value)) found.push({ pointer, ...facts })
     if (typeof value !== 'object' || value === null) return
-    for (const [key, each] of Object.entries(value)) below(each, join(pointer, key), isShown)
+    for (const [key, each] of Object.entries(value)) below(each, join(pointer, key), facts)
   }
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
-      const isLimit = kind === 'schema' && limitKeywords.includes(name) && hasDoubles(node)
-      if (memberOf(kind, name) === undefined && !isLimit) below(value, join(pointer, name), isShownIn(kind, name))
+      const isDouble = kind === 'schema' && exactable.has(name) && hasDoubles(node)
+      if (memberOf(kind, name) === undefined && !isDouble && !Object.hasOwn(node, exactKeyword(name)))
+        below(value, join(pointer, name), { isShown: isShownIn(kind, name), isWide: isInt64(node) })
     }
   })
   return found

@@ -2,7 +2,7 @@ import { kindOf } from '../../serve/media-types.ts'
 import { withItemSchemas } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
-import { type ExactIntegers, withExactLimits, withExactUnions } from './exact-integers.ts'
+import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
@@ -16,7 +16,7 @@ export function upgrade(
   document: Document,
   integers: ExactIntegers = new Map(),
 ): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactLimits(asOpenApi31(document), integers)
+  const upgraded = withExactKeywords(asOpenApi31(document), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 

@@ -1,4 +1,5 @@
 import type { SerializedParameter, SerializedValue, ServedPath } from '../../serve/contract.ts'
+import { exactKeyword } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
@@ -60,12 +61,16 @@ export function withoutDefaults(document: Document, pointers: Iterable<string>):
   })
 }
 
-/** Returns the default that applies if a parameter is absent: that of its own schema, also through a $ref. */
-export function defaultOf(document: Document, parameter: Parameter): { default?: unknown } {
+/**
+ * Returns the JSON text of the default that applies if a parameter is absent: that of its own schema, also through a
+ * $ref.
+ */
+export function defaultOf(document: Document, parameter: Parameter): { default?: string } {
   if (parameter.required || parameter.in === 'path' || Object.hasOwn(parameter, unusedDefault)) return {}
   const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
-  const holder = own.find(({ schema }) => schema.default !== undefined)
-  return holder === undefined ? {} : { default: holder.schema.default }
+  const holder = own.find(({ schema }) => schema.default !== undefined)?.schema
+  if (holder === undefined) return {}
+  return { default: (holder[exactKeyword('default')] as string | undefined) ?? JSON.stringify(holder.default) }
 }
 
 /** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */

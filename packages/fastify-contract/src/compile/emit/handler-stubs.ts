@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
+import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, isRange, kindOf } from '../../serve/media-types.ts'
@@ -11,7 +12,7 @@ import type { Schema } from '../../serve/schema-keywords.ts'
 import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
-import { type ExactIntegers, exactJson } from '../document/exact-integers.ts'
+import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import {
   exampleResponse,
@@ -283,8 +284,7 @@ function exactValues(schemas: Record<string, Schema>, integers: ExactIntegers): 
     const validate = known.get(key) ?? validator.request(schema, 'example')
     known.set(key, validate)
     try {
-      const text = typeof value === 'bigint' ? `${integers.get(Number(value)) ?? value}` : exactJson(value, integers)
-      const result = validate(parseJson(text))
+      const result = validate(parseJson(String(stringifyJson(withBigints(value, integers)))))
       return 'value' in result && hasKnownDigits(result.value, integers) ? result : undefined
     } catch {
       return undefined

@@ -1,5 +1,5 @@
 import type { McpTable, OperationTool } from '../../mcp/mcp-server.ts'
-import { isIgnored } from '../../serve/exact-keywords.ts'
+import { exactKeyword, isIgnored } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { join, resolve } from '../document/json-pointer.ts'
@@ -117,8 +117,12 @@ function withoutIgnored(schema: Node): Node {
 }
 
 /** Returns the schema of an int64 or uint64 as a string. Its bounds stay with the server. */
-function asDigits({ type, format, description, enum: values, const: value, title, deprecated }: Node): Node {
-  const digits = (one: unknown) => (one === null ? null : String(one))
+function asDigits(node: Node): Node {
+  const { type, format, description, enum: values, const: value, title, deprecated } = node
+  const listed = (keyword: string, all: unknown[]) => {
+    const exact = String(node[exactKeyword(keyword)] ?? all.filter(Number.isInteger).join()).split(',')
+    return all.map((one) => (Number.isInteger(one) ? exact.shift() : one))
+  }
   return {
     type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
     pattern: '^-?[0-9]{1,20}$',
@@ -127,8 +131,8 @@ function asDigits({ type, format, description, enum: values, const: value, title
       .join(' '),
     ...(title !== undefined && { title }),
     ...(deprecated !== undefined && { deprecated }),
-    ...(Array.isArray(values) && { enum: values.map(digits) }),
-    ...(value !== undefined && { const: digits(value) }),
+    ...(Array.isArray(values) && { enum: listed('enum', values) }),
+    ...(value !== undefined && { const: listed('const', [value])[0] }),
   }
 }
 

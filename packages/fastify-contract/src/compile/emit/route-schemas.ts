@@ -1,5 +1,5 @@
 import type { Operation, RouteSchema, Routes } from '../../serve/contract.ts'
-import { exactKeyword, ignoredKeyword, limitKeywords } from '../../serve/exact-keywords.ts'
+import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
@@ -124,7 +124,7 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
 
 /** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
 const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
-const keptExtensions = [ignoredKeyword, ...limitKeywords.map(exactKeyword)]
+const keptExtensions = [ignoredKeyword, ...comparedKeywords.map(exactKeyword)]
 const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */

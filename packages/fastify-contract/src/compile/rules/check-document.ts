@@ -342,8 +342,17 @@ function checkDialect(document: Document, { reject }: Report): void {
 
 /** Rejects integers that would be rounded. Those of examples and extensions do not change what the service does. */
 function checkNumbers(document: Document, { reject, warn }: Report): void {
-  for (const { pointer, isShown } of roundedIntegers(document)) {
-    if (isShown) warn(pointer, 'an integer beyond 2^53 - 1, which the mock and the documentation page round')
-    else reject(pointer, 'an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description')
+  for (const { pointer, isShown, isWide } of roundedIntegers(document)) {
+    if (isShown) warn(pointer, 'an integer beyond 2^53 - 1, which the documentation page rounds')
+    else if (isWide)
+      reject(
+        pointer,
+        'an integer beyond 2^53 - 1 whose digits are uncertain, since its double stands for several integers; state it in the description',
+      )
+    else
+      reject(
+        pointer,
+        'an integer beyond 2^53 - 1 would be rounded; use the type integer with the format int64 or uint64, or state it in the description',
+      )
   }
 }

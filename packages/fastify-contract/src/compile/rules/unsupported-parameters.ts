@@ -1,4 +1,5 @@
 import { parseContentType } from '../../http/request-head.ts'
+import { parseJson } from '../../json/parse-json.ts'
 import type { Operation, Routes, SerializedParameter, SerializedValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -258,10 +259,10 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
   const validator = createValidator(schemas)
   // Many operations have the same parameters, and the compilation of a schema takes a millisecond.
   const known = new Map<string, string | undefined>()
-  const problemOf = (schema: Schema, value: unknown): string | undefined => {
-    const key = JSON.stringify([schema, value])
+  const problemOf = (schema: Schema, text: string): string | undefined => {
+    const key = JSON.stringify([schema, text])
     if (!known.has(key)) {
-      const result = validator.request(schema, 'its default')({ value: structuredClone(value) })
+      const result = validator.request(schema, 'its default')(parseJson(text))
       known.set(key, 'error' in result ? result.error.message : undefined)
     }
     return known.get(key)
@@ -269,7 +270,7 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
   const found = endpoints(document).flatMap(({ parameters: described }, index) => {
     const { parameters, schema } = operations[index] as Operation
     return parameters.flatMap((parameter, position): [string, string][] => {
-      if (!Object.hasOwn(parameter, 'default')) return []
+      if (parameter.default === undefined) return []
       const problem = problemOf(schemaOf(schema, parameter), parameter.default)
       return problem === undefined ? [] : [[described[position]?.pointer as string, problem]]
     })

@@ -19,6 +19,9 @@ export const handlers: Handlers<operations> = {
     const seen = types.join().replace('bigint,bigint,bigint,number,string,string', '')
     return { status: 200, body: seen === '' ? body : { ...body, secret: seen } }
   },
+  async getIds({ path, query }) {
+    return { status: 200, headers: { 'X-Id': path.id }, body: query }
+  },
 }
 
 const post = (send: unknown) => ({ request: 'POST /values', send })
@@ -46,6 +49,18 @@ export const calls: Call[] = [
   same('{"bounded":1152921504606846975,"within":18446744073709551614}'),
   same('{"bounded":-1152921504606846977,"within":9007199254740994}'),
   { ...post('{"bounded":-5,"around":9223372036854775808}'), status: 200 },
+  same('{"chosen":9007199254740993,"fixed":18446744073709551615,"steps":-2305843009213693950}'),
+  same('{"chosen":-9223372036854775808,"steps":0}'),
+  same('{"chosen":5}'),
+  same('{"chosen":null}'),
+  {
+    request: 'GET /ids/9007199254740993',
+    status: 200,
+    headers: { 'x-id': '9007199254740993' },
+    body: '{"from":9007199254740993,"all":[18446744073709551615,1]}',
+  },
+  { request: 'GET /ids/9007199254740993?from=7&all=2', status: 200, body: '{"from":7,"all":[2]}' },
+  { request: 'GET /ids/9007199254740992', status: 400, error: 40003 },
   same('{"mixed":5,"both":9007199254740993}'),
   same('{"mixed":9007199254740993}'),
   same('{"mixed":"9007199254740993","tested":2147483648}'),
@@ -75,6 +90,9 @@ export const calls: Call[] = [
     ['{"bounded":-1152921504606846978}', 'body/bounded must be >= -1152921504606846977'],
     ['{"within":18446744073709551615}', 'body/within must be < 18446744073709551615'],
     ['{"within":9007199254740993}', 'body/within must be > 9007199254740993'],
+    ['{"chosen":9007199254740992}', 'body/chosen must be equal to 9007199254740993 or -9223372036854775808 or 5'],
+    ['{"fixed":18446744073709551614}', 'body/fixed must be equal to 18446744073709551615'],
+    ['{"steps":1152921504606846976}', 'body/steps must be multiple of 1152921504606846975'],
     ['{"unsigned":1.5}', 'body/unsigned must be a uint64 integer'],
   ].map(([send = '', message]): Call => ({ ...refused(send), body: { message } })),
   refused({ mixed: 7 }),

@@ -68,7 +68,8 @@ export async function createMock(
     verifiers: anyCredentials(document),
     errorBody: errorBody as never,
     realm: realm ?? routes.info.title,
-    limits: { authFailures: 0 },
+    // A mock of a busy machine still responds to each request.
+    limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
     log: pino({ level: 'error' }),
   })
   app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {

@@ -225,7 +225,7 @@ function readme({ compiled, document, errorBody }: Project): string {
   const { title } = compiled.routes.info
   return `# ${title.replace(/\s+/g, ' ').trim()}
 
-A service for [${basename(document)}](${document}), with [fastify-contract](https://github.com/plant-store/plant-store/tree/main/packages/fastify-contract#readme).
+A service for [${basename(document)}](${document}), with [fastify-contract](node_modules/fastify-contract/README.md).
 
 \`\`\`sh
 npm install

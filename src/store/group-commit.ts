@@ -149,7 +149,7 @@ export function groupCommit<Item, Outcome>(
  * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
  * and an allowance for the objects around it.
  */
-export const groupCreates = (
+export const groupWrites = (
   commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,
   batchItems = Number.POSITIVE_INFINITY,
 ) =>

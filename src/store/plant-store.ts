@@ -44,7 +44,7 @@ export type PlantQueries = {
   list(from: bigint, limit: number): Promise<StoredPlant[]>
 }
 
-/** Reports that a store cannot answer now. The outcome of the write is unknown, and a retry is safe. */
+/** Reports that a store cannot respond now. The outcome of the write is unknown, and a retry is safe. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   /** Seconds until the next try. */

@@ -140,7 +140,7 @@ t.test('the message shows the invalid body, shortened', async (t) => {
 })
 
 t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (t) => {
-  const refusal = (place: string) => [
+  const rejection = (place: string) => [
     `${place}/400/content: the body of errors 400 does not match the declared schema: body/error must be equal to one of the allowed values`,
   ]
   const responses = { 400: json({ properties: { error: { enum: [40000, 40003] } } }) }
@@ -149,7 +149,7 @@ t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (
     t,
     documentOf(responses, { parameters: [{ name: 'n', in: 'query', schema: integer }] }),
     numbered,
-    refusal(at),
+    rejection(at),
   )
   await refuses(t, documentOf(responses, { parameters: [{ name: 'n', in: 'header', schema: integer }] }), numbered, [])
   await refuses(
@@ -159,11 +159,11 @@ t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (
     [],
   )
   const requestBody = { content: { 'text/plain': {}, 'application/a+json': {} } }
-  await refuses(t, documentOf(responses, { requestBody }), numbered, refusal(at))
+  await refuses(t, documentOf(responses, { requestBody }), numbered, rejection(at))
   for (const schema of [integer, array]) {
     const parameters = [{ name: 'n', in: 'path', required: true, schema }]
     const document = { ...documentOf({}), paths: { '/a/{n}': { get: { operationId: 'a', responses, parameters } } } }
-    await refuses(t, document, numbered, schema === array ? refusal('#/paths/~1a~1%7Bn%7D/get/responses') : [])
+    await refuses(t, document, numbered, schema === array ? rejection('#/paths/~1a~1%7Bn%7D/get/responses') : [])
   }
 })
 

@@ -36,7 +36,7 @@ const created: RequestContext = {
   address: undefined,
   status: 200,
   error: undefined,
-  refusal: undefined,
+  rejection: undefined,
   started: 0,
   duration: 6,
 }
@@ -73,7 +73,7 @@ t.test('a request without an operation is counted without path and method', asyn
     method: 'PROPFIND',
     status: 404,
     error: errorNumbers.noSuchPath,
-    refusal: 'noSuchPath',
+    rejection: 'noSuchPath',
   })
   const found = await values()
   t.equal(found[of('count', { operation: 'none', method: '_OTHER', status: 404 })], 1)
@@ -92,7 +92,7 @@ t.test('rejections are counted by their kind', async (t) => {
   const { handle, refused, shed, values } = measure(t)
   const kinds = Object.keys(errorNumbers) as ErrorName[]
   const counted = (reason: string) => series('plant_store_requests_refused_total', { reason })
-  for (const refusal of kinds) handle({ status: 400, refusal })
+  for (const rejection of kinds) handle({ status: 400, rejection })
   handle({ status: 409, error: 40900 })
   refused('connections')
   refused('malformedRequest')
@@ -197,22 +197,22 @@ t.test('clients cannot cause more than 200 lines of metrics', async (t) => {
   const { handle, tokens, ready, values } = measure(t)
   const kinds = ['noSuchPath', 'noSuchMethod', 'undecodableTarget', 'malformedRequest'] as const
   for (let count = 0; count < 10_000; count++) {
-    const refusal = kinds[count % kinds.length] as (typeof kinds)[number]
-    const error = errorNumbers[refusal]
+    const rejection = kinds[count % kinds.length] as (typeof kinds)[number]
+    const error = errorNumbers[rejection]
     const method = METHODS[count % METHODS.length] as string
     handle({
       operation: undefined,
       method,
       status: Math.trunc(error / 100),
       error,
-      refusal,
+      rejection,
       duration: count,
       client: { name: `${count}`, scopes: [] },
     })
   }
   const usual = ['notJson', 'invalid', 'missingToken', 'invalidToken', 'unsupportedMediaType', 'unavailable'] as const
   for (const kind of usual) {
-    handle({ status: Math.trunc(errorNumbers[kind] / 100), refusal: kind })
+    handle({ status: Math.trunc(errorNumbers[kind] / 100), rejection: kind })
   }
   handle({})
   handle({ status: 409, error: 40900 })

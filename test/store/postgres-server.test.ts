@@ -17,9 +17,9 @@ t.jobs = 4
 
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
-  const refusal =
+  const rejection =
     /^no server can be used: its fsync is off, so it can lose acknowledged plants; change it, or set accept_data_loss=true$/
-  await t.rejects(openStore(server.url()), { message: refusal })
+  await t.rejects(openStore(server.url()), { message: rejection })
   const store = await openStore(`${server.url()}?accept_data_loss=true`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
   await store.close()

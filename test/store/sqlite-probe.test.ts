@@ -56,9 +56,9 @@ t.test('writes fail while the file or its journal has been replaced', async (t) 
     const plant = { id: BigInt(index), name: 'a' }
     renameSync(file, away)
     replace(file)
-    const refusal = { name: 'Unavailable', message: /^\/.* was removed or replaced while it was in use; put it back/ }
-    await t.rejects(store.create(plant), refusal, `${file} ${how}`)
-    await t.rejects(store.ready(), refusal, `${file} ${how}`)
+    const rejection = { name: 'Unavailable', message: /^\/.* was removed or replaced while it was in use; put it back/ }
+    await t.rejects(store.create(plant), rejection, `${file} ${how}`)
+    await t.rejects(store.ready(), rejection, `${file} ${how}`)
     rmSync(file, { force: true })
     renameSync(away, file)
     await store.ready()

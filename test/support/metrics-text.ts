@@ -17,7 +17,7 @@ export async function metricsText(): Promise<string> {
     address: undefined,
     status: 401,
     error: errorNumbers.missingToken,
-    refusal: 'missingToken',
+    rejection: 'missingToken',
     started: 0,
     duration: 1,
   })

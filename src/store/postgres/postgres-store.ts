@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { groupCreates } from '../group-commit.ts'
+import { groupWrites } from '../group-commit.ts'
 import {
   type CreateOutcome,
   type PlantQueries,
@@ -36,17 +36,17 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
     await primary.close()
     throw explainMismatch(error as Error & { code?: string })
   }
-  const creates = groupCreates((batch) => commit(primary, dialect, batch), dialect.batchItems)
+  const writes = groupWrites((batch) => commit(primary, dialect, batch), dialect.batchItems)
   let closing: Promise<void> | undefined
   return {
     ...postgresQueries(async (text, values) => {
       if (closing !== undefined) throw new Error('the store is closed')
       return await withRetries(() => primary.query(text, values))
     }),
-    create: creates.submit,
+    create: writes.submit,
     ready: () => probe(primary, dialect),
     close() {
-      closing ??= creates.close().then(() => primary.close())
+      closing ??= writes.close().then(() => primary.close())
       return closing
     },
   }

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { groupCreates } from '../group-commit.ts'
+import { groupWrites } from '../group-commit.ts'
 import { type CreateOutcome, type PlantQueries, type PlantStore, Unavailable } from '../plant-store.ts'
 import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseRequest, WorkerRequest, WorkerResponse } from './sqlite-worker.ts'
@@ -22,7 +22,7 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
   })
   await once(worker, 'message')
   const send = connect(worker)
-  const creates = groupCreates((batch) => send(batch) as Promise<CreateOutcome[]>)
+  const writes = groupWrites((batch) => send(batch) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
   const sendOpen = async (request: DatabaseRequest) => {
@@ -31,12 +31,12 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
   }
   return {
     ...queriesOf((query, args) => sendOpen({ query, args })),
-    create: creates.submit,
+    create: writes.submit,
     async ready() {
       await sendOpen('probe')
     },
     async close() {
-      closing ??= creates.close().then(() => worker.postMessage('close' satisfies WorkerRequest))
+      closing ??= writes.close().then(() => worker.postMessage('close' satisfies WorkerRequest))
       await closing
       await exit
     },
@@ -58,12 +58,12 @@ function connect(worker: Worker): (request: DatabaseRequest) => Promise<unknown>
   })
   return async (request) => {
     if (failed) throw new Unavailable(stopped)
-    const { result, refusal, journalBytes } = await new Promise<WorkerResponse>((resolve, reject) => {
+    const { result, rejection, journalBytes } = await new Promise<WorkerResponse>((resolve, reject) => {
       pending.push({ resolve, reject })
       worker.postMessage(request satisfies WorkerRequest)
     })
     if (journals.hasSubscribers) journals.publish({ bytes: journalBytes } satisfies JournalMessage)
-    if (refusal === undefined) return result
-    throw refusal.transient ? new Unavailable(refusal.message) : new Error(refusal.message)
+    if (rejection === undefined) return result
+    throw rejection.transient ? new Unavailable(rejection.message) : new Error(rejection.message)
   }
 }

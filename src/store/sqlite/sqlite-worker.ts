@@ -9,9 +9,9 @@ export type DatabaseRequest = StoredPlant[] | { query: string; args: unknown[] }
 /** A request to the thread. */
 export type WorkerRequest = DatabaseRequest | 'close'
 /** Why a request failed without any change, and whether a retry may succeed. */
-type Refusal = { message: string; transient: boolean }
+type Rejection = { message: string; transient: boolean }
 /** The result of a request or why it failed, and the size of the write-ahead log in bytes. */
-export type WorkerResponse = { result?: unknown; refusal?: Refusal; journalBytes: number }
+export type WorkerResponse = { result?: unknown; rejection?: Rejection; journalBytes: number }
 
 /**
  * Errors after which the transaction was rolled back and a retry may succeed: a full disk, an exhausted quota, or a
@@ -62,6 +62,6 @@ function attempt(run: () => unknown): WorkerResponse {
   } catch (error) {
     const { message, code = '' } = error as Error & { code?: string }
     if (fatal.test(code) && !transient.test(code)) throw new Error(message)
-    return { refusal: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
+    return { rejection: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
   }
 }

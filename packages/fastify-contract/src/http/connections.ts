@@ -144,11 +144,11 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   connection.refused = true
   // The bytes belong to the latest request if it is incomplete, else to a new one.
   const own = latest?.req.complete === false ? latest : undefined
-  const isAnswered = own?.headersSent ?? latest?.shouldKeepAlive === false
+  const hasResponse = own?.headersSent ?? latest?.shouldKeepAlive === false
   // The error response must follow this one.
-  const awaited = own === undefined || isAnswered ? latest : previous
+  const awaited = own === undefined || hasResponse ? latest : previous
   const hangUp = () => {
-    if (isAnswered) socket.destroySoon()
+    if (hasResponse) socket.destroySoon()
     else if (own !== undefined) sendError(socket, error, contextOf(own.req), own.getHeaders())
     else {
       const context = newContext('')

@@ -30,9 +30,9 @@ export const wholeBodyReader =
         done(error)
         return
       }
-      const refusal = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.checkFits(bytes.length)
-      if (refusal !== undefined) {
-        done(refusal)
+      const rejection = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.checkFits(bytes.length)
+      if (rejection !== undefined) {
+        done(rejection)
         return
       }
       let body: unknown
@@ -200,8 +200,8 @@ export class GrowingBuffer {
     const { length } = this.#buffer
     if (needed > length) {
       const capacity = Math.min(this.#limit, Math.max(needed, 2 * length, firstCapacity))
-      const refusal = this.#memory?.reserve(capacity - length, length)
-      if (refusal !== undefined) return refusal
+      const rejection = this.#memory?.reserve(capacity - length, length)
+      if (rejection !== undefined) return rejection
       this.#buffer = Buffer.concat([this.bytes], capacity)
     }
     chunk.copy(this.#buffer, this.#length)
@@ -262,8 +262,8 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
     done(error, whole)
   }
   const take = (chunk: Buffer) => {
-    const refusal = buffer.length + chunk.length > limit ? bodyTooLarge(limit) : buffer.add(chunk)
-    if (refusal !== undefined) settle(refusal)
+    const rejection = buffer.length + chunk.length > limit ? bodyTooLarge(limit) : buffer.add(chunk)
+    if (rejection !== undefined) settle(rejection)
   }
   const end = () => settle(null, buffer.bytes)
   // The connection is closed, so this error is only logged and counted.

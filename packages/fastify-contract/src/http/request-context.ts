@@ -26,7 +26,7 @@ export type RequestContext = {
   /** The number of the error, from x-error-numbers of the document. */
   readonly error: number | undefined
   /** The name of the error that rejected the request; undefined if a handler returned the error response. */
-  readonly refusal: string | undefined
+  readonly rejection: string | undefined
   /** Milliseconds, from performance.now(). */
   readonly started: number
   /** Milliseconds, once the request has ended. */
@@ -67,7 +67,7 @@ export const newContext = (method: string, headers: IncomingMessage['headers'] =
   address: undefined,
   status: 0,
   error: undefined,
-  refusal: undefined,
+  rejection: undefined,
   started: performance.now(),
   duration: 0,
 })
@@ -88,23 +88,23 @@ export function recordClient(context: RequestContext, client: Client | undefined
 }
 
 /** Returns whether a status is recorded. What a handler returns afterwards is not sent, and must not be recorded. */
-const isAnswered = ({ status }: RequestContext): boolean => status !== 0
+const hasStatus = ({ status }: RequestContext): boolean => status !== 0
 
 /** Records the name and the number of the error with which the service rejects a request. */
 export function recordRejection(context: RequestContext, kind: string, number: number): void {
-  if (isAnswered(context)) return
+  if (hasStatus(context)) return
   ;(context as Mutable).error = number
-  ;(context as Mutable).refusal = kind
+  ;(context as Mutable).rejection = kind
 }
 
 /** Records the error number of a handler's outcome; undefined for a successful outcome. */
 export function recordError(context: RequestContext, error: number | undefined): void {
-  if (!isAnswered(context)) (context as Mutable).error = error
+  if (!hasStatus(context)) (context as Mutable).error = error
 }
 
 /** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
 export function recordEnd(context: RequestContext, status: number | undefined): void {
-  if (status !== undefined && !isAnswered(context)) (context as Mutable).status = status
+  if (status !== undefined && !hasStatus(context)) (context as Mutable).status = status
   ;(context as Mutable).duration = performance.now() - context.started
 }
 

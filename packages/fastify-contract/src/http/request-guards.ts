@@ -17,7 +17,7 @@ export const responseSent = Symbol('response sent')
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof responseSent | undefined
 
 /** A Fastify hook that may be asynchronous. It calls `done` once, with the error that ends the request, if any. */
-export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
+export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (rejection?: Error) => void) => void
 
 /**
  * Combines guards into one hook, which stops at the first that ends the request: one hook for each would be slower.
@@ -69,9 +69,9 @@ export const checkHead: Guard = ({ raw }) => {
 export const checkLoad =
   (shedLoad: () => ContractError | undefined): Guard =>
   ({ raw }, reply) => {
-    const refusal = shedLoad()
-    if (refusal !== undefined) pauseReading(raw.socket, reply.raw)
-    return refusal
+    const rejection = shedLoad()
+    if (rejection !== undefined) pauseReading(raw.socket, reply.raw)
+    return rejection
   }
 
 /**
@@ -175,8 +175,8 @@ export const serverOptions = {
   // For these errors no hook has run, so two guards are called here.
   frameworkErrors(error, request, reply) {
     assignRequestId(request, reply)
-    const refusal = checkHead(request, reply) ?? error
-    request.server.errorHandler(refusal as typeof error, request, reply)
+    const rejection = checkHead(request, reply) ?? error
+    request.server.errorHandler(rejection as typeof error, request, reply)
   },
   clientErrorHandler: rejectConnection,
   // Fastify's 503 while closing has a different body; requests that arrive then are still served.

@@ -162,8 +162,8 @@ function fieldCollector({ limits, memory }: BodyBounds, done: Promise<void>): Fi
     const more = total - counted
     if (more < smallBody) return
     // Each value is held twice: for the handler, and to validate the whole form.
-    const refusal = memory.checkFits(2 * more, 2 * counted)
-    if (refusal !== undefined) throw refusal
+    const rejection = memory.checkFits(2 * more, 2 * counted)
+    if (rejection !== undefined) throw rejection
     void memory.hold(2 * more, done)
     counted = total
   }
@@ -172,8 +172,8 @@ function fieldCollector({ limits, memory }: BodyBounds, done: Promise<void>): Fi
     try {
       for await (const chunk of source) {
         check(total + buffer.length + chunk.length)
-        const refusal = buffer.add(chunk)
-        if (refusal !== undefined) throw refusal
+        const rejection = buffer.add(chunk)
+        if (rejection !== undefined) throw rejection
       }
       count(buffer.length)
       return buffer.bytes

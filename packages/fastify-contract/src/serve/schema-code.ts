@@ -8,7 +8,7 @@ import type { Content, Routes } from './contract.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
-import { type SerializeIfValid, serializerFunctions, serializerWriter } from './serializer-code.ts'
+import { type SerializeIfValid, serializerFunctions, serializerGenerator } from './serializer-code.ts'
 import { formats } from './string-formats.ts'
 import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './validator.ts'
 
@@ -22,7 +22,7 @@ import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './va
 export function schemaCode(routes: Routes): string {
   const { requests, responses } = schemasOf(routes)
   const validators = validatorWriter(routes)
-  const serializers = serializerWriter(routes.schemas)
+  const serializers = serializerGenerator(routes.schemas)
   const validatorNames = [...requests, ...responses].map(validators.nameOf)
   const serializerNames = responses.map(serializers.nameOf)
   return `(function (${Object.keys(functionsFor([], routes)).join(', ')}) {

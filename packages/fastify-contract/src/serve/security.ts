@@ -26,9 +26,9 @@ export function authenticate(
   return (request, reply, done) => {
     const context = contextOf(request.raw)
     recordOperation(context, operationId)
-    verify(request, (refusal, client) => {
+    verify(request, (rejection, client) => {
       recordClient(context, client)
-      const decision = afterAuthentication(request, reply, refusal, client)
+      const decision = afterAuthentication(request, reply, rejection, client)
       // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
       if (!reply.raw.destroyed) done(decision)
     })
@@ -62,12 +62,12 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
 const optional =
   (authenticate: Authenticator): Authenticator =>
   (request, done) =>
-    authenticate(request, (refusal, client) => {
-      done(client === undefined && isMissing(refusal) ? undefined : refusal, client)
+    authenticate(request, (rejection, client) => {
+      done(client === undefined && isMissing(rejection) ? undefined : rejection, client)
     })
 
-const isMissing = (refusal: Error | undefined): boolean =>
-  refusal instanceof ContractError && refusal.kind === 'missingToken'
+const isMissing = (rejection: Error | undefined): boolean =>
+  rejection instanceof ContractError && rejection.kind === 'missingToken'
 
 const joined = (
   [first = pass, ...more]: Authenticator[],
@@ -81,7 +81,7 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
   scopes.length === 0
     ? (request, done) => verify(request, done, scopes)
     : (request, done) =>
-        verify(request, (refusal, client) => done(refusal ?? scopeError(client, scopes), client), scopes)
+        verify(request, (rejection, client) => done(rejection ?? scopeError(client, scopes), client), scopes)
 
 /**
  * Combines two checks, both of which must pass. The second runs although the first misses its credentials: whether any
@@ -90,11 +90,11 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
-    one(request, (refusal, client) => {
-      if (refusal !== undefined && !isMissing(refusal)) return done(refusal, client)
-      other(request, (otherRefusal, otherClient) => {
-        const isSecond = refusal === undefined || (otherRefusal !== undefined && !isMissing(otherRefusal))
-        done(isSecond ? otherRefusal : refusal, client ?? otherClient)
+    one(request, (rejection, client) => {
+      if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
+      other(request, (otherRejection, otherClient) => {
+        const isSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
+        done(isSecond ? otherRejection : rejection, client ?? otherClient)
       })
     })
 
@@ -102,10 +102,10 @@ const both =
 const either =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
-    one(request, (refusal, client) => {
-      if (refusal === undefined) return done(undefined, client)
-      other(request, (otherRefusal, otherClient) => {
-        if (otherRefusal !== undefined) return done(moreSpecificError(refusal, otherRefusal), client ?? otherClient)
+    one(request, (rejection, client) => {
+      if (rejection === undefined) return done(undefined, client)
+      other(request, (otherRejection, otherClient) => {
+        if (otherRejection !== undefined) return done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
         done(undefined, otherClient)
       })
     })
@@ -129,10 +129,10 @@ function moreSpecificError(first: Error, second: Error): Error {
 }
 
 /** Ranks by status; wrong credentials are more specific than missing ones. */
-function rankOf(refusal: Error): number {
-  if (!(refusal instanceof ContractError)) return Number.POSITIVE_INFINITY
-  const index = order.indexOf(refusal.statusCode)
-  return 2 * (index === -1 ? refusal.statusCode : index) + (refusal.kind === 'missingToken' ? 0 : 1)
+function rankOf(rejection: Error): number {
+  if (!(rejection instanceof ContractError)) return Number.POSITIVE_INFINITY
+  const index = order.indexOf(rejection.statusCode)
+  return 2 * (index === -1 ? rejection.statusCode : index) + (rejection.kind === 'missingToken' ? 0 : 1)
 }
 
 const challengesOf = ({ headers }: ContractError): string => headers[challengeHeader] ?? ''
@@ -161,17 +161,17 @@ export function authLimits(failures: RateLimit, requests: RequestLimit) {
     afterAuthentication(
       request: FastifyRequest,
       reply: FastifyReply,
-      refusal: Error | undefined,
+      rejection: Error | undefined,
       client: Client | undefined,
     ): Error | undefined {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
-      if (refusal !== undefined && isUnauthenticated(refusal))
-        return tooMany(failures.take(addressOf(request))) ?? refusal
-      if (client === undefined) return refusal
+      if (rejection !== undefined && isUnauthenticated(rejection))
+        return tooMany(failures.take(addressOf(request))) ?? rejection
+      if (client === undefined) return rejection
       const seconds = requests.take(client.name)
       const fields = requests.fields?.(client.name)
       if (fields !== undefined) reply.headers(fields)
-      return tooMany(seconds) ?? refusal
+      return tooMany(seconds) ?? rejection
     },
   }
 }

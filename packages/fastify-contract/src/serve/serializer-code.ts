@@ -32,14 +32,14 @@ export const serializerFunctions = { json, quote, ucs2length: ucs2length.default
 
 /** Returns the checking serializer of one schema. */
 export function compileSerializer(shared: Record<string, Schema>, schema: Schema): SerializeIfValid {
-  const writer = serializerWriter(shared)
+  const writer = serializerGenerator(shared)
   const name = writer.nameOf(schema)
   const functions = { ...serializerFunctions, compilePattern }
   return new Function(...Object.keys(functions), `${writer.code()}\nreturn ${name}`)(...Object.values(functions))
 }
 
 /** Writes the code of checking serializers. */
-export type SerializerWriter = {
+export type SerializerGenerator = {
   /** Returns the name of the serializer of a schema. */
   nameOf(schema: Schema): string
   /** Returns the code of all serializers that were named. */
@@ -98,7 +98,7 @@ const arrayChecks: Record<string, Check> = {
  * validation and a serialization take. They write the text that `createSerializer` writes. They leave to the validator
  * what they cannot prove valid: schemas with other keywords, inexact numbers, and instances of classes.
  */
-export function serializerWriter(shared: Record<string, Schema>): SerializerWriter {
+export function serializerGenerator(shared: Record<string, Schema>): SerializerGenerator {
   const identityOf = schemaIdentities()
   const names = new Map<string, string>()
   const named: (() => string)[] = []

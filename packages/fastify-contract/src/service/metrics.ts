@@ -64,7 +64,7 @@ export function createMetrics({ version }: { version: string }, prefix: string):
     labelNames: ['reason'],
     registers,
   })
-  const refusalsOf = cached((reason: string) => refusals.labels({ reason }))
+  const rejectionsOf = cached((reason: string) => refusals.labels({ reason }))
   const shed = new Counter({
     name: `${prefix}_requests_shed_total`,
     help: 'Requests rejected because of overload, by reason.',
@@ -87,14 +87,14 @@ export function createMetrics({ version }: { version: string }, prefix: string):
     begin() {
       active++
     },
-    end({ operation, method, status, refusal, duration }) {
+    end({ operation, method, status, rejection, duration }) {
       active--
       // OpenTelemetry's value for an unknown method: a client could otherwise choose the label.
       const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
       durationsOf(status)(duration / 1_000)
-      if (refusal !== undefined) refusalsOf(refusal).inc()
+      if (rejection !== undefined) rejectionsOf(rejection).inc()
     },
-    refused: (reason) => refusalsOf(reason).inc(),
+    refused: (reason) => rejectionsOf(reason).inc(),
     shed: (reason) => shed.inc({ reason }),
     tokens,
     ready,

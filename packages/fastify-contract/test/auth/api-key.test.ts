@@ -17,8 +17,8 @@ function keyOf(place: ApiKeyLocation, { headers = {}, query = '' }: { headers?: 
   const verifier = apiKey(place, verify)(verifierContext(undefined as never)) as Verifier
   verifier(
     request,
-    (refusal) => {
-      if (refusal !== undefined) told = (refusal as { kind?: string }).kind
+    (rejection) => {
+      if (rejection !== undefined) told = (rejection as { kind?: string }).kind
     },
     [],
   )

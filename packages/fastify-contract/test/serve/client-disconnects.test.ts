@@ -135,7 +135,7 @@ t.test('a handler whose request was rejected meanwhile does not change its recor
     const { closed } = await openSocket(t, await listen(), malformed)
     t.match(await closed(), /^HTTP\/1\.1 400 .*"error":40000/s)
     await until(() => isDone && ended.length === 1, 'the end of the request')
-    t.match(ended, [{ operation: 'open', status: 400, error: 40000, refusal: 'malformedRequest' }])
+    t.match(ended, [{ operation: 'open', status: 400, error: 40000, rejection: 'malformedRequest' }])
     await app.close()
   }
 })

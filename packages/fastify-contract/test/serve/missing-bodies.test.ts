@@ -69,12 +69,12 @@ t.test('empty text and empty bytes are a body', async (t) => {
 })
 
 t.test('a 415 mentions the charset if the request names one', async (t) => {
-  const refusal = (answer: string) => /"message":"(.*?)"/.exec(answer)?.[1]
+  const rejection = (answer: string) => /"message":"(.*?)"/.exec(answer)?.[1]
   const types = Object.keys(content).join(' or ')
-  t.equal(refusal(await post('/required', 'Content-Type: image/gif')), `the media type must be ${types}`)
-  t.equal(refusal(await post('/required')), `the media type must be ${types}`)
+  t.equal(rejection(await post('/required', 'Content-Type: image/gif')), `the media type must be ${types}`)
+  t.equal(rejection(await post('/required')), `the media type must be ${types}`)
   t.equal(
-    refusal(await post('/required', 'Content-Type: text/plain; charset=latin1')),
+    rejection(await post('/required', 'Content-Type: text/plain; charset=latin1')),
     `the media type must be ${types}, with no charset but utf-8`,
   )
 })

@@ -197,9 +197,9 @@ t.test('a form gets 503 while another one holds the memory', async (t) => {
   const { port } = await serve(t, collect, { memory })
   const form = part('name', 'a'.repeat(3_000)) + end
   const isTaken = () => {
-    const refusal = memory.reserve(2_000, 0)
-    if (refusal === undefined) memory.release(2_000)
-    return refusal !== undefined
+    const rejection = memory.reserve(2_000, 0)
+    if (rejection === undefined) memory.release(2_000)
+    return rejection !== undefined
   }
   await openSocket(t, port, head(`Content-Length: ${form.length}`) + form.slice(0, 2_900))
   await until(isTaken, 'the first form to arrive')

@@ -7,16 +7,16 @@ import { authenticator, requiredScopes } from '../../src/serve/security.ts'
 const refused = (error: Error): Verifier => {
   return (_request, done) => done(error)
 }
-const refusal = (kind: ErrorName, challenge?: string) =>
+const rejection = (kind: ErrorName, challenge?: string) =>
   new ContractError(kind, kind, challenge === undefined ? {} : { 'www-authenticate': challenge })
 const client = { name: 'gardener', scopes: ['read', 'write'] }
 
-const missing = refusal('missingToken', 'Bearer realm="r"')
-const keyless = refusal('missingToken')
-const invalid = refusal('invalidToken', 'Basic realm="r"')
-const scopeless = refusal('insufficientScope')
-const limited = refusal('tooManyRequests')
-const failed = refusal('internal')
+const missing = rejection('missingToken', 'Bearer realm="r"')
+const keyless = rejection('missingToken')
+const invalid = rejection('invalidToken', 'Basic realm="r"')
+const scopeless = rejection('insufficientScope')
+const limited = rejection('tooManyRequests')
+const failed = rejection('internal')
 const unavailable = Object.assign(new Error('the issuer is away'), { retryAfter: 1 })
 const verifiers: Verifiers = {
   missing: refused(missing),
@@ -32,9 +32,9 @@ const verifiers: Verifiers = {
 
 /** Checks a request against the security requirements of an operation and returns the outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
-  let told: { refusal?: Error | undefined; name?: string | undefined } = {}
-  authenticator(requirements, given)({} as FastifyRequest, (refusal, client) => {
-    told = { refusal, name: client?.name }
+  let told: { rejection?: Error | undefined; name?: string | undefined } = {}
+  authenticator(requirements, given)({} as FastifyRequest, (rejection, client) => {
+    told = { rejection, name: client?.name }
   })
   return told
 }
@@ -45,44 +45,44 @@ t.test('of two rejections the more specific one is returned', async (t) => {
   for (const [one, first] of names.entries()) {
     for (const [other, second] of names.entries()) {
       const { message } = heavier[Math.max(one, other)] as Error
-      t.match(ask([{ [first]: [] }, { [second]: [] }]).refusal, { message }, `${first}, ${second}`)
+      t.match(ask([{ [first]: [] }, { [second]: [] }]).rejection, { message }, `${first}, ${second}`)
     }
   }
 })
 
 t.test('a 401 has one challenge per alternative', async (t) => {
   const challengeOf = (...schemes: string[]) =>
-    (ask(schemes.map((scheme) => ({ [scheme]: [] }))).refusal as ContractError).headers['www-authenticate']
+    (ask(schemes.map((scheme) => ({ [scheme]: [] }))).rejection as ContractError).headers['www-authenticate']
   t.equal(challengeOf('missing', 'invalid'), 'Bearer realm="r", Basic realm="r"')
   t.equal(challengeOf('invalid', 'missing', 'invalid'), 'Basic realm="r", Bearer realm="r"')
   t.equal(challengeOf('keyless', 'missing'), 'Bearer realm="r"')
-  t.equal(ask([{ keyless: [] }, { keyless: [] }]).refusal, keyless)
-  t.equal(ask([{ missing: [] }, { limited: [] }]).refusal, limited, 'no other status has a challenge')
+  t.equal(ask([{ keyless: [] }, { keyless: [] }]).rejection, keyless)
+  t.equal(ask([{ missing: [] }, { limited: [] }]).rejection, limited, 'no other status has a challenge')
 })
 
 t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {
   for (const scheme of ['client', 'nobody']) {
     t.match(
-      ask([{ [scheme]: ['read', 'delete'] }]).refusal,
+      ask([{ [scheme]: ['read', 'delete'] }]).rejection,
       { kind: 'insufficientScope', statusCode: 403, headers: {} },
       scheme,
     )
   }
-  t.same(ask([{ client: ['read', 'write'] }]), { refusal: undefined, name: 'gardener' })
-  t.match(ask([{ client: ['delete'] }]).refusal, {
+  t.same(ask([{ client: ['read', 'write'] }]), { rejection: undefined, name: 'gardener' })
+  t.match(ask([{ client: ['delete'] }]).rejection, {
     message: 'a scope is missing; the operation needs delete',
   })
 })
 
 t.test('each alternative, and each scheme of a combination, has its own scopes', async (t) => {
-  t.match(ask([{ client: ['delete'] }, { client: ['write'] }]), { refusal: undefined, name: 'gardener' })
-  t.match(ask([{ client: ['delete'] }, { missing: [] }]).refusal, { statusCode: 403 })
-  t.match(ask([{ missing: [] }, { client: ['delete'] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
-  t.match(ask([{ client: ['write'], nobody: [] }]), { refusal: undefined, name: 'gardener' })
-  t.match(ask([{ nobody: [], client: ['delete'] }]).refusal, { statusCode: 403 })
-  t.match(ask([{ client: ['write'], nobody: ['write'] }]).refusal, { statusCode: 403 })
-  t.match(ask([{ client: [], limited: [] }]), { refusal: limited, name: 'gardener' })
-  t.match(ask([{ client: ['delete'], missing: [] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
+  t.match(ask([{ client: ['delete'] }, { client: ['write'] }]), { rejection: undefined, name: 'gardener' })
+  t.match(ask([{ client: ['delete'] }, { missing: [] }]).rejection, { statusCode: 403 })
+  t.match(ask([{ missing: [] }, { client: ['delete'] }]), { rejection: { statusCode: 403 }, name: 'gardener' })
+  t.match(ask([{ client: ['write'], nobody: [] }]), { rejection: undefined, name: 'gardener' })
+  t.match(ask([{ nobody: [], client: ['delete'] }]).rejection, { statusCode: 403 })
+  t.match(ask([{ client: ['write'], nobody: ['write'] }]).rejection, { statusCode: 403 })
+  t.match(ask([{ client: [], limited: [] }]), { rejection: limited, name: 'gardener' })
+  t.match(ask([{ client: ['delete'], missing: [] }]), { rejection: { statusCode: 403 }, name: 'gardener' })
 })
 
 t.test('a verifier receives the scopes', async (t) => {
@@ -97,23 +97,23 @@ t.test('a verifier receives the scopes', async (t) => {
 })
 
 t.test('optional credentials identify the client, whatever the order of the alternatives', async (t) => {
-  const anonymous = { refusal: undefined, name: undefined }
+  const anonymous = { rejection: undefined, name: undefined }
   for (const order of [(requirement: object) => [{}, requirement], (requirement: object) => [requirement, {}]] as ((
     requirement: object,
   ) => Record<string, string[]>[])[]) {
-    t.same(ask(order({ client: [] })), { refusal: undefined, name: 'gardener' }, 'valid credentials')
+    t.same(ask(order({ client: [] })), { rejection: undefined, name: 'gardener' }, 'valid credentials')
     t.same(ask(order({ missing: [] })), anonymous, 'no credentials')
-    t.same(ask(order({ invalid: [] })), { refusal: invalid, name: undefined }, 'wrong credentials')
-    t.match(ask(order({ client: ['delete'] })), { refusal: { statusCode: 403 } }, 'a missing scope')
-    t.same(ask(order({ client: [], missing: [] })), { refusal: missing, name: 'gardener' }, 'half of the credentials')
-    t.same(ask(order({ missing: [], client: [] })), { refusal: missing, name: 'gardener' }, 'the other half')
-    t.same(ask(order({ missing: [], invalid: [] })), { refusal: invalid, name: undefined }, 'half of them, wrong')
+    t.same(ask(order({ invalid: [] })), { rejection: invalid, name: undefined }, 'wrong credentials')
+    t.match(ask(order({ client: ['delete'] })), { rejection: { statusCode: 403 } }, 'a missing scope')
+    t.same(ask(order({ client: [], missing: [] })), { rejection: missing, name: 'gardener' }, 'half of the credentials')
+    t.same(ask(order({ missing: [], client: [] })), { rejection: missing, name: 'gardener' }, 'the other half')
+    t.same(ask(order({ missing: [], invalid: [] })), { rejection: invalid, name: undefined }, 'half of them, wrong')
     t.same(ask(order({ missing: [], keyless: [] })), anonymous, 'neither half')
-    t.same(ask(order({ unavailable: [] })).refusal, unavailable, 'credentials that cannot be checked')
+    t.same(ask(order({ unavailable: [] })).rejection, unavailable, 'credentials that cannot be checked')
   }
-  t.same(ask([{ missing: [] }, {}, { client: [] }]), { refusal: undefined, name: 'gardener' })
-  t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { refusal: { kind: 'invalidToken' } })
-  t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener' })
+  t.same(ask([{ missing: [] }, {}, { client: [] }]), { rejection: undefined, name: 'gardener' })
+  t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { rejection: { kind: 'invalidToken' } })
+  t.same(ask([{ invalid: [] }, { client: [] }]), { rejection: undefined, name: 'gardener' })
   for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]]) {
     t.same(ask(requirements as Record<string, string[]>[]), anonymous)
   }

@@ -9,7 +9,7 @@ const batches = channel('plant-store:batch')
 
 /**
  * Queue length at which a batch starts without waiting for the next turn of the event loop. With more than 1,024
- * readable connections, libuv polls up to 48 times before that turn, for 1,024 connections each time.
+ * busy connections, libuv can read up to 48 x 1,024 connections before that turn.
  */
 const longQueue = 64
 
@@ -27,7 +27,10 @@ type Options<Item> = {
 }
 
 export type GroupCommit<Item, Outcome> = {
-  /** Resolves with the outcome of the item's own commit; rejects with its error, or `Unavailable` for a full queue. */
+  /**
+   * Resolves with the item's outcome, once its batch is committed. Rejects with the item's error, with `Unavailable` if
+   * the queue is full, or with an error after `close`.
+   */
   submit(item: Item): Promise<Outcome>
   /** Rejects new items and resolves when every pending one has its outcome. */
   close(): Promise<void>

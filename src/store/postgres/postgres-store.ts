@@ -59,7 +59,7 @@ function explainMismatch(error: Error & { code?: string }): Error {
 }
 
 /**
- * Creates a plant with a random id and removes it in the same transaction, so that no other transaction sees it. The
+ * Commits a transaction that inserts a plant with a random id and undoes that, so that no other transaction sees it. The
  * probe needs the same statement and privileges as a write, and its commit waits for the same disk and standby.
  */
 async function probe(primary: Primary, dialect: Dialect): Promise<void> {

@@ -148,7 +148,10 @@ export function bodyMemory(limit: number, shed: () => void) {
     release(bytes: number): void {
       arriving -= bytes
     },
-    /** Returns an error if the parsed value of `bytes` more of a body, of which `held` are counted, does not fit. */
+    /**
+     * Returns an error if the parsed value of `bytes` more of a body does not fit beside the values that `hold` counts.
+     * Of these, `held` bytes belong to the same body. The caller of the handler calls `hold`.
+     */
     checkFits(bytes: number, held = 0): ContractError | undefined {
       const isAlone = values === valueFactor * held
       const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit

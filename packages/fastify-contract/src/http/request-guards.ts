@@ -47,7 +47,7 @@ export const checkFraming =
     }
   }
 
-/** Adds X-Request-Id to the response, records the client's address, and sets the server's log on both. */
+/** Adds X-Request-Id to the response, records the client's address, and sets the server's log on request and reply. */
 export const assignRequestId: Guard = (request, reply) => {
   // Fastify was created without a logger, and sets a silent one.
   const { log } = request.server
@@ -128,8 +128,6 @@ export function disableNodeExpectHandling(app: FastifyInstance<Server>): void {
       app.server.emit('request', request, response)
     })
   }
-  // Node.js would silently drop headers beyond its count; the limit on their size still applies.
-  app.server.maxHeadersCount = 0
 }
 
 /** The bodies that an operation accepts. */

@@ -75,10 +75,11 @@ export type AnyServerOptions = Omit<ServerOptions<unknown>, 'handlers' | 'errorB
  * lists every operation without a handler or verifier, and every extra handler.
  *
  * As in any Fastify application, the caller may add plugins, decorators, hooks and routes until the instance is ready.
- * Their hooks apply to the operations, and run after the hooks of this function and before authentication. From
- * preHandler on, `requestContext` names the operation. Only streams are sent without onSend hooks. The operations are
- * registered when the instance loads its plugins, which `await` does too, so an onRoute hook sees them if
- * it is added in `plugins`, or at once and without a plugin.
+ * Their hooks apply to the operations; onRequest hooks run after those of this function and before authentication. From
+ * preParsing on, `requestContext` names the operation. Only streams are sent without onSend hooks.
+ *
+ * The operations are registered when Fastify loads its plugins (`ready`, `listen`, or `await app`). Add an onRoute hook
+ * in the option `plugins`, or directly after createServer returns: a hook in a later plugin misses them.
  */
 export function createServer<Operations>(options: ServerOptions<Operations>): FastifyInstance {
   const limits = { ...defaultLimits, ...options.limits }
@@ -123,6 +124,8 @@ export function buildServer(
   // setServerLogger sets this log on each request.
   if (log !== undefined) app.log = log
   app.server.maxConnections = limits.connections
+  // Node.js would silently drop headers beyond its count; the limit on their size still applies.
+  app.server.maxHeadersCount = 0
   disableNodeExpectHandling(app)
   app.addHook('onClose', async () => shedder.close())
   const writeError = errorWriter(errorBody, errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))

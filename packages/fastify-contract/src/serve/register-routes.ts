@@ -9,8 +9,8 @@ import type { Operation, Routes, ServedOperation, ServedPath } from './contract.
 type OptionsOf = (operation: Operation) => RouteOptions
 
 /**
- * Registers the routes of all operations, routes that respond with 501 for those that are not supported, and routes
- * that respond with 405 where Fastify's router would find others.
+ * Registers the routes of all operations. Adds routes that respond with 501 for the operations that `generate` skipped,
+ * and routes that respond with 405 where Fastify's router would otherwise choose the operation of a more general path.
  */
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
   const { operations, skipped = [] } = routes
@@ -50,7 +50,7 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
  */
 const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0] = {
   name: 'template',
-  // The router makes one for each of its nodes, and a node has one pattern.
+  // The router creates a storage for each of its nodes. All routes of a node have the same pattern.
   storage() {
     let pattern: RegExp | undefined
     let routes: never
@@ -141,7 +141,7 @@ function pathsOf(operations: ServedOperation[]): Path[] {
   return [...paths.values()]
 }
 
-/** Returns a path with values that no literal path has: U+0000 is refused in requests. */
+/** Returns a path with values that no literal path has: a request with U+0000 is rejected. */
 const sampleOf = (path: ServedPath['path']): string => path.replace(/\{[^}]*\}/g, '\0')
 
 /** Returns whether all requests of a path match another, more general path, too. */

@@ -74,7 +74,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const negotiation = contentNegotiation(operation.schema)
   const splitPath = pathTexts(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
-  const isStreamed = mayStream(operation.schema)
+  const mayRespondWithStream = mayStream(operation.schema)
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
@@ -82,11 +82,11 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...(body === undefined ? [] : [inOrder(body.guards)]), // 415
     ],
-    // http/read-body.ts reads the body, unless the handler does: 413, 503, 400
+    // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
     validatorCompiler: partValidatorCompiler(operation, validator, body), // 400
-    ...((isStreamed || body?.open !== undefined) && {
-      preHandler: [openStreams(isStreamed), ...(body?.open === undefined ? [] : [body.open])],
+    ...((mayRespondWithStream || body?.open !== undefined) && {
+      preHandler: [openStreams(mayRespondWithStream), ...(body?.open === undefined ? [] : [body.open])],
     }),
     handler: operationHandler(parts, body, negotiation),
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
@@ -141,7 +141,7 @@ function handlerInput(
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
-  const isStreamed = mayStream(schema) || mayReadBody(schema)
+  const hasSignal = mayStream(schema) || mayReadBody(schema)
   const plain = (request: FastifyRequest) => ({
     body: request.body,
     path: schema.params === undefined ? none : request.params,
@@ -150,12 +150,12 @@ function handlerInput(
     cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
-  if (negotiation === undefined && !isStreamed && body?.bodyOf === undefined) return plain
+  if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
     ...body?.bodyOf?.(request),
     ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
-    ...(isStreamed && { signal: streamScope(request.raw).signal }),
+    ...(hasSignal && { signal: streamScope(request.raw).signal }),
   })
 }
 

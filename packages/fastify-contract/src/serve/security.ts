@@ -84,8 +84,8 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
         verify(request, (rejection, client) => done(rejection ?? scopeError(client, scopes), client), scopes)
 
 /**
- * Combines two checks, both of which must pass. The second runs although the first misses its credentials: whether any
- * were sent decides on a request with optional credentials.
+ * Combines two checks, both of which must pass. The second runs even if the credentials of the first are missing: where
+ * credentials are optional, a request is anonymous only if it has none at all.
  */
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
@@ -105,7 +105,8 @@ const either =
     one(request, (rejection, client) => {
       if (rejection === undefined) return done(undefined, client)
       other(request, (otherRejection, otherClient) => {
-        if (otherRejection !== undefined) return done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
+        if (otherRejection !== undefined)
+          return done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
         done(undefined, otherClient)
       })
     })

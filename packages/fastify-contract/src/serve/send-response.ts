@@ -26,8 +26,8 @@ export type HandlerResponse = { status: number; headers?: Record<string, unknown
 const none: HeaderTexts = []
 
 /**
- * Returns a function that sends the outcomes of an operation's handler. If an outcome does not match its response, it
- * throws, or for a stream returns a promise that rejects.
+ * Returns a function that sends what the handler of an operation returns. If that does not match the document, the
+ * function throws, or for a stream returns a promise that rejects.
  */
 export function responseSender(operation: Operation, validator: Validator) {
   const { operationId, schema } = operation
@@ -110,9 +110,9 @@ function jsonSender(key: string, mediaType: string): SendBody {
     // Fastify would send either as it is, without validation.
     if (body instanceof Uint8Array || isStream(body)) throw new Error('a JSON body must be neither bytes nor a stream')
     write ??= reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
-    // Without an explicit serializer, Fastify would send a string body as it is, not as a JSON string.
     const serializer = headers.length === 0 ? write : withHeaders(write, reply, headers)
     reply.type(contentType === undefined ? ownContentType : contentTypeOf(contentType))
+    // Without an explicit serializer, Fastify would send a string body as it is, not as a JSON string.
     reply.serializer(serializer).send(body)
     return undefined
   }

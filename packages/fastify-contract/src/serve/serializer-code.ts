@@ -32,13 +32,13 @@ export const serializerFunctions = { json, quote, ucs2length: ucs2length.default
 
 /** Returns the checking serializer of one schema. */
 export function compileSerializer(shared: Record<string, Schema>, schema: Schema): SerializeIfValid {
-  const writer = serializerGenerator(shared)
-  const name = writer.nameOf(schema)
+  const generator = serializerGenerator(shared)
+  const name = generator.nameOf(schema)
   const functions = { ...serializerFunctions, compilePattern }
-  return new Function(...Object.keys(functions), `${writer.code()}\nreturn ${name}`)(...Object.values(functions))
+  return new Function(...Object.keys(functions), `${generator.code()}\nreturn ${name}`)(...Object.values(functions))
 }
 
-/** Writes the code of checking serializers. */
+/** Generates the code of checking serializers. */
 export type SerializerGenerator = {
   /** Returns the name of the serializer of a schema. */
   nameOf(schema: Schema): string
@@ -55,8 +55,9 @@ const typesOf = ({ type = allTypes }: ObjectSchema): string[] => [type as string
 const allowsType = (schemas: ObjectSchema[], type: string): boolean =>
   schemas.map(typesOf).every((types) => types.includes(type) || (type === 'integer' && types.includes('number')))
 
-/** The keywords that a serializer checks, or that assert nothing. */
+/** The keywords that a serializer checks, or that assert nothing. Schemas with others are left to the validator. */
 const provableKeywords = new Set(['enum', 'const', ...plainKeywords])
+// These plain keywords have no code here.
 for (const keyword of ['patternProperties', 'unevaluatedProperties', 'maxProperties', 'prefixItems', ignoredKeyword]) {
   provableKeywords.delete(keyword)
 }
@@ -94,9 +95,10 @@ const arrayChecks: Record<string, Check> = {
 }
 
 /**
- * Returns a writer of the code of serializers that check a value and write it in one pass, in a third of the time that a
+ * Returns a generator of serializers that check a value and write it in one pass, in a third of the time that a
  * validation and a serialization take. They write the text that `createSerializer` writes. They leave to the validator
- * what they cannot prove valid: schemas with other keywords, inexact numbers, and instances of classes.
+ * what they cannot prove valid: schemas with other keywords, inexact numbers, and instances of classes where only listed
+ * properties are sent.
  */
 export function serializerGenerator(shared: Record<string, Schema>): SerializerGenerator {
   const identityOf = schemaIdentities()
@@ -114,7 +116,10 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     },
   }
 
-  /** Returns the name of the function that writes the values that these schemas describe together. */
+  /**
+   * Returns the name of the function that writes the values that these schemas describe together. `isRemovalSafe` tells
+   * that no keyword above these schemas looks into the members of their values, so unlisted members can be left out.
+   */
   function writerOf(schemas: Schema[], isRemovalSafe: boolean): string {
     const merged = mergeKeywords(shared, schemas)
     const described = [...merged.schemas].filter((schema) => Object.keys(schema).join() !== '$ref')
@@ -205,7 +210,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
       'return undefined',
     ]
 
-    /** Returns the condition that a value satisfies some keywords of all schemas. */
+    /** Returns the code of a condition: the value satisfies each keyword of `checks` in each schema. */
     function conditionOf(checks: Record<string, Check>, number = 'value'): string {
       const conditions = described.flatMap((schema) =>
         Object.entries(checks).flatMap(([keyword, check]) =>

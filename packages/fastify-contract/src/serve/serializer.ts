@@ -40,17 +40,20 @@ function object(names: Iterable<string>, value: object, writerOf: (name: string)
 }
 
 /**
- * Returns the serializer of one schema, for values that are valid under it. A serializer sends a value as it is, but for
- * ignored properties and for properties that a plain object schema does not list: one that has only `plainKeywords`,
- * where no keyword above it looks into its members. Without these properties the value is still valid, whatever they
- * were. It writes a bigint as an integer; fast-json-stringify rounds it on newer versions of V8.
+ * Returns the serializer of one schema, for values that are valid under it. It leaves out ignored properties, and those
+ * that a plain object schema does not list. A schema is plain if it has only `plainKeywords` and no keyword above it
+ * looks into its members: then the value stays valid without the unlisted properties. Everything else is written as it
+ * is. A bigint becomes an integer; fast-json-stringify rounds it on newer versions of V8.
  */
 export function createSerializer(shared: Record<string, Schema>, schema: Schema): Serialize {
   const identityOf = schemaIdentities()
   const writers = new Map<string, Serialize>()
   return writerOf([schema], true)
 
-  /** Returns the function that writes the values that these schemas describe together. */
+  /**
+   * Returns the function that writes the values that these schemas describe together. `isRemovalSafe` tells that no
+   * keyword above these schemas looks into the members of their values.
+   */
   function writerOf(schemas: Schema[], isRemovalSafe: boolean): Serialize {
     const merged = mergeKeywords(shared, schemas)
     if (isWhole(shared, merged)) return json

@@ -26,8 +26,8 @@ const maxLengthForAll = 16_384
 
 export type Validator = {
   /**
-   * Returns a function that validates one part of a request; messages call it `part`. It returns the value for the
-   * handler, with int64 integers as bigint and without ignored properties, or a ContractError.
+   * Returns a function that validates one part of a request, which messages call `part`. For a valid value the function
+   * returns the value for the handler, with int64 integers as bigint and without ignored properties.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
   /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
@@ -47,7 +47,10 @@ export type Validate = {
   errors?: ErrorObject[] | null | undefined
 }
 
-/** Compiled schemas: the functions of each schema, and the list to which the validators add locations. */
+/**
+ * Compiled schemas: the functions of each schema, and the list to which a validation adds the locations of int64
+ * integers and ignored properties.
+ */
 export type CompiledSchemas = {
   validators: Map<Schema, Validate>
   serializers: Map<Schema, SerializeIfValid>
@@ -78,13 +81,13 @@ export function createValidator(
     })
   }
 
-  /** Returns a function that returns whether a document is valid, after `use` of the locations if it is. */
+  /** Returns a function that returns whether a document is valid. It first passes the locations of a valid one to `use`. */
   function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
     const validator = lazily(() => validators.get(schema) ?? compileSchema(ajv(), schema))
     return (document) => {
       const isValid = run(validator(), document)
       if (isValid) use(document, found)
-      // It would keep the body in memory.
+      // The locations would keep the body in memory.
       found.length = 0
       return isValid
     }
@@ -95,7 +98,7 @@ export function createValidator(
     const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as Validate
     run(validate, document)
     const message = describe(part, validate.errors as ErrorObject[])
-    // Both would keep the body in memory.
+    // The locations and the errors would keep the body in memory.
     found.length = 0
     validate.errors = null
     return message

@@ -11,7 +11,9 @@ const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toSt
 async function verified(authorization: string | undefined, verify: VerifyPassword) {
   const request = { headers: { authorization }, raw: { socket: {} } } as unknown as FastifyRequest
   const verifier = await basic(verify)(context)
-  return await new Promise<unknown>((resolve) => verifier(request, (rejection, client) => resolve(rejection ?? client), []))
+  return await new Promise<unknown>((resolve) =>
+    verifier(request, (rejection, client) => resolve(rejection ?? client), []),
+  )
 }
 
 /** Returns the credentials that the verifier reads; undefined when it looks up no client. */

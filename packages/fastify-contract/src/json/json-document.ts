@@ -1,8 +1,8 @@
 /** A parsed JSON document. Its root is the member `value`, so that the root has a holder and a key like any value. */
 export type JsonDocument = {
   value: unknown
-  /** The length of its text in characters. */
-  length?: number
+  /** The length of its text in characters; 0 without a text. */
+  length: number
   /** The exact value of each number whose double may differ from it, by its object or array, then by its key. */
   digits?: Map<object, Map<string | number, Digits>>
 }
@@ -46,7 +46,7 @@ export function copyDigits(
  * they differ. Objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
-  const document: JsonDocument = { value }
+  const document: JsonDocument = { value, length: 0 }
   document.value = doubled(document, value)
   keepBigint(document, document, 'value', value)
   return document

@@ -64,7 +64,7 @@ export function multipartReader(
       }
       checkMediaType(part, field)
       if (field.part.isFile) {
-        add(whole, field, { value: { [name]: '' } })
+        add(whole, field, { value: { [name]: '' }, length: 0 })
         yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }
         continue
       }

@@ -109,7 +109,7 @@ export function createValidator(
       const isValid = check(schema, convertLocations)
       return (document) => {
         if (isValid(document)) return { value: document.value }
-        const describesAll = (document.length ?? 0) <= maxLengthForAll
+        const describesAll = document.length <= maxLengthForAll
         return { error: new ContractError('invalid', describeErrors(part, schema, document, describesAll)) }
       }
     },

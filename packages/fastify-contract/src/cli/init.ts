@@ -191,14 +191,14 @@ function summary({ folder, copies, files, handlers, errors, compiled, rejection 
 const firstOf = (list: string[], count: number, indent = ''): string[] =>
   list.length > count ? [...list.slice(0, count), `${indent}${list.length - count} more`] : list
 
-/** Returns a line for each distinct text of lines `PLACE: TEXT`, with its first place and the number of the others. */
+/** Returns a line for each distinct text of lines `POINTER: TEXT`, with its first pointer and the number of the others. */
 function distinct(lines: string[]): string[] {
-  const places = new Map<string, string[]>()
+  const pointers = new Map<string, string[]>()
   for (const line of lines) {
-    const [, place = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
-    places.set(text, [...(places.get(text) ?? []), place])
+    const [, pointer = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
+    pointers.set(text, [...(pointers.get(text) ?? []), pointer])
   }
-  return Array.from(places, ([text, [first = '', ...others]]) => {
+  return Array.from(pointers, ([text, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`
     return first === '' ? `  ${text}` : `  ${first}${more}: ${text}`
   })

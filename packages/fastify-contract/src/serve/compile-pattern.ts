@@ -1,5 +1,5 @@
 /**
- * Matches what ECMA-262 reads otherwise than the dialect that it comes from, and does not refuse without the flag u: an
+ * Matches what ECMA-262 reads otherwise than the dialect that it comes from, and does not reject without the flag u: an
  * escaped letter that it does not define, such as `\p`, classes inside of classes, such as `[[:alpha:]]` and
  * `[a-z&&[^b]]`, and a quantifier such as `{,5}`.
  */

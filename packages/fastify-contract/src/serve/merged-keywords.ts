@@ -114,6 +114,10 @@ export function isWhole(shared: Record<string, Schema>, { properties, patterns, 
 /** Returns whether only the properties have schemas, so that an object is written in their order. */
 export const listsAll = ({ patterns, others }: MergedKeywords): boolean => others === undefined && patterns.length === 0
 
+/** Returns the schemas of merged keywords without those that are only a reference. */
+export const describedBy = ({ schemas }: MergedKeywords): ObjectSchema[] =>
+  [...schemas].filter((schema) => Object.keys(schema).join() !== '$ref')
+
 /** Returns a function that returns a text that only merged keywords of equal schemas share. */
 export function schemaIdentities(): (merged: MergedKeywords) => string {
   const texts = new Map<Schema, string>()
@@ -124,8 +128,5 @@ export function schemaIdentities(): (merged: MergedKeywords) => string {
     if (!numbers.has(text)) numbers.set(text, numbers.size)
     return numbers.get(text) as number
   }
-  return ({ schemas }) => {
-    const described = [...schemas].filter((schema) => Object.keys(schema).join() !== '$ref')
-    return [...new Set(described.map(numberOf).sort())].join()
-  }
+  return (merged) => [...new Set(describedBy(merged).map(numberOf).sort())].join()
 }

@@ -9,6 +9,7 @@ import {
   isIntegerFormat,
 } from './exact-keywords.ts'
 import {
+  describedBy,
   listsAll,
   type MergedKeywords,
   memberKeywords,
@@ -122,7 +123,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
    */
   function writerOf(schemas: Schema[], isRemovalSafe: boolean): string {
     const merged = mergeKeywords(shared, schemas)
-    const described = [...merged.schemas].filter((schema) => Object.keys(schema).join() !== '$ref')
+    const described = describedBy(merged)
     if (described.length === 0) return merged.hasFalse ? 'unproven' : 'json'
     const other = schemas.length === 1 ? otherThanNull(described[0] as ObjectSchema) : undefined
     if (other === undefined && !isProvable(merged)) return 'unproven'

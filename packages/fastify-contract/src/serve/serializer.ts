@@ -74,7 +74,7 @@ export function createSerializer(shared: Record<string, Schema>, schema: Schema)
     const known = new Map<string, Serialize | undefined>()
     const memberWriter = (name: string): Serialize | undefined => {
       const own = properties.get(name)
-      // A property is known by its name, and other members by the patterns that their names match.
+      // A property has its own writer. Other members share one if their names match the same patterns.
       const key = own === undefined ? `${patterns.map(([pattern]) => pattern.test(name))}` : JSON.stringify(name)
       if (!known.has(key)) {
         const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))

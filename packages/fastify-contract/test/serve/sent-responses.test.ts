@@ -112,7 +112,7 @@ function assertRule(schema: object, sent: unknown, given: unknown): void {
     if (JSON.stringify(sent) !== JSON.stringify(given)) throw new Error('a member is missing')
   } else if (isObject && keywords.every((keyword) => keyword === 'properties' || keyword === 'type')) {
     const { properties } = schema as { properties: object }
-    const listed = Object.keys(given).filter((name) => Object.hasOwn(properties, name))
+    const listed = Object.keys(properties).filter((name) => Object.hasOwn(given, name))
     if (Object.keys(sent as object).join() !== listed.join()) throw new Error('other members than the listed ones')
   }
 }

@@ -1,12 +1,16 @@
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import { updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
 import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
+import type { Routes } from '../../packages/fastify-contract/src/serve/contract.ts'
 import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-writer.ts'
 import { refusalLines } from '../../packages/fastify-contract/test/support/refusal.ts'
+import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
 import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
 
@@ -199,4 +203,67 @@ t.test('the documented example has the media type of problem details', async (t)
   t.match(diagnose(['src/problems.ts'], texts(typed.replace('title:', 'name:'))), [
     /'title' is missing|'name' does not exist/,
   ])
+})
+
+const documentPath = 'openapi.yaml'
+const shaped = (shape: string, count: number): Document => documentShapes[shape]?.(count) as Document
+
+async function compiledSchemas(document: Document): Promise<number> {
+  const { files } = await compileDocument(document, documentPath)
+  return Object.keys(JSON.parse(files['routes.json'] as string).schemas).length
+}
+
+for (const shape of ['chain of allOf', 'ring of references']) {
+  // Quadratic time took 14 to more than 40 seconds for 1,000 schemas.
+  t.test(`a ${shape} with 1,500 schemas compiles within seconds of CPU and does not overflow the stack`, async (t) => {
+    const start = process.cpuUsage()
+    t.equal(await compiledSchemas(shaped(shape, 1500)), 1500)
+    const { user, system } = process.cpuUsage(start)
+    t.ok((user + system) / 1e6 < 15, `took ${(user + system) / 1e6} s`)
+  })
+}
+
+t.test('a document whose schemas are nested too deeply is rejected with a fix', async (t) => {
+  const lists = `${'{"type":"array","items":'.repeat(3000)}true${'}'.repeat(3000)}`
+  const responses = { 200: { description: 'ok', content: { 'application/json': { schema: JSON.parse(lists) } } } }
+  const info = { title: 'Deep', version: '1' }
+  const document = { openapi: '3.1.0', info, paths: { '/a': { get: { operationId: 'a', responses } } } }
+  await t.rejects(compileDocument(document as unknown as Document, documentPath), {
+    message: /openapi\.yaml cannot be served as written:\n {2}#: schemas are nested, .*; shorten the chain/,
+  })
+})
+
+const document: Document = {
+  openapi: '3.1.0',
+  info: { title: 'Test', version: '1' },
+  paths: { '/a': { get: { operationId: 'getA', responses: { 204: { description: 'Done.' } } } } },
+}
+
+t.test('new handlers are printed once, and a foreign file is reported', async (t) => {
+  const directory = join(t.testdir({}), 'generated')
+  const printed = t.capture(console, 'log')
+  const warned = t.capture(console, 'warn')
+  const compiled = await compileDocument(document, 'a.yaml')
+  t.equal((await updateGenerated(compiled, directory, 'src/handlers.ts')).length, Object.keys(compiled.files).length)
+  t.match(printed(), [{ args: [/^new, for src\/handlers\.ts:\n\n {2}\/\/ GET \/a\n {2}async getA\(\)/] }])
+  t.same(warned(), [])
+  const surplus = join(directory, 'old.ts')
+  writeFileSync(surplus, '')
+  t.same(await updateGenerated(compiled, directory, 'src/handlers.ts'), [])
+  t.same(printed(), [])
+  t.match(warned(), [{ args: [`these files are not generated from the document; remove them: ${surplus}`] }])
+  t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), compiled.files['openapi.json'])
+})
+
+t.test('without a module of handlers, none is named', async (t) => {
+  const printed = t.capture(console, 'log')
+  await updateGenerated(await compileDocument(document, 'a.yaml'), join(t.testdir({}), 'generated'), 'src/none.ts')
+  t.match(printed(), [{ args: [/^new handlers:\n\n {2}\/\/ GET \/a\n/] }])
+})
+
+t.test('nothing is written when handlers cannot be made, so that the next run prints them', async (t) => {
+  const directory = join(t.testdir({}), 'generated')
+  const compiled = await compileDocument(document, 'a.yaml')
+  await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'src/handlers.ts'))
+  t.notOk(existsSync(directory))
 })

@@ -13,7 +13,7 @@ const files = [
 ]
 
 /** Files about the store, in which only JSON text uses the name on the wire. */
-const filesWithJson = ['src/cli/plants.ts', 'test/cli/plant-line.test.ts', 'test/cli/plants-postgres.test.ts']
+const filesWithJson = ['src/cli/plants.ts', 'test/cli/plants.test.ts']
 
 /** Renames a property in the document and in all files above. Throws when a file does not contain the property. */
 export function renameProperty(directory: string, from: string, to: string): void {

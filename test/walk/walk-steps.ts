@@ -93,7 +93,7 @@ export const steps: WalkStep[] = [
   {
     name: 'a scope on DELETE',
     change: (project) => project.patch('delete-scope.patch'),
-    tests: [...ofContract, 'packages/fastify-contract/test/auth/scopes.test.ts'],
+    tests: [...ofContract, 'packages/fastify-contract/test/auth/requirements.test.ts'],
     calls: [create(7), { request: 'DELETE /plants/7', status: 204 }, { request: 'GET /plants/7', status: 404 }],
   },
   {

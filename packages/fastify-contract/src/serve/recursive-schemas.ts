@@ -7,7 +7,7 @@ import { type ConvertedLocations, SharedLocations } from './exact-keywords.ts'
  * Ajv has no public way to change how a recursive $ref is compiled, so this file uses undocumented parts of it:
  * `resolveRef`, `SchemaEnv` and `callRef` of ajv/dist, `_compilations`, and `validate` and `evaluated` of compiled
  * schemas. If a version of Ajv moves them, the service fails at its start or at the first recursive schema. If it
- * changes what they do, recursive schemas take exponential time or lose int64 locations. validation-time.test.ts and
+ * changes what they do, recursive schemas take exponential time or lose int64 locations. nested-values.test.ts and
  * validator.test.ts show this.
  */
 

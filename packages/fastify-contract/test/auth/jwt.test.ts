@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { clientNames } from '../../../../test/support/client-names.ts'
 import { audience, createKey, encode, seconds, startIssuer } from '../../../../test/support/issuer.ts'
-import { createJwtCache, jwtVerifier } from '../../src/auth/jwt.ts'
+import { createJwtCache, type JwtOptions, jwtVerifier } from '../../src/auth/jwt.ts'
 import { isIssuer, isKeySource } from '../../src/auth/tokens.ts'
 
 const client = 'gardener'
@@ -245,4 +245,112 @@ t.test('an issuer may have neither query nor fragment, a JWKS URL may', async (t
     t.ok(isKeySource(text), text)
   }
   t.notOk(isIssuer('https://issuer.example '))
+})
+
+const timeout = 2_000
+
+/** Starts an issuer with a path. `accepts` verifies one of its tokens with a verifier that knows only its URL. */
+async function named(t: Test, path: string) {
+  const server = await startIssuer(t)
+  const issuer = server.url + path
+  const key = createKey(issuer)
+  server.serve('/keys', { keys: [key.jwk] })
+  const metadata = { issuer, jwks_uri: server.jwksUrl }
+  const accepts = async () =>
+    await clientNames(jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { timeout } }))(key.token())
+  return { server, metadata, accepts }
+}
+
+t.test('metadata is found at the RFC 8414 or the OpenID Connect location', async (t) => {
+  const places = [
+    ['', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
+    ['/', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
+    ['/a/b', '/.well-known/oauth-authorization-server/a/b', '/a/b/.well-known/openid-configuration'],
+    ['/a/b/', '/.well-known/oauth-authorization-server/a/b', '/a/b/.well-known/openid-configuration'],
+  ] as const
+  for (const [path, oauth, openid] of places) {
+    const { server, metadata, accepts } = await named(t, path)
+    server.serve(openid, metadata)
+    t.equal(await accepts(), client)
+    t.same(server.asked, [oauth, openid, '/keys'])
+    server.serve(oauth, metadata)
+    server.asked.length = 0
+    t.equal(await accepts(), client)
+    t.same(server.asked, [oauth, '/keys'])
+  }
+})
+
+t.test('metadata of another issuer or with an unsafe JWKS URL is rejected', async (t) => {
+  const { server, metadata, accepts } = await named(t, '/a')
+  const oauth = '/.well-known/oauth-authorization-server/a'
+  const openid = '/a/.well-known/openid-configuration'
+  const { issuer, jwks_uri } = metadata
+  const foreign = [server.url, `${issuer}/`, 'https://issuer.example', '', [issuer], undefined]
+  const unsafe = ['http://issuer.example/keys', 'file:///keys', '/keys', '', [jwks_uri], undefined]
+  for (const wrong of [
+    ...foreign.map((issuer) => ({ issuer, jwks_uri })),
+    ...unsafe.map((jwks_uri) => ({ issuer, jwks_uri })),
+    'null',
+    '[]',
+    '<html>',
+  ]) {
+    server.serve(oauth, wrong)
+    server.serve(openid, wrong)
+    await t.rejects(accepts(), { name: 'JwksUnavailable', cause: { name: 'AggregateError', errors: { length: 2 } } })
+  }
+  t.notOk(server.asked.includes('/keys'))
+  server.serve(openid, metadata)
+  t.equal(await accepts(), client, 'the second metadata URL is fetched, too')
+})
+
+t.test('the issuer may change its JWKS URL', async (t) => {
+  const { server, metadata } = await named(t, '')
+  const { issuer } = metadata
+  const key = createKey(issuer, { kid: 'moved' })
+  server.serve('/.well-known/openid-configuration', metadata)
+  let now = 0
+  const verify = clientNames(jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { now: () => now } }))
+  t.equal(await verify(key.token()), undefined)
+  server.serve('/moved', { keys: [key.jwk] })
+  server.serve('/.well-known/openid-configuration', { issuer, jwks_uri: `${server.url}/moved` })
+  now += 10_000
+  t.equal(await verify(key.token()), client)
+})
+
+const exp = seconds() + 86_400
+
+/** Starts an issuer with one key and returns it with a verifier that has fetched the key. */
+async function fetched(t: Test, times: JwtOptions['times'] = {}) {
+  const issuer = await startIssuer(t)
+  const key = createKey(issuer.url)
+  issuer.serve('/keys', { keys: [key.jwk] })
+  const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl, times }))
+  t.equal(await verify(key.token()), client)
+  return { issuer, verify, token: () => key.token({ claims: { exp } }) }
+}
+
+for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 })) {
+  t.test(`setting the wall clock ${direction} changes neither key age nor cooldown`, async (t) => {
+    const clock = { now: 0 }
+    const { issuer, verify, token } = await fetched(t, { now: () => clock.now })
+    const second = createKey(issuer.url, { kid: 'two' })
+    issuer.serve('/keys', { keys: [second.jwk] })
+    const { now } = Date
+    t.intercept(Date, 'now', { value: () => now() + step })
+    t.equal(await verify(token()), client)
+    t.equal(await verify(second.token({ claims: { exp } })), undefined)
+    t.same(issuer.asked, ['/keys'])
+    clock.now += 10_000
+    t.equal(await verify(second.token({ claims: { exp } })), client)
+  })
+}
+
+t.test('key age is measured with the monotonic clock', async (t) => {
+  const { issuer, verify, token } = await fetched(t)
+  t.equal(await verify(token()), client)
+  t.same(issuer.asked, ['/keys'])
+  const now = performance.now.bind(performance)
+  t.intercept(performance, 'now', { value: () => now() + 300_000 })
+  t.equal(await verify(token()), client)
+  t.same(issuer.asked, ['/keys', '/keys'])
 })

@@ -1,16 +1,28 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { httpRequest } from '../../../../test/support/http-request.ts'
+import { openSocket } from '../../../../test/support/open-socket.ts'
 import { compileContract, compileDocument } from '../../src/compile/compile.ts'
 import { exactIntegers } from '../../src/compile/document/exact-integers.ts'
+import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
 import { contractTypes } from '../../src/compile/emit/contract-types.ts'
 import { correctnessRules, redocly } from '../../src/compile/redocly.ts'
+import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
-import { serveRoutes, errorBody as usualErrorBody } from '../support/serve-document.ts'
+import { bodyValidator } from '../conformance/body-validator.ts'
+import {
+  type Served as ServeOptions,
+  serveDocument,
+  serveRoutes,
+  errorBody as usualErrorBody,
+} from '../support/serve-document.ts'
+import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
+import { specificationFields } from './specification-fields.ts'
 
 const rules = `${folder}/redocly.yaml`
 const pathOf = (name: string) => `${folder}/${name}/openapi.yaml`
@@ -77,3 +89,209 @@ async function check(t: Test, origin: string, call: Call): Promise<void> {
   else if (call.body !== undefined) t.match(JSON.parse(body), call.body as object, name)
   if (call.answer !== undefined) t.match(headers, call.answer, name)
 }
+
+const [, ...sections] = readFileSync('packages/fastify-contract/docs/openapi.md', 'utf8').split('\n## ')
+/** Returns the cells of each row of a section's table, without the header row. */
+const cellsOf = (section: string): string[][] => {
+  const [, ...rows] = Array.from(section.matchAll(/^\| (.*) \|$/gm), ([, row = '']) => row)
+  return rows.map((row) => row.split('|').map((cell) => cell.trim()))
+}
+const tests = cellsOf(sections.find((section) => section.startsWith('Tests\n')) ?? '')
+
+/** The rows of each object's table, by the object's name in lower case. */
+const tables = new Map(
+  sections.flatMap((section): [string, { field: string; outcome: string; shownBy: string[] }[]][] => {
+    const [, object] = /^(.*) Object\n/.exec(section) ?? []
+    if (object === undefined) return []
+    const rows = cellsOf(section).map(([field = '', _version, outcome = '', shownBy = '']) => ({
+      field: field.replaceAll('`', ''),
+      outcome: outcome.replace(/\W.*/, ''),
+      shownBy: shownBy.split(', '),
+    }))
+    return [[object.replaceAll(' ', '').toLowerCase(), rows]]
+  }),
+)
+
+t.test('every field of OpenAPI has one row, and every row is a field', async (t) => {
+  const fields = specificationFields()
+  const objects = [...tables.keys()].filter((object) => fields.has(object))
+  t.same(objects.toSorted(), [...fields.keys()].toSorted(), 'each object has a table')
+  for (const [object, rows] of tables) {
+    const fixed = rows.map(({ field }) => field).filter((field) => !field.includes('{'))
+    t.same(fixed.toSorted(), [...(fields.get(object) ?? [])].toSorted(), object)
+    for (const { field, outcome } of rows) t.match(outcome, /^(served|rejected|ignored)$/, `${object} ${field}`)
+  }
+})
+
+t.test('every row names existing tests', async (t) => {
+  const rows = [...tables.values()].flat()
+  for (const { field, shownBy } of rows) {
+    for (const name of shownBy)
+      t.ok(
+        tests.some(([known]) => known === name),
+        `${field}: ${name}`,
+      )
+  }
+  for (const [name = '', path = '', title = ''] of tests) {
+    t.ok(
+      rows.some(({ shownBy }) => shownBy.includes(name)),
+      `${name} appears in the table of a field`,
+    )
+    const file = `packages/fastify-contract/${path.replaceAll('`', '')}`
+    const [, document] = /^(.*) is served as documented$/.exec(title) ?? []
+    if (document !== undefined) t.ok(names.includes(document), title)
+    else t.ok(existsSync(file) && readFileSync(file, 'utf8').includes(`'${title}'`), `${file}: ${title}`)
+  }
+})
+
+t.test('a field that is ignored has no effect on the service', async (t) => {
+  const text = readFileSync('packages/fastify-contract/test/documents/ignored-fields.yaml', 'utf8')
+  const routesOf = async (document: Node) =>
+    (await compileDocument(document as never, 'ignored-fields.yaml')).files['routes.json']
+  const verdictsOf = async (document: Node) => {
+    const isValid = await bodyValidator(at(document, box))
+    return [{}, { name: 'a' }, { name: 1 }, { name: '1' }, []].map((value) => isValid?.(value))
+  }
+  const routes = await routesOf(parse(text))
+  const verdicts = await verdictsOf(parse(text))
+  t.same(verdicts, [true, true, false, true, false])
+  for (const [object, rows] of tables) {
+    for (const { field, outcome } of rows) {
+      if (outcome !== 'ignored' || field.includes('{')) continue
+      const document: Node = parse(text)
+      const holders = (places[object] ?? [])
+        .map((place) => at(document, place))
+        .filter((node) => Object.hasOwn(node, field))
+      t.not(holders.length, 0, `${object} ${field} is in the document`)
+      for (const node of holders) delete node[field]
+      // The route schemas keep the annotations of schemas, so only the verdicts are compared.
+      if (object === 'schema') t.same(await verdictsOf(document), verdicts, `${object} ${field}`)
+      else t.equal(await routesOf(document), routes, `${object} ${field}`)
+    }
+  }
+})
+
+t.test('a $ref may point below definitions', async (t) => {
+  const isValid = await bodyValidator({ $ref: '#/definitions/Count', definitions: { Count: { type: 'integer' } } })
+  t.same([isValid?.(1), isValid?.('1')], [true, false])
+})
+
+function at(document: Node, place: string): Node {
+  const found = place.split(' ').reduce<unknown>((node, key) => (key === '' ? node : Object(node)[key]), document)
+  return isNode(found) ? found : {}
+}
+
+const operation = 'paths /boxes post'
+const box = 'components schemas Box'
+const flows = 'components securitySchemes login flows'
+
+/** The places of each kind of object in the document. */
+const places: Record<string, string[]> = {
+  openapi: [''],
+  info: ['info'],
+  contact: ['info contact'],
+  license: ['info license'],
+  server: ['servers 0'],
+  servervariable: ['servers 0 variables version'],
+  components: ['components'],
+  pathitem: ['paths /boxes'],
+  operation: [operation],
+  externaldocumentation: ['externalDocs'],
+  parameter: [`${operation} parameters 0`, `${operation} parameters 1`],
+  requestbody: [`${operation} requestBody`],
+  mediatype: [`${operation} requestBody content application/json`],
+  encoding: [`${operation} requestBody content application/json encoding name`],
+  response: [`${operation} responses 200`],
+  example: ['components examples Small'],
+  link: ['components links Same'],
+  header: [`${operation} responses 200 headers X-Color`],
+  tag: ['tags 0'],
+  reference: [`${operation} parameters 2`],
+  schema: [box, `${box} properties name`],
+  xml: [`${box} xml`],
+  securityscheme: ['login', 'token', 'provider'].map((name) => `components securitySchemes ${name}`),
+  oauthflows: [flows],
+  oauthflow: ['implicit', 'password', 'deviceAuthorization'].map((name) => `${flows} ${name}`),
+}
+
+const document = parse(readFileSync('packages/fastify-contract/test/documents/problems/openapi.yaml', 'utf8'))
+
+async function listening(t: Test, options: ServeOptions = {}): Promise<number> {
+  const app = await serveDocument(document, { handlers: handlers as never, verifiers, errorBody, ...options })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
+
+const type = 'application/problem+json; charset=utf-8'
+
+t.test('every error over sockets has the documented shape', async (t) => {
+  const port = await listening(t)
+  for (const { request, headers, send, status, body, answer } of [...calls, ...failures]) {
+    const [method, target] = request.split(' ')
+    const json = send === undefined ? {} : { 'content-type': 'application/json' }
+    const text = typeof send === 'string' ? send : JSON.stringify(send)
+    const got = await httpRequest(`http://127.0.0.1:${port}${target}`, {
+      method,
+      headers: { ...json, ...headers },
+      ...(send !== undefined && { body: text }),
+    })
+    t.equal(got.status, status, request)
+    if (typeof body === 'string' || body instanceof RegExp) t.match(got.body, body, request)
+    else t.match(JSON.parse(got.body), body, request)
+    if (answer !== undefined) t.match(got.headers, answer, request)
+  }
+})
+
+t.test('errors of malformed bytes have the documented shape', async (t) => {
+  const port = await listening(t, { limits: { headers: 2_000 } })
+  const long = `GET /pots/1 HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(3_000)}\r\n\r\n`
+  const cases: [bytes: string, status: number, title: string][] = [
+    [long, 431, 'Request Header Fields Too Large'],
+    [`GET /pots/1 HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(20_000)}`, 431, 'Request Header Fields Too Large'],
+    ['no request\r\n\r\n', 400, 'Bad Request'],
+    ['GET /pots/1 HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    ['GET /pots/1 HTTP/1.1\r\nHost: a\r\nExpect: a\r\nConnection: close\r\n\r\n', 417, 'Expectation Failed'],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'Method Not Allowed'],
+  ]
+  for (const [bytes, status, title] of cases) {
+    const text = await (await openSocket(t, port, bytes)).closed()
+    const [head = '', body = ''] = text.split('\r\n\r\n')
+    t.match(head, `HTTP/1.1 ${status} `)
+    t.match(head.toLowerCase(), `content-type: ${type}`, title)
+    const id = /x-request-id: (.*)/i.exec(head)?.[1]
+    t.match(JSON.parse(body), { type: 'about:blank', title, status, instance: `urn:request:${id}` })
+  }
+})
+
+t.test('an error whose errorBody throws is sent as plain text with its status', async (t) => {
+  const logged: string[] = []
+  const logger = { level: 'error', stream: { write: (line: string) => logged.push(line) } }
+  const failing: AnyErrorBody = ({ message }) => {
+    throw new Error(`no body for ${message}`)
+  }
+  const port = await listening(t, { errorBody: failing, logger } as ServeOptions)
+  const got = await httpRequest(`http://127.0.0.1:${port}/nothing`)
+  t.match(got, {
+    status: 404,
+    body: 'no such path',
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+  })
+  t.match(await (await openSocket(t, port, 'no request\r\n\r\n')).closed(), /^HTTP\/1.1 400 .*not well-formed HTTP$/s)
+  t.match(logged[0], /no body for no such path.*errorBody failed/)
+})
+
+t.test('an error may be text, and of several media types', async (t) => {
+  const mixed: AnyErrorBody = ({ statusCode, message }) =>
+    statusCode === 404
+      ? { contentType: 'text/html', body: `<p>${message}` }
+      : { contentType: 'application/json', body: [message] }
+  const port = await listening(t, { errorBody: mixed })
+  for (const [target, contentType, body] of [
+    ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
+    ['/pots/x', 'application/json; charset=utf-8', '["path/id must be an int32 integer"]'],
+    ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
+  ]) {
+    t.match(await httpRequest(`http://127.0.0.1:${port}${target}`), { body, headers: { 'content-type': contentType } })
+  }
+})

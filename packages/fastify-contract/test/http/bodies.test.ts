@@ -1,12 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openSocket } from '../../../../test/support/open-socket.ts'
-import { CoalescingMessage, formParser, type ParseBody, parseText } from '../../src/http/read-body.ts'
+import {
+  bodyMemory,
+  CoalescingMessage,
+  formParser,
+  type ParseBody,
+  parseText,
+  readBody,
+} from '../../src/http/read-body.ts'
 import { isEssence, parseContentType } from '../../src/http/request-head.ts'
-import { serializeEvent } from '../../src/http/streams.ts'
+import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'
 import { boundedStream } from '../../src/http/upload.ts'
 
 const read = (text: string) => {
@@ -134,4 +142,204 @@ t.test('a large chunk keeps its position', async (t) => {
   const [large, other] = ['a', 'b'].map((character) => character.repeat(2_000)) as [string, string]
   const { text } = await partsOf(await sending(t, ['1', '2', '3', large, '4', other, '5']))
   t.equal(text, `123${large}4${other}5`)
+})
+
+/** Starts to read a body. Returns its stream and a list that gets the outcome: the text or the name of an error. */
+function reading({ limit = 4, announced = 0, has = '', complete = false, memory = bodyMemory(1e6, () => {}) }) {
+  const request = new PassThrough()
+  request.write(has)
+  if (complete) request.end()
+  const outcomes: unknown[] = []
+  const message = Object.assign(request, { complete }) as unknown as IncomingMessage
+  readBody(message, { announced, limit, memory }, (error, bytes) => outcomes.push(error?.kind ?? String(bytes)))
+  return { request, outcomes }
+}
+
+const later = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('a body that has already arrived is read at once', async (t) => {
+  t.same(reading({ has: 'abcd', complete: true }).outcomes, ['abcd'])
+  t.same(reading({ complete: true }).outcomes, [''])
+  t.same(reading({ has: 'abcde', complete: true }).outcomes, ['bodyTooLarge'])
+})
+
+t.test('a later body is read when it is complete', async (t) => {
+  const { request, outcomes } = reading({ has: 'ab' })
+  await later()
+  t.same(outcomes, [])
+  request.end('cd')
+  await later()
+  t.same(outcomes, ['abcd'])
+})
+
+t.test('a body over the limit is rejected once, by its announced or its received length', async (t) => {
+  t.same(reading({ announced: 5 }).outcomes, ['bodyTooLarge'])
+  const { request, outcomes } = reading({ has: 'abcde' })
+  await later()
+  t.same(outcomes, ['bodyTooLarge'])
+  request.end('fghij')
+  await later()
+  t.same(outcomes, ['bodyTooLarge'])
+})
+
+t.test('the error of an oversized body names the limit', async (t) => {
+  const request = Object.assign(new PassThrough(), { complete: false }) as unknown as IncomingMessage
+  const memory = bodyMemory(1e6, () => {})
+  readBody(request, { announced: 5, limit: 4, memory }, (error) =>
+    t.equal(error?.message, 'the body has more than 4 bytes'),
+  )
+})
+
+t.test('an aborted body gives an error', async (t) => {
+  const { request, outcomes } = reading({ has: 'ab' })
+  request.destroy(new Error('aborted'))
+  await later()
+  t.same(outcomes, ['malformedRequest'])
+})
+
+t.test('the parts of a body are joined in order', async (t) => {
+  const text = Array.from({ length: 10_000 }, (_, n) => n).join('')
+  const { request, outcomes } = reading({ limit: 100_000 })
+  for (const character of text) request.write(character)
+  request.end()
+  await once(request, 'close')
+  t.ok(outcomes[0] === text)
+})
+
+t.test('bodies that arrive in parts share a memory limit, and each releases its memory however it ends', async (t) => {
+  let shed = 0
+  const memory = bodyMemory(9_000, () => shed++)
+  const begin = () => reading({ limit: 8_000, has: 'a'.repeat(5_000), memory })
+  for (const end of [
+    ({ request }: ReturnType<typeof begin>) => request.end(),
+    ({ request }: ReturnType<typeof begin>) => request.destroy(),
+    ({ request }: ReturnType<typeof begin>) => request.end('b'.repeat(3_001)),
+  ]) {
+    const first = begin()
+    await later()
+    const second = begin()
+    await later()
+    t.same([first.outcomes, second.outcomes], [[], ['unavailable']])
+    end(first)
+    await later()
+    t.equal(first.outcomes.length, 1)
+  }
+  t.equal(shed, 3)
+  t.equal(memory.reserve(9_000, 0), undefined, 'the memory of the body is released')
+})
+
+const write = (item: string) => item
+
+t.test('a silent source gets keep-alive parts, and items keep their order', async (t) => {
+  async function* source() {
+    yield 'a'
+    await sleep(50)
+    yield 'b'
+  }
+  const { signal } = new AbortController()
+  const seen: string[] = []
+  for await (const part of streamParts(source(), {
+    write,
+    end: signal,
+    keepAlive: { opening: 10, time: 10, text: '-' },
+  })) {
+    seen.push(String(part))
+  }
+  t.match(seen.join(''), /^a-+b$/)
+})
+
+t.test('an abort ends a silent source, whose later errors are ignored', async (t) => {
+  let isEnded = false
+  const source = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<IteratorResult<string>>((_, reject) => setTimeout(reject, 20, new Error('late'))),
+      return: async () => {
+        isEnded = true
+        throw new Error('at the end')
+      },
+    }),
+  }
+  const controller = new AbortController()
+  const parts = streamParts(source, { write, end: controller.signal })
+  const next = parts.next()
+  controller.abort()
+  t.same(await next, { value: undefined, done: true })
+  t.equal(isEnded, true)
+  await sleep(30)
+})
+
+t.test('an item is not lost during a keep-alive, and an invalid item ends the source', async (t) => {
+  async function* source() {
+    yield 'a'
+    await sleep(15)
+    yield 'b'
+    yield 'no'
+  }
+  const { signal } = new AbortController()
+  const checked = (item: string) => {
+    if (item === 'no') throw new Error('must not leave')
+    return item
+  }
+  const parts = streamParts(source(), {
+    write: checked,
+    end: signal,
+    keepAlive: { opening: 10, time: 10, text: '-' },
+  })
+  const seen: string[] = []
+  await t.rejects(
+    (async () => {
+      for await (const part of parts) {
+        seen.push(String(part))
+        // The source continues while a slow client reads a part.
+        await sleep(20)
+      }
+    })(),
+    { message: 'must not leave' },
+  )
+  t.match(seen.join(''), /^a-*b-*$/)
+})
+
+t.test('a source without a return method can be ended', async (t) => {
+  const source = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: 'a', done: false }) }) }
+  const parts = streamParts(source, { write, end: new AbortController().signal })
+  t.equal((await parts.next()).value, 'a')
+  t.match(await parts.return(undefined), { done: true })
+})
+
+t.test('an aborted stream does not read its source', async (t) => {
+  let isAsked = false
+  async function* source() {
+    isAsked = true
+    yield 'a'
+  }
+  const parts = streamParts(source(), { write, end: AbortSignal.abort() })
+  t.match(await parts.next(), { done: true })
+  t.equal(isAsked, false)
+})
+
+t.test('the first keep-alive part is sent after the opening delay, the next after the full interval', async (t) => {
+  const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<IteratorResult<string>>(() => {}) }) }
+  const controller = new AbortController()
+  const keepAlive = { opening: 10, time: 600_000, text: '-' }
+  const parts = streamParts(source, { write, end: controller.signal, keepAlive })
+  t.equal((await parts.next()).value, '-')
+  const next = parts.next()
+  t.equal(await Promise.race([next, sleep(50, 'silent')]), 'silent')
+  controller.abort()
+  t.match(await next, { done: true })
+})
+
+t.test('errors of the cleanup of a source are ignored, thrown or rejected', async (t) => {
+  const iteratorOf = (finish: () => unknown) => () => ({ next: async () => ({ done: true }), return: finish })
+  const fail = () => {
+    throw new Error('what a cleanup throws')
+  }
+  const sources = [
+    { [Symbol.asyncIterator]: fail },
+    { [Symbol.asyncIterator]: iteratorOf(fail) },
+    { [Symbol.asyncIterator]: iteratorOf(async () => fail()) },
+    { [Symbol.asyncIterator]: iteratorOf(() => undefined) },
+    { [Symbol.asyncIterator]: iteratorOf(() => undefined), destroy: fail },
+  ]
+  for (const source of sources) t.doesNotThrow(() => endSource(source as unknown as ByteStream))
 })

@@ -30,6 +30,8 @@ export type Validator = {
    * returns the value for the handler, with int64 integers as bigint and without ignored properties.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
+  /** Returns a function that returns whether a document is valid, and converts the value of a valid one as `request`. */
+  converter(schema: Schema): (document: JsonDocument) => boolean
   /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
   problem(schema: Schema, part: string): (value: unknown) => string | undefined
   /**
@@ -105,8 +107,9 @@ export function createValidator(
   }
 
   const validator: Validator = {
+    converter: (schema) => check(schema, convertLocations),
     request(schema, part) {
-      const isValid = check(schema, convertLocations)
+      const isValid = validator.converter(schema)
       return (document) => {
         if (isValid(document)) return { value: document.value }
         const describesAll = document.length <= maxLengthForAll

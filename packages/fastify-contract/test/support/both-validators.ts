@@ -21,6 +21,7 @@ export function bothValidators(routes: Routes): Validator {
     }
   return {
     request: (schema, part) => both(generated.request(schema, part), compiled.request(schema, part)),
+    converter: (schema) => both(generated.converter(schema), compiled.converter(schema)),
     problem: (schema, part) => both(generated.problem(schema, part), compiled.problem(schema, part)),
     response: (schema, part) => both(generated.response(schema, part), compiled.response(schema, part)),
     serializer: (schema) => both(generated.serializer(schema), compiled.serializer(schema)),

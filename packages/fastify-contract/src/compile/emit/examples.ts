@@ -28,39 +28,40 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
   return { status, ...exampleHeaders(document, response), ...exampleBody(document, response, { accept }) }
 }
 
-/**
- * Returns the response of `exampleResponse` with two other bodies, in case its example breaks the schema: one made from
- * the examples of the schema, and one made without them.
- */
-export function generatedResponses(document: Document, endpoint: Endpoint): HandlerResponse[] {
-  const { status, response } = successOf(endpoint)
-  const media = response.content?.[mediaTypeOf(response) ?? '']
-  if (media === undefined) return []
-  const { schema = {} } = media
-  return [exampleOf(document, schema), generatedValue(document, schema)].map((value) => ({
-    status,
-    ...exampleHeaders(document, response),
-    ...bodyOf(response, undefined, value),
-  }))
-}
-
 /** What a response shows of the document: a whole example, or examples of parts. */
 export type Shown = 'whole' | 'parts'
 
+/** An example response, and what it shows of the document; undefined for an error, or if made from keywords alone. */
+type ExampleResponse = { outcome: HandlerResponse; shown: Shown | undefined }
+
 /**
- * Returns what the responses of `exampleResponse` and of `generatedResponses` show of the document; undefined for one
- * that is an error, or made from keywords alone. A response without a body is whole.
+ * Yields the response of `exampleResponse`, and then, in case its example breaks the schema, one that is made from the
+ * examples of the schema and one that is made without them. A response without a body is whole.
  */
-export function shownOfDocument(document: Document, endpoint: Endpoint): (Shown | undefined)[] {
+export function* exampleResponses(document: Document, endpoint: Endpoint): Generator<ExampleResponse> {
   const { status, response } = successOf(endpoint)
   const media = response.content?.[mediaTypeOf(response) ?? ''] as WithExample | undefined
-  if (status >= 400) return []
-  if (media === undefined) return ['whole']
-  const isExample = (schema: Node) => schema.example !== undefined || schema.examples !== undefined
-  const hasPart = reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)
-  const isWhole = partsOf(document, media.schema ?? true).some(({ schema }) => isExample(schema))
-  const ofSchema = isWhole ? 'whole' : hasPart ? 'parts' : undefined
-  return [isShown(media) ? 'whole' : ofSchema, ofSchema, undefined]
+  const responseOf = (outcome: HandlerResponse, shown?: Shown): ExampleResponse => ({
+    outcome,
+    shown: status < 400 ? shown : undefined,
+  })
+  const isWhole = media === undefined || isShown(media)
+  const schema = media?.schema ?? {}
+  yield responseOf(exampleResponse(document, endpoint), isWhole ? 'whole' : shownOfSchema(document, schema))
+  if (media === undefined) return
+  const made = (value: unknown): HandlerResponse => ({
+    status,
+    ...exampleHeaders(document, response),
+    ...bodyOf(response, undefined, value),
+  })
+  yield responseOf(made(exampleOf(document, schema)), shownOfSchema(document, schema))
+  yield responseOf(made(generatedValue(document, schema)))
+}
+
+function shownOfSchema(document: Document, schema: Schema): Shown | undefined {
+  const hasExample = (one: Node) => one.example !== undefined || one.examples !== undefined
+  if (partsOf(document, schema).some((part) => hasExample(part.schema))) return 'whole'
+  return reachability(document, Object.keys(schemaKeywords), hasExample)(schema) ? 'parts' : undefined
 }
 
 const isShown = ({ example, examples }: WithExample): boolean =>

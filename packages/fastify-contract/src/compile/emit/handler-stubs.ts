@@ -8,20 +8,14 @@ import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, isRange, kindOf } from '../../serve/media-types.ts'
+import { loadSchemaCode } from '../../serve/schema-code.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
-import {
-  exampleResponse,
-  generatedResponses,
-  isShownStream,
-  type Shown,
-  shownOfDocument,
-  shownStream,
-} from './examples.ts'
+import { exampleResponses, isShownStream, type Shown, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
 import { type ParsedFiles, reuseParsedFiles } from './parsed-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
@@ -43,22 +37,22 @@ export function handlerStubs(
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const { operations, schemas } = routes
-  const exactValue = exactValues(schemas, integers)
+  const exactValue = exactValues(
+    createValidator(schemas, loadSchemaCode(files['schemas.js'] as string, routes)),
+    integers,
+  )
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const choices = endpoints(document)
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
-      const shown = shownOfDocument(document, endpoint)
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
       // Made one by one, since the first one mostly compiles.
       const statements = function* (): Generator<string[]> {
-        const outcomes = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
-        for (const [index, outcome] of outcomes.entries()) {
-          const sent =
-            shown[index] === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
-          if (sent !== undefined) yield [`// ${noteOf(sent, shown[index])}`, `return ${literalOf(sent)}`]
+        for (const { outcome, shown } of exampleResponses(document, endpoint)) {
+          const sent = shown === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+          if (sent !== undefined) yield [`// ${noteOf(sent, shown)}`, `return ${literalOf(sent)}`]
         }
       }
       return { isNegotiated, endpoint, statements: statements() }
@@ -189,11 +183,16 @@ export function virtualProgram(
   const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = ts.createCompilerHost({ ...options, ...more })
-  reuseParsedFiles(host, parsedFiles({ ...options, ...more }))
+  const parsed = parsedFiles({ ...options, ...more })
+  reuseParsedFiles(host, parsed)
   const { getSourceFile, fileExists, readFile, directoryExists } = host
   host.getSourceFile = (name, target, onError) => {
     const text = virtual.get(resolve(name))
-    return text === undefined ? getSourceFile(name, target, onError) : ts.createSourceFile(name, text, target)
+    if (text === undefined) return getSourceFile(name, target, onError)
+    const known = parsed.get(name)?.file
+    const file = known?.text === text ? known : ts.createSourceFile(name, text, target)
+    parsed.set(name, { file, modified: undefined })
+    return file
   }
   host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
   host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
@@ -204,7 +203,7 @@ export function virtualProgram(
 /** By compiler options: programs with the same options share their files. */
 const filesByOptions = new Map<string, ParsedFiles>()
 
-/** Returns the files on disk that earlier programs with the same options have parsed. */
+/** Returns the files that earlier programs with the same options have parsed. */
 function parsedFiles(options: ts.CompilerOptions): ParsedFiles {
   const key = JSON.stringify(options)
   const known = filesByOptions.get(key) ?? new Map()
@@ -274,23 +273,19 @@ function hasKnownDigits(value: unknown, integers: ExactIntegers): boolean {
 
 /**
  * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON, breaks its
- * schema, or has an int64 whose digits are unknown. Many responses have the same schema, which is compiled once.
+ * schema, or has an int64 whose digits are unknown.
  */
-function exactValues(schemas: Record<string, Schema>, integers: ExactIntegers): ExactValue {
-  const validator = createValidator(schemas)
-  const known = new Map<string, ReturnType<Validator['request']>>()
-  return (schema, value) => {
-    const key = JSON.stringify(schema)
-    const validate = known.get(key) ?? validator.request(schema, 'example')
-    known.set(key, validate)
+const exactValues =
+  (validator: Validator, integers: ExactIntegers): ExactValue =>
+  (schema, value) => {
     try {
-      const result = validate(parseJson(String(stringifyJson(withBigints(value, integers)))))
-      return 'value' in result && hasKnownDigits(result.value, integers) ? result : undefined
+      const document = parseJson(String(stringifyJson(withBigints(value, integers))))
+      const isValid = validator.converter(schema)(document)
+      return isValid && hasKnownDigits(document.value, integers) ? document : undefined
     } catch {
       return undefined
     }
   }
-}
 
 /**
  * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into

@@ -3,8 +3,12 @@ import ts from 'typescript'
 /** Source files by name, each with the time of its last change; the file is undefined if it does not exist. */
 export type ParsedFiles = Map<string, { file: ts.SourceFile | undefined; modified: number | undefined }>
 
-/** Lets a compiler host parse a file again only after a change: parsing and binding the libraries takes a second. */
+/**
+ * Lets a compiler host parse a file again only after a change: parsing and binding the libraries takes a second. Skips
+ * comments, which most of the text of generated types is.
+ */
 export function reuseParsedFiles(host: ts.CompilerHost, parsed: ParsedFiles): void {
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone
   const parse = host.getSourceFile
   host.getSourceFile = (name, ...rest) => {
     const modified = ts.sys.getModifiedTime?.(name)?.getTime()

@@ -59,7 +59,6 @@ async function test(...files: string[]): Promise<undefined> {
   await project.run(
     process.execPath,
     'node_modules/tap/dist/esm/run.mjs',
-    '--disable-coverage',
     '--reporter=terse',
     ...files,
   )

@@ -295,7 +295,8 @@ async function record(t: Test, url: string, count: number, faults: Faults, prefi
 
 /** Reads the plants of ids, all nodes being up. */
 async function storedPlants(url: string, ids: Iterable<bigint>): Promise<Map<bigint, History[number]>> {
-  const store = await openCassandra(url)
+  // A node that was away when the table was created lacks it for a while.
+  const store = await until(() => openCassandra(url).catch(() => undefined), 'a store', patience)
   const reads = new Map<bigint, History[number]>()
   const left = [...ids]
   const read = async () => {

@@ -249,6 +249,17 @@ t.test('an invalid statement is no unavailable store', async (t) => {
   await t.rejects(store.create({ id: 1n, name: 'a' }), { code: 0x2200 } as unknown as Error)
 })
 
+t.test('a node that lacks the table makes the store unavailable', async (t) => {
+  const cluster = newCluster()
+  const store = await opened(t, cluster)
+  cluster.before = (statement) => {
+    if (/ plants /.test(statement)) throw Object.assign(new Error('table plants does not exist'), { code: 0x2200 })
+  }
+  const missing = new Unavailable('table plants does not exist; run plant-store migrate')
+  await t.rejects(store.create({ id: 1n, name: 'a' }), missing)
+  await t.rejects(openCassandra(url, driverOf(cluster)), missing)
+})
+
 t.test('writes of one id share one proposal', async (t) => {
   const cluster = newCluster()
   const store = await opened(t, cluster)

@@ -47,7 +47,10 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
       return (await client.execute(statement, values, options)).first()
     } catch (error) {
       const { code, message } = error as Error & { code?: number }
-      throw code === invalid ? error : new Unavailable(message, { cause: error })
+      // A node that was away when the table was created lacks it for up to a minute after its return.
+      const isMissing = / does not exist$/.test(message)
+      if (code === invalid && !isMissing) throw error
+      throw new Unavailable(isMissing ? `${message}; run plant-store migrate` : message, { cause: error })
     }
   }
 

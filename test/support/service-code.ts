@@ -42,8 +42,11 @@ export function copiedCode(t: Test): ServiceCode {
   return codeIn(directory)
 }
 
-/** Runs a suite twice: on the service from src and on the bundle, which is what ships. */
+/** Whether tap measures coverage, which only the service from src has. */
+const hasCoverage = process.env.TAP_DISABLE_COVERAGE !== '1'
+
+/** Runs a suite on the bundle, which is what ships, and also on the service from src when coverage is measured. */
 export function forSourceAndBundle(t: Test, suite: (t: Test, code: ServiceCode) => void): void {
-  t.test('the service runs from source', async (t) => suite(t, sourceCode))
+  if (hasCoverage) t.test('the service runs from source', async (t) => suite(t, sourceCode))
   t.test('the service runs as the built bundle', async (t) => suite(t, builtCode))
 }

@@ -10,9 +10,10 @@ export type NodeLocation = {
 
 /**
  * Seconds: lifetime of the leader's lock without renewal, interval of Patroni's loop, and time limit for retries of
- * etcd. Patroni requires loop_wait + 2 * retry_timeout <= ttl; its default ttl is three times as long.
+ * etcd. Patroni requires loop_wait + 2 * retry_timeout <= ttl, and its later versions a ttl of at least 20
+ * (https://patroni.readthedocs.io/en/latest/dynamic_configuration.html).
  */
-const times = { ttl: 10, loop_wait: 1, retry_timeout: 4 }
+const times = { ttl: 20, loop_wait: 1, retry_timeout: 9 }
 
 /** By default a standby retries every 5 s to reach a new leader, whose first commit waits for that standby. */
 const parameters = { wal_keep_size: '256MB', wal_retrieve_retry_interval: '500ms' }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { median } from '../../../scripts/benchmark/statistics.ts'
 import { query } from '../../../scripts/postgres/temporary-postgres.ts'
 import { until } from '../../../scripts/system/poll.ts'
 import { startService } from '../../scenarios/built-service.ts'
@@ -12,9 +13,6 @@ import { freezeIn, killIn, signalIn } from './directory-processes.ts'
 import type { ClusterOptions, NodeLocation } from './node-configuration.ts'
 import { type PatroniCluster, startCluster } from './patroni-cluster.ts'
 import { installation, patroniPrograms } from './patroni-programs.ts'
-
-/** Number of switchovers and of frozen leaders; they follow the kills, of which there are `outages`. */
-const [switchovers, freezes] = [2, 2]
 
 /** Number of writes that must succeed on the next leader before an outage is over. */
 const plantsAfter = 100
@@ -67,15 +65,16 @@ async function run(report: Report, { outages, random }: FaultOptions, cluster: P
   const service = await startService(cluster.url)
   // No repeated ids: sending a plant again would hide its loss.
   const load = startLoad(service.port, { ids: idsOf(random, 0), connections: 16 })
-  const rounds = { kill: outages, switchover: switchovers, freeze: freezes }
-  for (const [name, times] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
-    for (let round = 1; round <= times; round++) {
+  for (const [name, outage] of Object.entries<Outage>(outagesByName)) {
+    const gaps: number[] = []
+    for (let round = 0; round < outages; round++) {
       const { leader, candidate } = await cluster.whole()
       // Outages start at random moments of the load.
       await sleep(500 + random.below(1_000))
-      const gap = await longestGap(load, () => outagesByName[name](cluster, leader, candidate))
-      report.figure(`${name} ${round}: longest time without a 200 (ms)`, gap)
+      gaps.push(await longestGap(load, () => outage(cluster, leader, candidate)))
     }
+    report.figure(`${name}: longest times without a 200 (ms)`, gaps.toSorted((one, other) => one - other).join(' '))
+    report.figure(`${name}: median (ms)`, median(gaps))
   }
   await cluster.whole()
   await sleep(1_000)
@@ -83,7 +82,7 @@ async function run(report: Report, { outages, random }: FaultOptions, cluster: P
   const { code } = await service.stop()
   const { lost, phantoms } = await inspectLeader(cluster, load)
 
-  report.figure('kills', outages)
+  report.figure('outages of each kind', outages)
   reportOutcomes(report, load.outcomes)
   report.zero('failed connections', count(load.outcomes, isDisconnected))
   report.figure('longest wait for a response (ms)', longestWait(load.outcomes))

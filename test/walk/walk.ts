@@ -56,10 +56,5 @@ async function timed(name: string, run: () => Promise<Touched | undefined>): Pro
 
 /** Runs tests of the copy; without arguments, those of npm test. */
 async function test(...files: string[]): Promise<undefined> {
-  await project.run(
-    process.execPath,
-    'node_modules/tap/dist/esm/run.mjs',
-    '--reporter=terse',
-    ...files,
-  )
+  await project.run(process.execPath, 'node_modules/tap/dist/esm/run.mjs', '--reporter=terse', ...files)
 }

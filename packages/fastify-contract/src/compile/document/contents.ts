@@ -14,7 +14,7 @@ import {
   type Response,
 } from './openapi-document.ts'
 import { typesOf } from './schemas.ts'
-import { mapDocument, type Node } from './walk-document.ts'
+import { mapDocument, mapEntries, type Node } from './walk-document.ts'
 
 /**
  * Returns the media types of a request body with the schemas that the service validates it against. Bytes are not
@@ -67,11 +67,11 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
 export function withItemSchemas(document: Document): Document {
   const inBody = (body: Node) => {
     if (body.content === undefined) return body
-    const content = Object.entries(body.content as Record<string, Node>).map(([mediaType, media]) => {
-      const items = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
-      return [mediaType, items === undefined ? media : { ...media, schema: items }]
+    const content = mapEntries(body.content as Node, (media, mediaType) => {
+      const items = kindOf(mediaType) === 'lines' ? itemsOf(document, Object(media).schema) : undefined
+      return items === undefined ? media : { ...Object(media), schema: items }
     })
-    return { ...body, content: Object.fromEntries(content) }
+    return content === body.content ? body : { ...body, content }
   }
   return mapDocument(document, { response: inBody, requestBody: inBody })
 }

@@ -1,5 +1,6 @@
 /** Returns a pointer, as a URI fragment, extended by keys (RFC 6901 section 6). */
-export const join = (pointer: string, ...keys: string[]): string => [pointer, ...keys.map(encoded)].join('/')
+export const join = (pointer: string, ...keys: string[]): string =>
+  keys.reduce((above, key) => `${above}/${encoded(key)}`, pointer)
 
 /** Most keys have no character to encode, and `encodeURIComponent` is slow for so many. */
 const encoded = (key: string): string =>

@@ -94,58 +94,63 @@ export type Node = Record<string, unknown>
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the objects that a member holds, each with the keys that lead to it. */
-function held(value: unknown, { shape }: Member): [keys: string[], held: unknown][] {
-  if (shape === 'one') return [[[], value]]
-  const entries = shape === 'list' ? Array.isArray(value) : isNode(value)
-  if (!entries) return []
-  return Object.entries(value as Node).flatMap(([key, below]) =>
-    shape === 'patterned' && key.startsWith('x-') ? [] : [[[key], below]],
-  )
+/** Returns whether a member has the shape in which it holds objects. */
+export const hasShape = (value: unknown, { shape }: Member): boolean =>
+  shape === 'one' || (shape === 'list' ? Array.isArray(value) : isNode(value))
+
+/** Calls `visit` for each value that a member of the right shape holds, with its pointer. */
+export function eachHeld(
+  value: unknown,
+  { shape }: Member,
+  pointer: string,
+  visit: (held: unknown, pointer: string) => void,
+): void {
+  if (shape === 'one') visit(value, pointer)
+  else
+    for (const [key, held] of Object.entries(value as Node))
+      if (shape !== 'patterned' || !key.startsWith('x-')) visit(held, join(pointer, key))
 }
 
 /**
  * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind, its
- * pointer and the members that lead to it. A member is a keyword such as `properties` or `not`, never the name of a
+ * pointer and the member that holds it. A member is a keyword such as `properties` or `not`, never the name of a
  * property. Plain data, such as an example value, is not visited.
  */
 export function walk(
   node: Node,
   kind: Kind,
   pointer: string,
-  visit: (node: Node, kind: Kind, pointer: string, members: string[]) => void,
-  members: string[] = [],
+  visit: (node: Node, kind: Kind, pointer: string, member: string) => void,
+  member = '',
 ): void {
-  visit(node, kind, pointer, members)
+  visit(node, kind, pointer, member)
   for (const [name, value] of Object.entries(node)) {
-    const member = memberOf(kind, name)
-    if (member === undefined) continue
-    for (const [keys, below] of held(value, member)) {
-      if (isNode(below)) walk(below, member.kind, join(pointer, name, ...keys), visit, [...members, name])
-    }
+    const below = memberOf(kind, name)
+    if (below === undefined || !hasShape(value, below)) continue
+    eachHeld(value, below, join(pointer, name), (held, at) => {
+      if (isNode(held)) walk(held, below.kind, at, visit, name)
+    })
   }
 }
 
 /** Calls `visit` for each schema of a document that is an object, wherever it stands. */
-export function walkSchemas(document: object, visit: (schema: Node, pointer: string, members: string[]) => void): void {
-  walk(document as Node, 'document', '#', (node, kind, pointer, members) => {
-    if (kind === 'schema') visit(node, pointer, members)
+export function walkSchemas(document: object, visit: (schema: Node, pointer: string, member: string) => void): void {
+  walk(document as Node, 'document', '#', (node, kind, pointer, member) => {
+    if (kind === 'schema') visit(node, pointer, member)
   })
 }
 
-/** Returns the pointers to the schemas of a document, objects and booleans. */
-export function schemaPointers(document: object): Set<string> {
-  const pointers = new Set<string>()
-  walk(document as Node, 'document', '#', (node, kind, pointer) => {
-    for (const [name, value] of Object.entries(node)) {
-      const member = memberOf(kind, name)
-      if (member?.kind !== 'schema') continue
-      for (const [keys, below] of held(value, member)) {
-        if (isNode(below) || typeof below === 'boolean') pointers.add(join(pointer, name, ...keys))
-      }
-    }
-  })
-  return pointers
+/** Returns the kind of the objects at a location of a document; undefined for plain data, and for maps and lists. */
+export function kindAt([...keys]: string[]): Kind | undefined {
+  let kind: Kind = 'document'
+  for (let name = keys.shift(); name !== undefined; name = keys.shift()) {
+    const member = memberOf(kind, name)
+    if (member === undefined) return undefined
+    const key = member.shape === 'one' ? name : keys.shift()
+    if (key === undefined || (member.shape === 'patterned' && key.startsWith('x-'))) return undefined
+    kind = member.kind
+  }
+  return kind
 }
 
 /** Functions that transform the objects of some kinds; the parts of an object are transformed before it. */
@@ -182,8 +187,14 @@ function mapMember(value: unknown, { shape, kind }: Member, transforms: Transfor
  * an assignment would set the prototype.
  */
 export function mapEntries(node: Node, map: (value: unknown, name: string) => unknown): Node {
-  const entries = Object.entries(node).map(([name, value]) => [name, map(value, name), value] as const)
-  return entries.some(([, mapped, value]) => mapped !== value) ? Object.fromEntries(entries) : node
+  const entries = Object.entries(node)
+  let isSame = true
+  for (const entry of entries) {
+    const [name, value] = entry
+    entry[1] = map(value, name)
+    isSame &&= entry[1] === value
+  }
+  return isSame ? node : Object.fromEntries(entries)
 }
 
 /** Returns a copy of a whole document in which some kinds of objects are transformed. */

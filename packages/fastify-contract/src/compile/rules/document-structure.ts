@@ -1,6 +1,6 @@
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Server, serverUrl } from '../document/openapi-document.ts'
-import { isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
+import { eachHeld, hasShape, isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
 
 /**
  * Returns one line for each location where the structure of a bundled document violates OpenAPI. Checks only what the
@@ -22,18 +22,8 @@ export function structureProblems(document: unknown): string[] {
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
     const member = memberOf(kind, name)
     if (member === undefined) return
-    if (member.shape === 'one') {
-      visit(value, member.kind, pointer)
-      return
-    }
-    const isList = member.shape === 'list'
-    if (isList ? !Array.isArray(value) : !isNode(value)) {
-      problems.push(wrong(pointer, isList ? 'an array' : 'an object', value))
-      return
-    }
-    for (const [key, below] of Object.entries(value as Node)) {
-      if (member.shape !== 'patterned' || !key.startsWith('x-')) visit(below, member.kind, join(pointer, key))
-    }
+    if (hasShape(value, member)) eachHeld(value, member, pointer, (held, at) => visit(held, member.kind, at))
+    else problems.push(wrong(pointer, member.shape === 'list' ? 'an array' : 'an object', value))
   }
   const { swagger } = Object(document) as { swagger?: unknown }
   if (swagger !== undefined)

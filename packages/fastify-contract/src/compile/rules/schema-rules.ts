@@ -6,14 +6,12 @@ import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
-import { type Node, schemaPointers, walkSchemas } from '../document/walk-document.ts'
+import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
 import type { Report } from './check-document.ts'
 
 /** What a rule knows of the whole document. */
 type Context = {
   document: Document
-  /** The pointers to all schemas. */
-  pointers: Set<string>
   /** Schemas of one number refer to one another without a property or an item in between. */
   cycles: Map<Node, number>
   holdsInt64: (schema: Schema) => boolean
@@ -24,8 +22,8 @@ type Context = {
 /** What is to say about a schema, or about a location below it. */
 type Found = string | undefined | [keys: string[], text: string][]
 
-/** A rule for a schema that has one of the keywords. `members` are the members that lead to the schema. */
-type Rule = { keywords: string[]; check: (schema: Node, context: Context, keyword: string, members: string[]) => Found }
+/** A rule for a schema that has one of the keywords. `member` is the member that holds the schema. */
+type Rule = { keywords: string[]; check: (schema: Node, context: Context, keyword: string, member: string) => Found }
 
 const rule = (keywords: string | string[], check: Rule['check']): Rule => ({ keywords: [keywords].flat(), check })
 
@@ -89,8 +87,8 @@ const ofProperties = ['properties', 'allOf', 'schemas']
 
 /** Schemas that the service applies in a way that their authors may not expect. */
 const warned: Rule[] = [
-  rule(['readOnly', 'writeOnly', '$ref', 'allOf'], (schema, { document }, _, members) => {
-    if (ofProperties.includes(members.at(-1) as string)) return undefined
+  rule(['readOnly', 'writeOnly', '$ref', 'allOf'], (schema, { document }, _, member) => {
+    if (ofProperties.includes(member)) return undefined
     const marks = (['readOnly', 'writeOnly'] as const).filter((mark) => isMarked(document, schema, mark))
     return marks.map((mark) => [[], `${mark} has no effect here; set it on a property`])
   }),
@@ -132,11 +130,10 @@ const tables = { reject: byKeyword(rejected), warn: byKeyword(warned) }
 
 /** Applies the rules for schemas to each schema of a document. */
 export function checkSchemas(document: Document, report: Report): void {
-  const schemas: [schema: Node, pointer: string, members: string[]][] = []
+  const schemas: [schema: Node, pointer: string, member: string][] = []
   walkSchemas(document, (...found) => schemas.push(found))
   const context: Context = {
     document,
-    pointers: schemaPointers(document),
     cycles: components(
       document,
       schemas.map(([schema]) => schema),
@@ -145,11 +142,11 @@ export function checkSchemas(document: Document, report: Report): void {
     holdsInt64: int64Holders(document),
     ignoredNames: { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') },
   }
-  for (const [schema, pointer, members] of schemas) {
+  for (const [schema, pointer, member] of schemas) {
     for (const keyword of Object.keys(schema)) {
       for (const level of ['reject', 'warn'] as const) {
         for (const { check } of tables[level].get(keyword) ?? []) {
-          const found = check(schema, context, keyword, members)
+          const found = check(schema, context, keyword, member)
           const all = typeof found === 'string' ? [[[keyword], found] as const] : (found ?? [])
           for (const [keys, text] of all) report[level](join(pointer, ...keys), text)
         }
@@ -158,15 +155,15 @@ export function checkSchemas(document: Document, report: Report): void {
   }
 }
 
-function referenceProblem(schema: Node, { document, pointers, cycles }: Context): string | undefined {
+function referenceProblem(schema: Node, { document, cycles }: Context): string | undefined {
   const { $ref } = schema
   if (typeof $ref !== 'string') return undefined
   if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
-  if (!pointers.has(join('#', ...keysOf($ref)))) {
+  const target = resolve(document, $ref)
+  if (kindAt(keysOf($ref)) !== 'schema' || !(isNode(target) || typeof target === 'boolean'))
     return `${$ref} does not point to a schema; move the schema to #/components/schemas`
-  }
   // The validation of an endless schema would never return.
-  const isEndless = cycles.get(schema) === cycles.get(resolve(document, $ref) as Node)
+  const isEndless = cycles.get(schema) === cycles.get(target as Node)
   return isEndless
     ? `${$ref} refers back to itself without a property or an item in between, so validation would never end; remove it`
     : undefined

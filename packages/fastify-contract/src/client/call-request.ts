@@ -242,6 +242,6 @@ const asciiJson = (value: unknown): string =>
 export const pairText = ([name, value, isLone]: ParameterPair): string =>
   encodeURIComponent(name) + (isLone ? '' : `=${value}`)
 
-/** Fills the parameters of a path template. */
+/** Fills the parameters of a path template. Leaves out its fragment, which is not sent. */
 export const expandPath = (path: string, pairs: ParameterPair[]): string =>
-  pairs.reduce((filled, [name, value]) => filled.replace(`{${name}}`, () => value), path)
+  pairs.reduce((filled, [name, value]) => filled.replace(`{${name}}`, () => value), path.replace(/#[^{}]*$/, ''))

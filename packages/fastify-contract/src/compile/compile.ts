@@ -16,7 +16,7 @@ import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { bundle, depthProblem, lintCorrectness } from './redocly.ts'
-import { checkDocument } from './rules/check-document.ts'
+import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
 import {
@@ -197,7 +197,8 @@ function checked(
     ...replies.problems,
     ...(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors)),
   ])
-  const found = [structure, early, late]
+  const unserved = late.problems.flatMap(({ operations }) => operations)
+  const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) throw new RejectedDocument(path, problems, published)
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))

@@ -168,6 +168,11 @@ export const sendContinue: Guard = (request, reply) => {
   return undefined
 }
 
+/** Returns the target of a request in origin form; a server must accept the absolute form (RFC 9112 section 3.2.2). */
+export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')
+}
+
 /** Fastify options that give the error responses of Fastify and Node.js themselves the contract's error body. */
 export const serverOptions = {
   // For these errors no hook has run, so two guards are called here.
@@ -183,8 +188,7 @@ export const serverOptions = {
   http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
   // Fastify would otherwise create a different request id.
   genReqId: (request) => contextOf(request).id,
-  // A server must accept the absolute form of a request target (RFC 9112 section 3.2.2).
-  rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),
+  rewriteUrl: originForm,
   // The header limit already bounds the length of a path.
   routerOptions: { maxParamLength: 65_536, querystringParser: parseQuery },
 } satisfies FastifyHttpOptions<Server>

@@ -98,7 +98,7 @@ function parsePairs(given: string[], decode: (text: string) => string): Record<s
     // An empty pair is skipped (URL Standard, section 5.1).
     if (pair === '') continue
     const [encoded = '', value = ''] = pair.split(/=(.*)/s)
-    const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
+    const name = /%|\+/.test(encoded) ? decodedOrSame(encoded, decode) : encoded
     if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
     // A plain assignment to __proto__ would set the prototype.
     else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
@@ -109,8 +109,8 @@ function parsePairs(given: string[], decode: (text: string) => string): Record<s
 /** Decodes form-encoded text, in which `+` is a space. Throws a URIError for text that is not percent-encoded UTF-8. */
 export const decodeText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
-/** Decodes a name. A name that cannot be decoded stays as it is: no document declares it. */
-function decodeName(encoded: string, decode: (text: string) => string): string {
+/** Decodes a text. One that cannot be decoded stays as it is: no document has such a name or value. */
+export function decodedOrSame(encoded: string, decode = decodeText): string {
   try {
     return decode(encoded)
   } catch {

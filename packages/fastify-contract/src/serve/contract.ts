@@ -102,8 +102,19 @@ export type ServedPath = {
   pattern: string
 }
 
+/**
+ * A parameter whose value distinguishes an operation from others with its method and path. A request of the operation
+ * has one of the texts.
+ */
+export type Selector = { in: 'query' | 'header'; name: string; texts: string[] }
+
 /** The method of an operation, and the paths at which it is served. */
-export type ServedOperation = { method: HTTPMethods; servedPaths: ServedPath[] }
+export type ServedOperation = {
+  method: HTTPMethods
+  servedPaths: ServedPath[]
+  /** Present if other operations have its method and path. Without them, it serves the requests that select no other. */
+  selectors?: Selector[]
+}
 
 /** One operation of the document, including what it inherits from its path and the document. */
 export type Operation = ServedOperation & {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RouteOptions } from 'fastify'
 import { createVerifiers, type VerifierFactory } from '../auth/verifiers.ts'
 import { trackConnections } from '../http/connections.ts'
@@ -5,7 +6,7 @@ import { allowOrigins } from '../http/cors.ts'
 import { errorSender } from '../http/error-responses.ts'
 import { type BodyMemory, bodyMemory } from '../http/read-body.ts'
 import type { Observer } from '../http/request-context.ts'
-import { disableNodeExpectHandling, serverOptions } from '../http/request-guards.ts'
+import { disableNodeExpectHandling, originForm, serverOptions } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/streams.ts'
 import {
   createLoadShedder,
@@ -21,12 +22,13 @@ import {
 import type { Contract, Operation } from './contract.ts'
 import { type AnyErrorBody, type ErrorBody, errorWriter } from './error-writer.ts'
 import type { Handlers } from './handler-types.ts'
-import { crossOriginNames, methodFinder, registerRoutes } from './register-routes.ts'
+import { crossOriginNames, registerRoutes } from './register-routes.ts'
 import { acceptBodies } from './request-body.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import { responseQueue } from './response-queue.ts'
 import { loadSchemaCode } from './schema-code.ts'
 import { authLimits } from './security.ts'
+import { methodFinder, operationSelector } from './served-paths.ts'
 import { createValidator } from './validator.ts'
 
 /** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
@@ -101,8 +103,11 @@ export function buildServer(
   const { routes, schemaCode } = contract
   const { operations, skipped = [], schemas, info, errorNumbers } = routes
   checkBinding(operations, handlers, verifiers)
+  const described = [...operations, ...skipped]
+  const select = operationSelector(described)
   const app: FastifyInstance = Fastify({
     ...serverOptions,
+    ...(select && { rewriteUrl: (request: IncomingMessage) => select(originForm(request), request) }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: limits.body,
@@ -133,11 +138,10 @@ export function buildServer(
   const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
   const names = crossOriginNames(routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
   const preflight = isSameOriginOnly ? undefined : allowOrigins(app, { origins, ownOrigins, ...names })
-  const allowedMethods = methodFinder([...operations, ...skipped])
+  const allowedMethods = methodFinder(described)
   const { shedLoad } = shedder
-  for (const hook of stepsOfEveryRequest({ shedLoad, allowedMethods, headersLimit: limits.headers, preflight })) {
-    app.addHook('onRequest', hook)
-  }
+  const guards = { shedLoad, allowedMethods, headersLimit: limits.headers, preflight, isSelected: select !== undefined }
+  for (const hook of stepsOfEveryRequest(guards)) app.addHook('onRequest', hook)
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
   const queueResponse = responseQueue()

@@ -1,16 +1,18 @@
-import type { FastifyInstance, HTTPMethods, RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import type { CrossOrigin } from '../http/cors.ts'
 import { ContractError } from '../http/errors.ts'
 import { inOrder, routeError } from '../http/request-guards.ts'
-import type { Operation, Routes, ServedOperation, ServedPath } from './contract.ts'
+import type { Operation, Routes, ServedOperation } from './contract.ts'
+import { decodedPath, methodFinder, missingMethods, routeUrl, unselectedMethods, withoutMark } from './served-paths.ts'
 
 /** Returns the options of an operation's routes, which are the same for each of its paths. */
 type OptionsOf = (operation: Operation) => RouteOptions
 
 /**
  * Registers the routes of all operations. Adds routes that respond with 501 for the operations that `generate` skipped,
- * and routes that respond with 405 where Fastify's router would otherwise choose the operation of a more general path.
+ * with 405 where Fastify's router would otherwise choose the operation of a more general path, and with 400 where the
+ * parameters of a request select none of the operations of a path.
  */
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
   const { operations, skipped = [] } = routes
@@ -21,14 +23,15 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   const optionsAt = (operation: Operation, url: string): RouteOptions => ({
     ...constraintsAt(url),
     // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-    exposeHeadRoute: !headPaths.has(url),
+    exposeHeadRoute: !headPaths.has(withoutMark(url)),
     ...optionsOf(operation),
   })
   await registerByGlue(app, routes, optionsAt)
   registerAdditional(app, operations, optionsAt)
   const unsupported = inOrder([() => new ContractError('notImplemented', 'this operation is not supported')])
-  for (const { method, servedPaths } of skipped) {
-    for (const { url } of servedPaths)
+  for (const { method, servedPaths, selectors } of skipped) {
+    for (const path of servedPaths) {
+      const url = routeUrl(path, selectors)
       app.route({
         ...constraintsAt(url),
         method,
@@ -37,6 +40,13 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
         onRequest: unsupported,
         handler: unsupported as never,
       })
+    }
+  }
+  for (const { url, method, parameters } of unselectedMethods(described)) {
+    const message = `${parameters.join(' and ')} must have the values of an operation of this path`
+    const unselected = inOrder([() => new ContractError('invalid', message)])
+    const route = { method, url, exposeHeadRoute: false, onRequest: unselected, handler: unselected as never }
+    app.route({ ...constraintsAt(url), ...route })
   }
   const missing = inOrder([routeError(methodFinder(described))])
   for (const route of missingMethods(described)) {
@@ -62,7 +72,7 @@ const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0
       },
     }
   },
-  deriveConstraint: ({ url }) => url,
+  deriveConstraint: ({ url }) => withoutMark(String(url)),
 }
 
 /** Returns a function that returns the constraints of the routes at a URL of the router. */
@@ -70,13 +80,10 @@ function templateConstraints(operations: ServedOperation[]): (url: string) => { 
   const mixed = operations.flatMap(({ servedPaths }) => servedPaths).filter(({ path }) => /[^/]\{|\}[^/]/.test(path))
   const patterns = new Map(mixed.map(({ url, pattern }) => [url, pattern]))
   return (url) => {
-    const template = patterns.get(url)
+    const template = patterns.get(withoutMark(url))
     return template === undefined ? {} : { constraints: { template } }
   }
 }
-
-/** Returns the path of a request target in which delimiters are still encoded. */
-const decodedPath = (target: string): string => decodeURI(target.replace(/[?#].*$/s, ''))
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
 
@@ -102,10 +109,15 @@ async function registerByGlue(app: FastifyInstance, routes: Routes, optionsAt: O
  */
 function glueDocument({ info, operations }: Routes) {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { servedPaths, method, operationId, schema } of operations.filter((one) => !isAdditional(one))) {
+  for (const { servedPaths, method, operationId, schema, selectors } of operations.filter(
+    (one) => !isAdditional(one),
+  )) {
     const responses = Object.fromEntries(Object.keys(schema.response).map((status) => [status, { description: '' }]))
     const operation = { [String(method).toLowerCase()]: { operationId, responses } }
-    for (const { url } of servedPaths) paths[url] = { ...paths[url], ...operation }
+    for (const path of servedPaths) {
+      const url = routeUrl(path, selectors)
+      paths[url] = { ...paths[url], ...operation }
+    }
   }
   return { openapi: '3.1.0', info, paths }
 }
@@ -121,71 +133,11 @@ function registerAdditional(app: FastifyInstance, operations: Operation[], optio
   for (const operation of operations.filter(isAdditional)) {
     const method = String(operation.method)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
-    for (const { url } of operation.servedPaths) app.route({ ...optionsAt(operation, url), method, url })
-  }
-}
-
-/** A path of the document with all methods that are served there. */
-type Path = { url: string; pattern: RegExp; sample: string; methods: HTTPMethods[] }
-
-/** Returns the paths of the operations, in the order of the document. */
-function pathsOf(operations: ServedOperation[]): Path[] {
-  const paths = new Map<string, Path>()
-  for (const { servedPaths, method } of operations) {
-    for (const { url, pattern, path } of servedPaths) {
-      if (!paths.has(pattern))
-        paths.set(pattern, { url, pattern: new RegExp(pattern), sample: sampleOf(path), methods: [] })
-      paths.get(pattern)?.methods.push(method)
+    for (const path of operation.servedPaths) {
+      const url = routeUrl(path, operation.selectors)
+      app.route({ ...optionsAt(operation, url), method, url })
     }
   }
-  return [...paths.values()]
-}
-
-/** Returns a path with values that no literal path has: a request with U+0000 is rejected. */
-const sampleOf = (path: ServedPath['path']): string => path.replace(/\{[^}]*\}/g, '\0')
-
-/** Returns whether all requests of a path match another, more general path, too. */
-const isWithin = (path: Path, general: Path): boolean => path !== general && general.pattern.test(path.sample)
-
-/**
- * Returns a function that lists the methods of a request target's path, in the order of the document. A concrete path
- * is matched before a templated one (OpenAPI 3.1 section 4.8.8.1), so only the methods of the most concrete path count.
- */
-export function methodFinder(operations: ServedOperation[]): (url: string) => string[] {
-  const paths = pathsOf(operations)
-  return (url) => {
-    const path = decodedPath(url)
-    const matching = paths.filter(({ pattern }) => pattern.test(path))
-    const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
-    return withHead(concrete.flatMap((each) => each.methods))
-  }
-}
-
-/** Adds HEAD, which Fastify serves for each GET (RFC 9110 section 9.3.2). */
-const withHead = (methods: HTTPMethods[]): HTTPMethods[] =>
-  methods.includes('HEAD') ? methods : methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : each))
-
-/** A parameter never contains a slash, so only paths with as many segments can match the same requests. */
-const segmentsOf = ({ sample }: Path): number => sample.split('/').length
-
-/**
- * Returns the methods that a path does not have, but a more general path does: Fastify's router would serve a request
- * for the concrete path with the operation of the general one.
- */
-export function missingMethods(
-  operations: ServedOperation[],
-): { url: string; method: HTTPMethods[]; exposeHeadRoute: false }[] {
-  const paths = pathsOf(operations)
-  const templated = new Map<number, Path[]>()
-  for (const path of paths.filter(({ sample }) => sample.includes('\0'))) {
-    templated.set(segmentsOf(path), [...(templated.get(segmentsOf(path)) ?? []), path])
-  }
-  return paths.flatMap((path) => {
-    const general = (templated.get(segmentsOf(path)) ?? []).filter((other) => isWithin(path, other))
-    const own = new Set(withHead(path.methods))
-    const method = [...new Set(general.flatMap(({ methods }) => withHead(methods)))].filter((each) => !own.has(each))
-    return method.length === 0 ? [] : [{ url: path.url, method, exposeHeadRoute: false as const }]
-  })
 }
 
 /** Request headers that clients may send to any operation. */

@@ -26,6 +26,7 @@ import type { responseQueue } from './response-queue.ts'
 import type { Schema } from './schema-keywords.ts'
 import { type AuthLimits, authenticate } from './security.ts'
 import { type HandlerResponse, isStream, responseSender } from './send-response.ts'
+import { withoutMark } from './served-paths.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /*
@@ -40,10 +41,19 @@ type Guards = {
   headersLimit: number
   /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight: Guard | undefined
+  /** Whether parameters of requests select operations, which changes request targets. */
+  isSelected: boolean
 }
 
 /** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
-export const stepsOfEveryRequest = ({ shedLoad, allowedMethods, headersLimit, preflight }: Guards): Hook[] => [
+export const stepsOfEveryRequest = ({
+  shedLoad,
+  allowedMethods,
+  headersLimit,
+  preflight,
+  isSelected,
+}: Guards): Hook[] => [
+  ...(isSelected ? [inOrder([restoreTarget])] : []),
   checkFraming(headersLimit), // 431
   inOrder([
     assignRequestId,
@@ -54,6 +64,12 @@ export const stepsOfEveryRequest = ({ shedLoad, allowedMethods, headersLimit, pr
     checkRoute(allowedMethods), // 404, 405
   ]),
 ]
+
+/** Restores the target of a request, which the selection of its operation has changed for the router. */
+const restoreTarget: Guard = ({ raw }) => {
+  raw.url = withoutMark(raw.url as string)
+  return undefined
+}
 
 type OperationParts = {
   operation: Operation

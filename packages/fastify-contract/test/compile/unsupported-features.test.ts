@@ -1,6 +1,8 @@
 import t from 'tap'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
 import { checkDocument } from '../../src/compile/rules/check-document.ts'
+import type { RejectedDocument } from '../../src/compile/rules/problems.ts'
 
 const json = { 'application/json': { schema: {} } }
 const text = { text: { schema: {} } }
@@ -134,17 +136,51 @@ const get = (operationId?: string) => ({ get: { operationId, responses: { 204: {
 const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
-t.test('two operations of one name or path are rejected', async (t) => {
-  t.same(checkDocument(document({ paths: { '/a': get('a'), '/b': get('a') } })).rejected, [
-    '#/paths/~1b/get: operationId a is used twice; rename one of them',
-  ])
-  t.same(checkDocument(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })).rejected, [
-    '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
-  ])
-  t.same(checkDocument(document({ paths: { '/#a': get('a'), '/#b': get('b') } })).rejected, [
-    '#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; remove one of them',
-  ])
-})
+t.test(
+  'two operations of one name or path are rejected, unless parameters with one value distinguish them',
+  async (t) => {
+    t.same(checkDocument(document({ paths: { '/a': get('a'), '/b': get('a') } })).rejected, [
+      '#/paths/~1b/get: operationId a is used twice; rename one of them',
+    ])
+    const rejection = async (paths: object) =>
+      compileDocument(document({ paths }), 'a.yaml').then(
+        () => [],
+        ({ problems }: RejectedDocument) => problems.map(({ pointer, text }) => `${pointer}: ${text}`),
+      )
+    const item = (id: string, ...parameters: object[]) => ({ ...get(id), parameters })
+    const query = (name: string, schema: object, required = true) => ({ name, in: 'query', required, schema })
+    const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
+    t.same(await rejection({ '/{a}': item('a', inPath('a')), '/{b}': item('b', inPath('b')) }), [
+      '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
+    ])
+    const shared =
+      '#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; remove one of them'
+    t.same(await rejection({ '/#a': get('a'), '/#b': get('b') }), [shared])
+    const one = query('q', { enum: ['1'] })
+    for (const other of [
+      query('q', { enum: ['1', '2'] }),
+      query('q', { enum: ['2'] }, false),
+      query('q', { enum: [null] }),
+    ])
+      t.same(await rejection({ '/#a': item('a', other), '/#b': item('b', other) }), [shared])
+    t.same(await rejection({ '/#a': item('a', one), '/#b': item('b', one) }), [shared])
+    t.same(await rejection({ '/#a': item('a', one), '/#b': item('b', query('q', { type: 'integer', const: 1 })) }), [
+      shared,
+    ])
+    const two = query('p', { const: 'a' })
+    t.same(await rejection({ '/#a': item('a', one, two), '/#b': item('b', two, one) }), [shared])
+    const told = {
+      '/#a': item('a', one),
+      '/#b': item('b', query('q', { type: 'boolean', const: true })),
+      '/#c': item('c', { ...one, in: 'header' }),
+      '/#d': get('d'),
+    }
+    t.same(await rejection(told), [])
+    t.same(checkDocument(document({ paths: told })).warnings, [
+      '#/paths/~1%23d: no request has a fragment, so the path is served without it',
+    ])
+  },
+)
 
 t.test('a derived operation name that is taken is rejected', async (t) => {
   const problem = 'is the name of another operation; add an operationId'

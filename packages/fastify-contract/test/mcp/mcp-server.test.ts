@@ -293,3 +293,26 @@ t.test('a document without x-mcp has no tools, and a wrong one is refused', asyn
     )
   }
 })
+
+t.test('a call reaches the operation that its arguments select', async (t) => {
+  const item = (operationId: string, path: string[]) => {
+    const [name, value] = path
+    const parameters = [{ name, in: 'header', required: true, schema: { type: 'string', enum: [value] } }]
+    const responses = { 200: { description: 'Its id.', content: { 'text/plain': {} } } }
+    return { post: { operationId, 'x-mcp': true, parameters, responses } }
+  }
+  const paths = { '/#X=a': item('first', ['X', 'a']), '/#X=b': item('second', ['X', 'b']) }
+  const selected = await compileDocument({ ...document, security: [], paths } as unknown as Document, 'a.yaml')
+  const answering = (id: string) => async () => ({ status: 200, body: id })
+  const app = createServer<never>({
+    contract: { routes: selected.routes },
+    handlers: { first: answering('first'), second: answering('second') } as never,
+    verifiers: {},
+    errorBody: (({ message }: Error) => ({ contentType: 'text/plain', body: message })) as never,
+  })
+  app.register(mcpServer, { table: JSON.parse(selected.files['mcp.json'] as string) })
+  t.teardown(() => app.close())
+  const call = await connect(t, `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`)
+  t.match(await call('second', { header: { X: 'b' } }), { text: 'second' })
+  t.match(await call('first', { header: { X: 'a' } }), { text: 'first' })
+})

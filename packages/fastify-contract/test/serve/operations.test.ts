@@ -344,6 +344,68 @@ t.test('with skipUnsupported the rest is served, and a request to a skipped oper
   t.equal((await app.inject('/v1/files/a')).statusCode, 404, 'its path cannot be routed')
 })
 
+t.test('of operations that share a path, each request to a skipped one gets 501', async (t) => {
+  const inQuery = (value: string) => [{ name: 'action', in: 'query', required: true, schema: { const: value } }]
+  const served = (operationId: string, value?: string) => ({
+    post: { operationId, ...(value && { parameters: inQuery(value) }), responses },
+  })
+  const skipped = (operationId: string, value?: string) => {
+    const { post } = served(operationId, value)
+    return { post: { ...post, responses: { 100: { description: 'No.' } } } }
+  }
+  const paths = {
+    '/first#a': skipped('refused'),
+    '/first#b': served('supported'),
+    '/shared#a': served('shareA', 'a'),
+    '/shared#b': served('shareB', 'b'),
+    '/shared#c': skipped('shareC', 'c'),
+    '/shared#d': skipped('shareD', 'd'),
+    '/plain': served('plain'),
+    '/plain#a': skipped('plainA', 'a'),
+    '/plain#b': { post: { ...skipped('plainB').post, parameters: 1 } },
+    '/lone#a': served('lone', 'a'),
+    '/lone#b': skipped('loneB', 'b'),
+    '/none#a': skipped('noneA', 'a'),
+    '/none#b': skipped('noneB', 'b'),
+  }
+  const { files, routes } = await compileDocument({ ...partlySupported, paths } as Document, 'a.yaml', {
+    skipUnsupported: true,
+  })
+  t.same(
+    routes.operations.map(({ operationId }) => operationId),
+    ['supported', 'shareA', 'shareB', 'plain', 'lone'],
+    'the first operation that is supported is served',
+  )
+  const handlers = routes.operations.map(({ operationId }) => [
+    operationId,
+    async () => ({ status: 204, body: undefined }),
+  ])
+  const app = createServer<object>({
+    contract: { routes: JSON.parse(files['routes.json'] as string) },
+    handlers: Object.fromEntries(handlers),
+    verifiers: {},
+    errorBody: ({ error, message }) => ({ contentType: 'application/json', body: { error, message } }),
+  })
+  const expected: [target: string, status: number][] = [
+    ['/first', 204],
+    ['/shared?action=a', 204],
+    ['/shared?action=b', 204],
+    ['/shared?action=c', 501],
+    ['/shared?action=d', 501],
+    ['/shared?action=e', 400],
+    ['/plain?action=a', 501],
+    ['/plain?action=b', 204],
+    ['/lone?action=a', 204],
+    ['/lone?action=b', 501],
+    ['/lone?action=c', 400],
+    ['/none?action=a', 501],
+    ['/none?action=b', 501],
+    ['/none?action=c', 501],
+  ]
+  for (const [target, status] of expected)
+    t.equal((await app.inject({ method: 'POST', url: `/v1${target}` })).statusCode, status, target)
+})
+
 t.test('a document of which nothing can be served is rejected, and one without problems has no list', async (t) => {
   const paths = { '/files/*': partlySupported.paths?.['/files/*'] as object }
   await t.rejects(compileDocument({ ...partlySupported, paths }, 'a.yaml', { skipUnsupported: true }), {

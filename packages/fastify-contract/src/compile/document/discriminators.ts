@@ -1,7 +1,7 @@
 import { inPlaceKeywords, type Schema } from '../../serve/schema-keywords.ts'
 import { keysOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { int64Holders, partsOf, reachability } from './schemas.ts'
+import { int64Holders, listedValues, partsOf, reachability } from './schemas.ts'
 import { schemaPrefix } from './shared-schemas.ts'
 import { mapDocument, mapEntries, type Node, walkSchemas } from './walk-document.ts'
 
@@ -251,14 +251,11 @@ export function decided(
 /** Returns the values that a schema, or all alternatives of a union, allow for a property; undefined for any value. */
 function valuesOf(document: Document, schema: Schema, property: string, within: Schema[] = []): unknown[] | undefined {
   const parts = partsOf(document, schema).map((part) => part.schema)
-  const lists = parts
-    .flatMap(({ properties }) => (Object.hasOwn(Object(properties), property) ? [Object(properties)[property]] : []))
-    .flatMap((below: Schema) => partsOf(document, below).map((part) => part.schema))
-    .flatMap(({ const: value, enum: values }) =>
-      value !== undefined ? [[value]] : Array.isArray(values) ? [values] : [],
-    )
-  const [first, ...others] = lists
-  if (first !== undefined) return first.filter((value) => others.every((list) => list.includes(value)))
+  const described = parts.flatMap(({ properties }): Schema[] =>
+    Object.hasOwn(Object(properties), property) ? [Object(properties)[property]] : [],
+  )
+  const own = listedValues(document, described)
+  if (own !== undefined) return own
   const union = parts.map(({ oneOf, anyOf }) => oneOf ?? anyOf).find(Array.isArray)
   if (union === undefined || within.includes(schema)) return undefined
   const values = union.map((one: Schema) => valuesOf(document, one, property, [...within, schema]))

@@ -154,7 +154,7 @@ function endpointOf(
     keys,
     operationId: operationId || derivedId(method, path),
     hasDerivedId: !operationId,
-    parameters: parameters(document, item, operation),
+    parameters: parametersOf(document, item, operation),
     requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
     responses: Object.fromEntries(
       Object.keys(responses)
@@ -185,7 +185,7 @@ export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
   kind === 'header' && notParameters.includes(name.toLowerCase())
 
 /** Returns the parameters of an operation; its own override those of its path item. */
-function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
+export function parametersOf(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
   const all = holders.flatMap(({ parameters = [], pointer }) =>
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
   )

@@ -1,11 +1,11 @@
-import type { SerializedParameter, SerializedValue, ServedPath } from '../../serve/contract.ts'
+import type { Selector, SerializedParameter, SerializedValue, ServedPath } from '../../serve/contract.ts'
 import { exactKeyword } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
-import { partsOf } from './schemas.ts'
+import { listedValues, partsOf } from './schemas.ts'
 import { serializedValue } from './styled-values.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
@@ -72,6 +72,17 @@ export function defaultOf(document: Document, parameter: Parameter): { default?:
   if (holder === undefined) return {}
   return { default: (holder[exactKeyword('default')] as string | undefined) ?? JSON.stringify(holder.default) }
 }
+
+/** Returns the required parameters with one value, by which the router can choose an operation, in order of names. */
+export const selectorsOf = (document: Document, parameters: Parameter[]): Selector[] =>
+  parameters
+    .flatMap(({ in: location, name, required, schema = true, allowEmptyValue }): Selector[] => {
+      const [value, ...others] = listedValues(document, [schema]) ?? []
+      const isText = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
+      if (!required || !isText || others.length > 0 || (location !== 'query' && location !== 'header')) return []
+      return [{ in: location, name, texts: [String(value), ...(allowEmptyValue ? [''] : [])] }]
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
 
 /** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {

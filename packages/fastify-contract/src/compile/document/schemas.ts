@@ -279,6 +279,16 @@ export function partsOf(document: object, schema: Schema, limit = Number.POSITIV
   return found
 }
 
+/** Returns the values that all of the schemas list in `const` or `enum`, or undefined if none lists any. */
+export function listedValues(document: object, schemas: Schema[]): unknown[] | undefined {
+  const [first, ...others] = schemas
+    .flatMap((each) => partsOf(document, each))
+    .flatMap(({ schema: { const: value, enum: values } }) =>
+      value !== undefined ? [[value]] : Array.isArray(values) ? [values] : [],
+    )
+  return first?.filter((value) => others.every((list) => list.includes(value)))
+}
+
 /** Returns the references that led to some parts of a schema. */
 export function referencesOf(parts: Part[]): string[] {
   const seen = new Set<Part>()

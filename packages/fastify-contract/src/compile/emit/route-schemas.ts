@@ -1,4 +1,4 @@
-import type { Operation, RouteSchema, Routes } from '../../serve/contract.ts'
+import type { Operation, RouteSchema, Routes, ServedOperation } from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
@@ -6,7 +6,7 @@ import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { schemaOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
+import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
@@ -20,15 +20,27 @@ import { mapTree, type Node } from '../document/walk-document.ts'
 export function routesOf(document: Document): Routes {
   const { title, version } = document.info
   const keys = apiKeyHeaders(document)
-  const { operations, schemas } = convertedOperations(document, endpoints(document))
+  const all = endpoints(document)
+  const { operations, schemas } = convertedOperations(document, all)
+  const counts = new Map<string, number>()
+  for (const key of operations.flatMap(routeKeys)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const toldApart = operations.map((operation, index): Operation => {
+    const isShared = routeKeys(operation).some((key) => counts.get(key) !== 1)
+    const selectors = isShared ? selectorsOf(document, (all[index] as Endpoint).parameters) : []
+    return selectors.length === 0 ? operation : { ...operation, selectors }
+  })
   return {
     info: { title, version },
-    operations,
+    operations: toldApart,
     ...(keys.length > 0 && { apiKeyHeaders: keys }),
     errorNumbers: errorNumbersOf(document),
     schemas,
   }
 }
+
+/** Returns what the router knows of an operation: its method and each of its paths. */
+export const routeKeys = ({ method, servedPaths }: ServedOperation): string[] =>
+  servedPaths.map(({ pattern }) => `${method} ${pattern}`)
 
 /** Returns operations of a document with the schemas that they share, as `routesOf` does. */
 export function convertedOperations(document: Document, given: Endpoint[]): Pick<Routes, 'operations' | 'schemas'> {

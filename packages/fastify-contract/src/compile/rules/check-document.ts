@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { isScope } from '../../auth/tokens.ts'
+import type { Operation, Routes } from '../../serve/contract.ts'
 import { isRange, kindOf } from '../../serve/media-types.ts'
 import { callbackUrl } from '../../webhooks/runtime-expression.ts'
 import {
@@ -27,6 +28,7 @@ import {
   schemePointer,
   securityPointer,
 } from '../document/openapi-document.ts'
+import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
@@ -66,7 +68,6 @@ const operationRules: OperationRule[] = [
 const documentRules: DocumentRule[] = [
   checkDialect,
   checkNames,
-  checkRoutes,
   checkScopes,
   checkNumbers,
   checkSchemas,
@@ -168,10 +169,11 @@ const fixFor = (schema: Node): string =>
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 
-function checkPath({ path, routes }: Endpoint, { reject, warn }: Report): void {
+function checkPath({ path, routes, parameters }: Endpoint, { reject, warn }: Report, document: Document): void {
   const pointer = join('#', 'paths', path)
   if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
-  if (path !== routedPath(path)) warn(pointer, 'no request has a fragment, so the path is served without it')
+  if (path !== routedPath(path) && selectorsOf(document, parameters).length === 0)
+    warn(pointer, 'no request has a fragment, so the path is served without it')
   const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
     reject(pointer, `${name} occurs twice; use each path parameter once`)
@@ -184,16 +186,24 @@ function checkPath({ path, routes }: Endpoint, { reject, warn }: Report): void {
   }
 }
 
-/** Rejects an operation that has the method and path of another one and so would never be called. */
-function checkRoutes(document: Document, { reject }: Report): void {
+/**
+ * Returns a line for each operation that the router cannot tell from an earlier one, and so would never be called. The
+ * operations in `rejected` are not served.
+ */
+export function sharedRoutes(document: Document, { operations }: Routes, rejected: string[]): string[] {
   const seen = new Set<string>()
-  for (const { method, path, routes, pointer } of endpoints(document)) {
+  return endpoints(document).flatMap(({ method, path, pointer }, index) => {
+    if (rejected.includes(`${method} ${path}`)) return []
+    const { servedPaths, selectors } = operations[index] as Operation
     const reason = routedPath(path) === path ? '' : ', since a request has no fragment'
-    for (const route of routes) {
-      if (seen.size === seen.add(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`).size)
-        reject(pointer, `${method} ${route} is already served by another operation${reason}; remove one of them`)
-    }
-  }
+    const shared = servedPaths.filter(
+      ({ pattern }) => seen.size === seen.add(JSON.stringify([method, pattern, selectors])).size,
+    )
+    return shared.map(
+      (each) =>
+        `${pointer}: ${method} ${each.path} is already served by another operation${reason}; remove one of them`,
+    )
+  })
 }
 
 function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject }: Report): void {

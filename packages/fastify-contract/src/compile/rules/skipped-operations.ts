@@ -1,8 +1,18 @@
 import { METHODS } from 'node:http'
 import type { HTTPMethods } from 'fastify'
-import type { ServedOperation } from '../../serve/contract.ts'
-import { basePaths, type Document, itemAt, type Server } from '../document/openapi-document.ts'
-import { servedPath } from '../document/parameter-objects.ts'
+import type { Selector, ServedOperation } from '../../serve/contract.ts'
+import { join } from '../document/json-pointer.ts'
+import {
+  basePaths,
+  type Document,
+  itemAt,
+  locate,
+  parametersOf,
+  routedPath,
+  type Server,
+} from '../document/openapi-document.ts'
+import { selectorsOf, servedPath } from '../document/parameter-objects.ts'
+import { routeKeys } from '../emit/route-schemas.ts'
 import type { Problem } from './problems.ts'
 
 /** Returns the operations and webhooks that some problems cost, each with its reasons: skipped-operations.json. */
@@ -23,20 +33,35 @@ export function skippedRoutes(
   problems: Problem[],
   operations: ServedOperation[],
 ): ServedOperation[] {
-  const keyOf = (method: string, { pattern }: { pattern: string }) => `${method} ${pattern}`
-  const taken = new Set(operations.flatMap(({ method, servedPaths }) => servedPaths.map((each) => keyOf(method, each))))
-  const routes = skippedOperations(problems).flatMap(({ operation }) => {
+  const taken = new Set(
+    operations.flatMap((each) => routeKeys(each).flatMap((key) => [key, key + JSON.stringify(each.selectors)])),
+  )
+  const isFree = (key: string) => taken.size < taken.add(key).size
+  return skippedOperations(problems).flatMap(({ operation }) => {
     const [, method = '', path = ''] = /^([A-Z-]+) (\/.*)$/.exec(operation) ?? []
     if (!METHODS.includes(method) || method === 'CONNECT') return []
-    const servedPaths = serversAt(document, path, method)
-      .map((base) => base + path)
+    const selectors = selectorsAt(document, path, method)
+    return serversAt(document, path, method)
+      .map((base) => base + routedPath(path))
       .filter(isRoutable)
-      .map(servedPath)
-      .filter((each) => !taken.has(keyOf(method, each)))
-    for (const each of servedPaths) taken.add(keyOf(method, each))
-    return servedPaths.length === 0 ? [] : [{ method: method as HTTPMethods, servedPaths }]
+      .flatMap((route): ServedOperation[] => {
+        const one: ServedOperation = { method: method as HTTPMethods, servedPaths: [servedPath(route)] }
+        const [key = ''] = routeKeys(one)
+        if (isFree(key)) return [one]
+        return selectors.length > 0 && isFree(key + JSON.stringify(selectors)) ? [{ ...one, selectors }] : []
+      })
   })
-  return routes
+}
+
+/** Returns the selectors of an operation; none if its structure is invalid. */
+function selectorsAt(document: Document, path: string, method: string): Selector[] {
+  const item = itemAt(document, path)
+  try {
+    const operation = locate<object>(document, join(item.pointer, method.toLowerCase()))
+    return selectorsOf(document, parametersOf(document, item, operation))
+  } catch {
+    return []
+  }
 }
 
 /** Returns the base paths of an operation. Its structure may be invalid, but that of the document's servers is not. */

@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Compiled, compileContract } from '../compile/compile.ts'
 import { sourceFiles } from '../compile/document/source-files.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
-import { RejectedDocument } from '../compile/rules/problems.ts'
+import { skippedOperations } from '../compile/rules/skipped-operations.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { commandLine, UsageError } from './command-line.ts'
@@ -31,7 +31,7 @@ If a file that it would write exists, it names the file and writes nothing.
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [FOLDER]')
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
-  const { compiled, rejection } = await compiledPart(document)
+  const compiled = await compileContract(document, { skipUnsupported: true })
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = await placeDocument(document, folder)
@@ -42,7 +42,7 @@ If a file that it would write exists, it names the file and writes nothing.
       document: path,
       errorBody: 'text' in errors ? errors.text : undefined,
       handlers,
-      skipsOperations: rejection !== undefined,
+      skipsOperations: compiled.skipped.length > 0,
       packages,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
@@ -61,23 +61,8 @@ If a file that it would write exists, it names the file and writes nothing.
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(folder, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(folder, name)), text)
-  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled, rejection }))
+  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled }))
 }
-
-/** Compiles a document, or the part of it that can be served; `rejection` is the reason for that. */
-async function compiledPart(
-  document: string,
-): Promise<{ compiled: Compiled; rejection: RejectedDocument | undefined }> {
-  try {
-    return { compiled: await compileContract(document), rejection: undefined }
-  } catch (error) {
-    if (!(error instanceof RejectedDocument)) throw error
-    return { compiled: await compileContract(document, { skipUnsupported: true }), rejection: error }
-  }
-}
-
-const skippedIn = ({ problems }: RejectedDocument): number =>
-  new Set(problems.flatMap(({ operations }) => operations)).size
 
 type Copy = { from: string; to: string }
 
@@ -139,15 +124,14 @@ type Written = {
   handlers: string[]
   errors: DerivedErrorBody
   compiled: Compiled
-  rejection: RejectedDocument | undefined
 }
 
-function summary({ folder, copies, files, handlers, errors, compiled, rejection }: Written): string {
+function summary({ folder, copies, files, handlers, errors, compiled }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
     .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
-  const { warnings } = compiled
+  const { warnings, skipped } = compiled
   const [warning = ''] = warnings
   return [
     `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
@@ -155,12 +139,12 @@ function summary({ folder, copies, files, handlers, errors, compiled, rejection 
     handlers.length === 0
       ? 'The document has no operations.'
       : `${handlers.length - missing.length} of ${handlers.length} operations respond with the examples of the document.`,
-    ...(rejection === undefined
+    ...(skipped.length === 0
       ? []
       : [
-          `${skippedIn(rejection)} more cannot be served as the document describes them, and respond with 501:`,
+          `${skippedOperations(skipped).length} more cannot be served as the document describes them, and respond with 501:`,
           ...firstOf(
-            rejection.problems.map(({ pointer, text }) => `  ${pointer}: ${text}`),
+            skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`),
             5,
             '  ',
           ),

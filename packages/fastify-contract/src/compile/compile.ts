@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
+import type { Int64Responses } from '../client/exact-client.ts'
 import type { Routes } from '../serve/contract.ts'
 import { schemaCode } from '../serve/schema-code.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
@@ -15,7 +16,7 @@ import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
-import { bundle, depthProblem, lintCorrectness } from './redocly.ts'
+import { bundle, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
@@ -41,6 +42,8 @@ export type Compiled = {
   integers: ExactIntegers
   /** One line for each location that is served in a way that its author may not expect. */
   warnings: string[]
+  /** The problems that cost the operations that are not served. */
+  skipped: Problem[]
 }
 
 /** How a document is compiled. */
@@ -60,15 +63,19 @@ export type CompileOptions = {
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
   const [linted, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
   const integers = await exactIntegers(published, path)
-  const lines = linted.map((line) => withReference(line, published))
-  return await compileDocument(published, path, { ...options, linted: lines }, contractTypes, integers)
+  return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
 }
 
-/** Returns a line of the linter about a reference without a target, with that reference. */
-const withReference = (line: string, document: Document): string =>
-  line.replace(/^(.*?): Can't resolve \$ref/, (found, pointer) => {
+/** The rule of the linter for a reference without a target. */
+const unresolved = 'no-unresolved-refs'
+
+/** Returns the lines of findings, with each reference that has no target. */
+const linesOf = (linted: LintProblem[], document: Document): string[] =>
+  linted.map(({ pointer, text, place, rule }) => {
     const { $ref } = Object(resolve(document, pointer))
-    return typeof $ref === 'string' ? `${pointer}: ${$ref} does not resolve; correct the reference` : found
+    const isNamed = rule === unresolved && typeof $ref === 'string'
+    const named = () => `${$ref} does not resolve; correct the reference`
+    return `${pointer}: ${isNamed ? text.replace("Can't resolve $ref", named) : text} (${place}, ${rule})`
   })
 
 /**
@@ -77,22 +84,20 @@ const withReference = (line: string, document: Document): string =>
  * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
  *
- * @param linted The findings of the linter, as lines `POINTER: TEXT`.
+ * @param linted The findings of the linter.
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
-  { errors, skipUnsupported = false, linted = [] }: CompileOptions & { linted?: string[] } = {},
+  { errors, skipUnsupported = false, linted = [] }: CompileOptions & { linted?: LintProblem[] } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
-  let published = given
-  let skipped: Problem[] = []
   try {
-    if (skipUnsupported) ({ published, skipped } = servablePart(given, path, linted, integers))
-    const lines = skipUnsupported ? [] : linted
-    const { document, routes, replies, warnings } = checked(published, path, lines, errors, integers)
+    const { published, skipped, document, routes, replies, warnings } = skipUnsupported
+      ? servablePart(given, path, linted, errors, integers)
+      : { ...converted(given, path, linesOf(linted, given), errors, integers), skipped: [] }
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
@@ -115,29 +120,31 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings }
+    return { files, document, routes, integers, warnings, skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
-    throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], published)
+    throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], given)
   }
 }
 
 /**
- * Returns the part of a document that can be served, and the problems that cost the other operations. Throws if a
- * problem costs the whole document, if an operation has a reference without a target, or if all operations have a
+ * Converts the part of a document that can be served; `skipped` are the problems that cost the other operations. Throws
+ * if a problem costs the whole document, if an operation has a reference without a target, or if all operations have a
  * problem.
  */
 function servablePart(
   given: Document,
   path: string,
-  linted: string[],
+  linted: LintProblem[],
+  errors: ErrorBodySource | undefined,
   integers: ExactIntegers,
-): { published: Document; skipped: Problem[] } {
+): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
   const findings = findingsIn(given)
   // A reference without a target is a mistake of the document, not something that cannot be served.
-  const { problems } = findings(linted.filter((line) => line.endsWith(', no-unresolved-refs)')))
+  const references = linted.filter(({ rule }) => rule === unresolved)
+  const { problems } = findings(linesOf(references, given))
   if (problems.length > 0)
     throw new RejectedDocument(
       path,
@@ -145,39 +152,51 @@ function servablePart(
       given,
     )
   // The compiler finds itself what it cannot read outside of operations.
-  const ofOperations = linted.filter((line) =>
+  const ofOperations = linesOf(linted, given).filter((line) =>
     findings([line]).problems.some(({ operations }) => operations.length > 0),
   )
   for (let published = given; ; ) {
-    try {
-      checked(published, path, published === given ? ofOperations : [], undefined, integers)
-      return { published, skipped }
-    } catch (error) {
-      if (!(error instanceof RejectedDocument) || error.problems.some(({ operations }) => operations.length === 0))
-        throw error
-      published = soundPart(published, { problems: error.problems, unused: [] })
-      if (endpoints(published).length === 0) throw error
-      // A part may show problems that the others hid.
-      skipped.push(...error.problems)
-    }
+    const result = checked(published, published === given ? ofOperations : [], undefined, integers)
+    if (!Array.isArray(result))
+      return { ...(errors === undefined ? result : converted(published, path, [], errors, integers)), skipped }
+    const rejection = new RejectedDocument(path, result, published)
+    if (result.some(({ operations }) => operations.length === 0)) throw rejection
+    published = soundPart(published, { problems: result, unused: [] })
+    if (endpoints(published).length === 0) throw rejection
+    // A part may show problems that the others hid.
+    skipped.push(...rejection.problems)
   }
 }
 
-/**
- * Converts a document. Throws an error with the problems of all stages: a later stage checks what the problems of the
- * earlier ones leave valid.
- */
-function checked(
+/** A document that can be served, in the form of `normalize`, with what is made of it first. */
+type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { published: Document; replies: Int64Responses }
+
+/** Converts a document. Throws an error with its problems if it has any. */
+function converted(
   published: Document,
   path: string,
   linted: string[],
   errors: ErrorBodySource | undefined,
   integers: ExactIntegers,
-) {
+): Converted {
+  const result = checked(published, linted, errors, integers)
+  if (Array.isArray(result)) throw new RejectedDocument(path, result, published)
+  return result
+}
+
+/**
+ * Converts a document, or returns the problems of all stages: a later stage checks what the problems of the earlier ones
+ * leave valid.
+ */
+function checked(
+  published: Document,
+  linted: string[],
+  errors: ErrorBodySource | undefined,
+  integers: ExactIntegers,
+): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings([...linted, ...withoutRepeats(structureProblems(published), linted)])
-  if (structure.problems.some(({ operations }) => operations.length === 0))
-    throw new RejectedDocument(path, structure.problems, published)
+  if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base, integers)
   const numbers = errorNumberProblems(base)
@@ -200,9 +219,10 @@ function checked(
   const unserved = late.problems.flatMap(({ operations }) => operations)
   const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
   const problems = found.flatMap((one) => one.problems)
-  if (problems.length > 0) throw new RejectedDocument(path, problems, published)
+  if (problems.length > 0) return problems
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
-  return { document, routes, replies: replies.table, warnings: [...warnings, ...unusedDefaults, ...unused] }
+  const allWarnings = [...warnings, ...unusedDefaults, ...unused]
+  return { published, document, routes, replies: replies.table, warnings: allWarnings }
 }
 
 const withoutFindings = (document: Document, findings: Findings): Document =>

@@ -48,27 +48,35 @@ export async function lint(path: string, rules?: string): Promise<LintFinding[]>
   return JSON.parse(stdout).problems
 }
 
-/**
- * Returns what the linter finds by the rules for correctness, as lines `POINTER: TEXT` about the first file.
- */
-export async function lintCorrectness(path: string): Promise<string[]> {
+/** A finding of the linter about a document in one or several files. */
+export type LintProblem = {
+  /** The location in the first file: of the finding, or of the reference to its file. */
+  pointer: string
+  text: string
+  /** The file, line and column of the finding. */
+  place: string
+  rule: string
+}
+
+/** Returns what the linter finds in the document at `path` by the rules for correctness. */
+export async function lintCorrectness(path: string): Promise<LintProblem[]> {
+  const isFirst = (location: LintLocation | undefined) => resolve(location?.source.ref ?? '') === resolve(path)
   const findings = await lint(path, correctnessRules)
-  // The compiler itself warns of `nullable` in OpenAPI 3.1.
-  return findings
-    .filter(({ message }) => !message.includes('`nullable` is not expected'))
-    .map((finding) => {
-      const {
-        ruleId,
-        message,
-        location: [at],
-        from,
-      } = finding
-      const { source, pointer = '#', start } = at as LintLocation
-      const isFirst = (location: LintLocation | undefined) =>
-        location !== undefined && resolve(location.source.ref) === resolve(path)
-      const inFirst = isFirst(at) ? pointer : isFirst(from) ? (from as LintLocation).pointer : '#'
-      return `${join('#', ...keysOf(inFirst))}: ${message.replace(/\s+/g, ' ')} (${source.ref}:${start.line}:${start.col}, ${ruleId})`
-    })
+  return (
+    findings
+      // The compiler itself warns of `nullable` in OpenAPI 3.1.
+      .filter(({ message }) => !message.includes('`nullable` is not expected'))
+      .map(({ ruleId: rule, message, location: [at], from }) => {
+        const { source, start } = at as LintLocation
+        const { pointer = '#' } = [at, from].find(isFirst) ?? {}
+        return {
+          pointer: join('#', ...keysOf(pointer)),
+          text: message.replace(/\s+/g, ' '),
+          place: `${source.ref}:${start.line}:${start.col}`,
+          rule,
+        }
+      })
+  )
 }
 
 /** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */

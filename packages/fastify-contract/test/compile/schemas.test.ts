@@ -189,6 +189,31 @@ t.test('int64 values of a child are exact where a schema names its parent only',
     t.equal(await statusOf(payload), 400, payload)
 })
 
+t.test('a default mapping may name a schema that inherits at any distance', (t) => {
+  const kind = { type: 'string', enum: ['cat', 'dog'] }
+  const parent = (defaultMapping: string) => ({
+    ...object,
+    properties: { kind },
+    discriminator: { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' }, defaultMapping },
+  })
+  const schemas = {
+    Pet: parent('Kitten'),
+    Cat: { allOf: [ref('Pet')] },
+    Kitten: { allOf: [ref('Cat'), { properties: { age: { type: 'integer', format: 'int64' } } }] },
+    Dog: { allOf: [ref('Pet'), { required: ['kind'] }] },
+  }
+  const { Cat, Kitten, Pet } = Object(withDiscriminators(documentOf(schemas) as Document).components).schemas
+  const open = { type: 'object', properties: { kind: { not: { enum: ['cat', 'dog'] } } } }
+  t.match(Kitten.allOf.at(-1), open)
+  t.notOk('required' in Kitten.allOf.at(-1))
+  t.match(Cat.allOf.at(-1), { type: 'object', properties: { kind: { not: { enum: ['dog'] } } } })
+  t.match(Pet.allOf.at(-1), {
+    if: { required: ['kind'], properties: { kind: { enum: ['cat', 'dog'] } } },
+    else: ref('Kitten'),
+  })
+  t.end()
+})
+
 const documentOf = (schemas: object) => ({ openapi: '3.1.0', paths: {}, components: { schemas } })
 
 t.test('the digits of a document are those of its source files', async (t) => {

@@ -103,7 +103,7 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and fix',
   const ofParts = 'parts without names are not supported; use multipart/form-data with encoding'
   t.same(refusalLines({ message }), [
     `${document} cannot be served as written:`,
-    '#/components/schemas/Pet/discriminator/defaultMapping: is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it',
+    '#/components/schemas/Pet/discriminator/defaultMapping: must refer to an alternative in the oneOf or anyOf of the same schema, or without those to a schema that inherits from it; correct it',
     `${items}/requestBody/content/application~1json/itemSchema: items of application/json are not supported in a request; use application/jsonl`,
     `${responses}/200/content/application~1jsonl/itemSchema: cannot be combined with schema; describe either the items or the whole body`,
     `${responses}/201/content/application~1json-seq/itemSchema: items of application/json-seq are not supported; use application/jsonl or text/event-stream`,

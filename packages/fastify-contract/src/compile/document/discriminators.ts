@@ -14,12 +14,9 @@ type Discriminator = { propertyName: string; mapping?: Record<string, string>; d
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
-  const narrowings = new Map<string, Map<string, Set<unknown>>>()
-  const narrow = (schema: string, property: string, names: unknown[]) => {
-    const properties = narrowings.get(schema) ?? new Map<string, Set<unknown>>()
-    narrowings.set(schema, properties.set(property, new Set([...(properties.get(property) ?? []), ...names])))
-  }
   const families: Families = new Map()
+  const members = new Map<string, Member[]>()
+  let inheriting: Member[] = []
   const children = new Map<string, string[]>()
   for (const child of Object.keys(schemas)) {
     for (const reference of new Set(referencesOf(schemas[child]?.allOf))) {
@@ -40,31 +37,46 @@ export function withDiscriminators(document: Document): Document {
     const below = childrenOf(schema)
       .filter(isChild)
       .flatMap((child) => inherit(child, discriminator, [...above, schema]))
-    const own = decided(document, schemas[schema], discriminator, namesOf(schema, discriminator, schemas))
+    const given = namesOf(schema, discriminator, schemas)
+    const isOpen = schema === defaultName(discriminator, schemas)
+    const own = isOpen ? given : decided(document, schemas[schema], discriminator, given)
     const names = [...new Set([...own, ...below])]
     const [parent] = above
     if (parent === undefined) return names
-    narrow(schema, discriminator.propertyName, names)
-    const family = families.get(parent) ?? []
-    families.set(parent, [...family, { child: schema, property: discriminator.propertyName, names }])
+    const member: Member = { child: schema, property: discriminator.propertyName, names }
+    families.set(parent, [...(families.get(parent) ?? []), member])
+    members.set(schema, [...(members.get(schema) ?? []), member])
+    inheriting.push(member)
     return names
   }
 
   walkSchemas(document, ({ discriminator }, pointer) => {
-    if (isDiscriminator(discriminator) && pointer.startsWith(schemaPrefix)) {
-      inherit(pointer.slice(schemaPrefix.length), discriminator, [])
-    }
+    if (!isDiscriminator(discriminator) || !pointer.startsWith(schemaPrefix)) return
+    inheriting = []
+    const all = inherit(pointer.slice(schemaPrefix.length), discriminator, [])
+    const open = inheriting.find(({ child }) => child === defaultName(discriminator, schemas))
+    // What a child allows, the schemas between it and the parent allow, too.
+    const isAbove = ({ names }: Member) => open?.names.every((name) => names.includes(name))
+    for (const member of inheriting.filter(isAbove)) member.others = all.filter((name) => !member.names.includes(name))
   })
-  const narrowed = Array.from(narrowings, ([name, properties]) => [name, allowing(schemas[name], properties)])
-  if (narrowings.size === 0) return mapDocument(document, { schema: (schema) => toldApart(document, schema, schemas) })
+  const narrowed = Array.from(members, ([name, all]) => [name, allowing(schemas[name], all)])
   const inherited = { ...schemas, ...Object.fromEntries(narrowed) }
-  return mapDocument(withExactFamilies(document, inherited, families), {
+  return mapDocument(members.size === 0 ? document : withExactFamilies(document, inherited, families), {
     schema: (schema) => toldApart(document, schema, schemas),
   })
 }
 
-/** The schemas that inherit from a schema with a discriminator, by its name, each with its discriminator values. */
-type Families = Map<string, { child: string; property: string; names: unknown[] }[]>
+/**
+ * The discriminator values of a schema, which the property has. With `others`, it may have any value except those, or be
+ * missing.
+ */
+type Values = { property: string; names: unknown[]; others?: unknown[] }
+
+/** A schema that inherits a discriminator. */
+type Member = Values & { child: string }
+
+/** The schemas that inherit from a schema with a discriminator, by its name. */
+type Families = Map<string, Member[]>
 
 /**
  * Returns a document with these shared schemas. A value of a schema with a discriminator is also validated by the child
@@ -111,10 +123,9 @@ function applied(schemas: Record<string, Node>, families: Families): Record<stri
   }) as Record<string, Node>
   const parents = Array.from(families, ([parent, family]) => {
     const { allOf = [], ...own } = all[parent] as Node
-    const conditions = family.map(({ child, property, names }) => ({
-      if: { required: [property], properties: { [property]: { enum: names } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { $ref: schemaPrefix + child },
+    const conditions = family.map(({ child, property, names, others }) => ({
+      if: { required: [property], properties: { [property]: listing(others ?? names) } },
+      [others === undefined ? 'then' : 'else']: { $ref: schemaPrefix + child },
     }))
     return [parent, { ...own, allOf: [...(allOf as Node[]), ...conditions] }]
   })
@@ -160,14 +171,14 @@ function toldApart(document: Document, schema: Node, schemas: Record<string, Nod
     )
   }
   const told = (one: Node, _index: number, all: Node[]): Node => {
-    if (isDefault(one, discriminator)) {
-      const names = all.filter((other) => other !== one).flatMap(namesOfOne)
-      // A single alternative needs no distinction.
-      if (names.length === 0) return one
-      return allOf(one, { properties: { [propertyName]: { not: { enum: names } } } })
-    }
     const names = namesOfOne(one)
-    return names.length === 0 ? one : allowing(one, new Map([[propertyName, new Set(names)]]))
+    const others =
+      one.$ref === schemaPrefix + defaultName(discriminator, schemas)
+        ? all.filter((other) => other !== one).flatMap(namesOfOne)
+        : undefined
+    // A single alternative needs no distinction.
+    if ((others ?? names).length === 0) return one
+    return allowing(one, [{ property: propertyName, names, ...(others && { others }) }])
   }
   const lists = ['oneOf', 'anyOf'].filter((keyword) => Array.isArray(schema[keyword]))
   return { ...schema, ...Object.fromEntries(lists.map((keyword) => [keyword, (schema[keyword] as Node[]).map(told)])) }
@@ -185,11 +196,19 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator, schemas)) : [schema]
 }
 
-/** Returns whether `defaultMapping` refers to an alternative, which then covers the values that no mapping names. */
-export const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
-  defaultMapping !== undefined &&
-  typeof $ref === 'string' &&
-  [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
+/** Returns whether `defaultMapping` refers to an alternative, or to a schema that inherits from the given one. */
+export function isDefaultServed(document: Document, schema: Node, discriminator: Discriminator): boolean {
+  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
+  const $ref = schemaPrefix + defaultName(discriminator, schemas)
+  const union = schema.oneOf ?? schema.anyOf
+  return Array.isArray(union)
+    ? union.some((one) => Object(one).$ref === $ref)
+    : partsOf(document, { $ref }).some((part) => part.schema === schema)
+}
+
+/** Returns the name of the schema of `defaultMapping`, which covers the values that no mapping names. */
+const defaultName = ({ defaultMapping }: Discriminator, schemas: object): string | undefined =>
+  defaultMapping === undefined ? undefined : mappedSchema(String(defaultMapping), schemas)
 
 /** Returns whether a value of a document is a Discriminator Object. */
 export const isDiscriminator = (value: unknown): value is Discriminator =>
@@ -262,9 +281,18 @@ function valuesOf(document: Document, schema: Schema, property: string, within: 
   return values.every((list) => list !== undefined) ? values.flat() : undefined
 }
 
-const allowing = (schema: Node | boolean | undefined, properties: Map<string, Set<unknown>>): Node => {
-  const names = Array.from(properties, ([name, values]) => [name, { enum: [...values] }])
-  return allOf(schema, { required: [...properties.keys()], properties: Object.fromEntries(names) })
+/** Returns a schema of some values; \`enum\` cannot be empty. */
+const listing = (values: unknown[]): Schema => (values.length === 0 ? false : { enum: values })
+
+/** Returns a schema in which properties have discriminator values. */
+function allowing(schema: Node | boolean | undefined, all: Values[]): Node {
+  const properties: Node = {}
+  for (const { property, others } of all) {
+    const names = new Set(all.filter((one) => one.property === property).flatMap((one) => one.names))
+    properties[property] = others === undefined ? listing([...names]) : { not: listing(others) }
+  }
+  const required = all.filter(({ others }) => others === undefined).map(({ property }) => property)
+  return allOf(schema, { ...(required.length > 0 && { required: [...new Set(required)] }), properties })
 }
 
 /** Returns a schema of objects that satisfy both schemas. */

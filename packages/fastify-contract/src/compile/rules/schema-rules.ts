@@ -1,7 +1,7 @@
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
-import { isDefault, isDiscriminator } from '../document/discriminators.ts'
+import { isDefaultServed, isDiscriminator } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
@@ -169,14 +169,13 @@ function referenceProblem(schema: Node, { document, cycles }: Context): string |
     : undefined
 }
 
-/** Requires that a `defaultMapping` refers to an alternative of its schema. */
-function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): Found {
+function defaultMappingProblem(schema: Node, { document }: Context): Found {
+  const { discriminator } = schema
   if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
-  const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
-  const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
+  if (isDefaultServed(document, schema, discriminator)) return undefined
   const problem =
-    'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
-  return isServed ? undefined : [[['discriminator', 'defaultMapping'], problem]]
+    'must refer to an alternative in the oneOf or anyOf of the same schema, or without those to a schema that inherits from it; correct it'
+  return [[['discriminator', 'defaultMapping'], problem]]
 }
 
 /** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */

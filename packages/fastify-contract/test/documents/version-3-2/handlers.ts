@@ -43,6 +43,11 @@ export const handlers: Handlers<operations> = {
   async listShelves() {
     return { status: 204, body: undefined }
   },
+  addVehicle: async ({ body = {} }) => ({ status: 200, body }),
+  async addShip({ body: { kind, tons } }) {
+    const known: string | undefined = kind
+    return { status: 200, body: [known ?? 'none', tons + 1n] }
+  },
   async addShape() {
     return { status: 204, body: undefined }
   },
@@ -57,6 +62,13 @@ export const verifiers = (context: VerifierContext) =>
   )
 
 const shape = (send: unknown, status: number): Call => ({ request: 'POST /shapes', send, status })
+
+const vehicle = (text: string, status: number): Call => ({
+  request: 'POST /vehicles',
+  send: text,
+  status,
+  ...(status === 200 && { body: text }),
+})
 
 const search = (query: string) => ({ request: `GET /search?${query}` })
 const filter = (query: string) => ({ request: `GET /filter?${query}` })
@@ -134,4 +146,14 @@ export const calls: Call[] = [
   shape({ name: 'without a kind' }, 204),
   shape({ kind: 'Square', name: 'of no name' }, 204),
   shape({ kind: 1 }, 400),
+  vehicle('{"kind":"truck","load":9007199254740993}', 200),
+  vehicle('{"kind":"truck","tons":1}', 400),
+  vehicle('{"kind":"Ship","tons":9007199254740993}', 200),
+  vehicle('{"kind":"boat","tons":9007199254740993}', 200),
+  vehicle('{"tons":9007199254740993}', 200),
+  vehicle('{"load":1}', 400),
+  vehicle('{"kind":"Vehicle"}', 200),
+  { request: 'POST /ships', send: { tons: 1 }, status: 200, body: '["none",2]' },
+  { request: 'POST /ships', send: { kind: 'boat', tons: 1 }, status: 200, body: '["boat",2]' },
+  { request: 'POST /ships', send: { kind: 'truck', tons: 1 }, status: 400, error: 40003 },
 ]

@@ -3,7 +3,7 @@ import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../s
 import type { Document } from './openapi-document.ts'
 import { reachability, run, type Steps, schemasBelow, schemasDescribing } from './schemas.ts'
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
-import { isNode, type Kind, mapEntries, mapTree, memberOf, type Node, walk, walkSchemas } from './walk-document.ts'
+import { isNode, type Kind, mapEntries, mapTree, memberOf, type Node, walkSchemas } from './walk-document.ts'
 
 /** The directions of an operation's request and response, as the client of the service sees them. */
 type Directions = [ofRequest: Direction, ofResponse: Direction]
@@ -95,10 +95,7 @@ const tests = ['not', 'if', 'dependencies', 'propertyNames', 'contentSchema', '$
  * in a response, and the shared schemas that the conversion adds: `Pet.request` beside `Pet` where they differ.
  */
 function schemasByDirection(document: object, schemas: Record<string, Schema>) {
-  const reaches = {
-    request: reachingSchemas(document, schemas, 'readOnly'),
-    response: reachingSchemas(document, schemas, 'writeOnly'),
-  }
+  const reaches = { request: reachingMark(document, 'readOnly'), response: reachingMark(document, 'writeOnly') }
   const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
   const added: Record<string, Schema> = {}
   const names = new Map<string, string>()
@@ -217,48 +214,11 @@ const namesIn = ({ properties, required, dependentRequired, dependentSchemas, de
   ...Object.values(Object(dependentRequired) as Record<string, string[]>).flat(),
 ]
 
-/**
- * What a schema holds without following references: whether a property has the annotation, and the referenced names.
- */
-type Content = { isMarking: boolean; references: string[] }
-
-/**
- * Returns a function that tells whether a schema contains a property with an annotation, at any depth and through any
- * reference. Visits each shared schema once.
- */
-function reachingSchemas(
-  document: object,
-  schemas: Record<string, Schema>,
-  mark: 'readOnly' | 'writeOnly',
-): (schema: Schema) => boolean {
-  const contents = Object.entries(schemas).map(([name, schema]) => ({ name, ...contentOf(schema) }))
-  const holders = new Map<string, string[]>()
-  for (const { name, references } of contents) {
-    for (const reference of new Set(references)) {
-      const known = holders.get(reference)
-      if (known === undefined) holders.set(reference, [name])
-      else known.push(name)
-    }
-  }
-  const reaching = new Set(contents.flatMap(({ name, isMarking }) => (isMarking ? [name] : [])))
-  // Iteration over a Set includes the elements that are added meanwhile.
-  for (const name of reaching) for (const holder of holders.get(name) ?? []) reaching.add(holder)
-  return (schema) => {
-    const { isMarking, references } = contentOf(schema)
-    return isMarking || references.some((name) => reaching.has(name))
-  }
-
-  function contentOf(schema: Schema): Content {
-    const content: Content = { isMarking: false, references: [] }
-    if (!isNode(schema)) return content
-    walk(schema, 'schema', '#', (node: Node, kind) => {
-      if (kind !== 'schema') return
-      if (typeof node.$ref === 'string') content.references.push(sharedName(node.$ref))
-      content.isMarking ||= Object.values(propertiesOf(node)).some((each) => isMarked(document, each, mark))
-    })
-    return content
-  }
-}
+/** Returns a function that tells whether a schema contains a property with an annotation, at any depth. */
+const reachingMark = (document: object, mark: Mark): ((schema: Schema) => boolean) =>
+  reachability(document, Object.keys(schemaKeywords), (schema) =>
+    Object.values(propertiesOf(schema)).some((each) => isMarked(document, each, mark)),
+  )
 
 /** The direction of a value: from the client (request) or to it (response). */
 type Direction = 'request' | 'response'

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { comparedKeywords, exactKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import { join } from './json-pointer.ts'
@@ -10,9 +9,11 @@ import {
   isInt64,
   membersOf,
   numbersOf,
+  schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from './schemas.ts'
+import { sourceFiles } from './source-files.ts'
 import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
 /** The exact values of integers that JSON.parse has rounded, by their doubles. */
@@ -26,18 +27,8 @@ const isRounded = (value: unknown): value is number => Number.isInteger(value) &
  */
 export async function exactIntegers(bundled: object, path: string): Promise<ExactIntegers> {
   if (roundedIntegers(bundled).length === 0) return new Map()
-  const texts: string[] = []
-  const files = new Set([resolve(path)])
-  // Iteration over a Set includes the elements that are added meanwhile.
-  for (const file of files) {
-    // The bundler reports a file that is missing.
-    const text = await readFile(file, 'utf8').catch(() => '')
-    texts.push(text)
-    for (const [, reference = ''] of text.matchAll(/\$ref['"]?\s*:\s*['"]?([^'"#\s,}]+)/g)) {
-      files.add(resolve(dirname(file), decodeURIComponent(reference)))
-    }
-  }
-  return integersIn(...texts)
+  const files = await sourceFiles(path)
+  return integersIn(...(await Promise.all(files.map((file) => readFile(file, 'utf8')))))
 }
 
 /** Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. */
@@ -157,11 +148,7 @@ const int32Limits = (schema: Node) => ({
 function mixedIntegers(document: object): Set<Node> {
   const waiting = wholeValues(document)
   const holdsInt64 = int64Holders(document)
-  const identities = new Map<Node, number>()
-  const identity = (schema: Node) => {
-    if (!identities.has(schema)) identities.set(schema, identities.size)
-    return identities.get(schema) as number
-  }
+  const keyOf = schemaKeys()
   const known = new Set<string>()
   const mixed = new Set<Node>()
   // Iteration over an array includes the elements that are added meanwhile.
@@ -169,7 +156,7 @@ function mixedIntegers(document: object): Set<Node> {
     // A condition tests the same value, too.
     const schemas = schemasDescribing(document, holders, [...inPlaceKeywords, 'not'])
     if (!schemas.some(holdsInt64)) continue
-    const key = schemas.map(identity).join()
+    const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
     if (schemas.some(isInt64)) {

@@ -13,7 +13,8 @@ export const keysOf = (pointer: string): string[] =>
     .slice(1)
     .map((key) => decoded(key).replaceAll('~1', '/').replaceAll('~0', '~'))
 
-function decoded(key: string): string {
+/** Returns a percent-encoded text decoded, or as it is if it is not valid percent-encoded UTF-8. */
+export function decoded(key: string): string {
   try {
     return decodeURIComponent(key)
   } catch {

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { decoded } from './json-pointer.ts'
 
 /** Matches a reference to another file, in YAML and in JSON, and captures its path. */
 const fileReference = /["']?\$ref["']?\s*:\s*(?:"([^"#]+)|'([^'#]+)|([^\s"'#,}{]+))/g
@@ -16,8 +17,9 @@ export async function sourceFiles(document: string): Promise<string[]> {
     const text = await readFile(file, 'utf8')
     for (const [, double, single, plain] of text.matchAll(fileReference)) {
       const path = (double ?? single ?? plain) as string
-      const target = resolve(dirname(file), path)
-      if (!/^[a-z][a-z\d+.-]*:/i.test(path) && existsSync(target)) files.add(target)
+      const target = resolve(dirname(file), decoded(path))
+      const isFile = statSync(target, { throwIfNoEntry: false })?.isFile()
+      if (isFile && !/^[a-z][a-z\d+.-]*:/i.test(path)) files.add(target)
     }
   }
   return [...files]

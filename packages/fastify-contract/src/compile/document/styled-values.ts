@@ -11,6 +11,7 @@ import {
   propertyTypes,
   run,
   type Steps,
+  schemaKeys,
   schemasDescribing,
   typesOf,
   unnamedSchemas,
@@ -67,7 +68,7 @@ export function nestedPlaces(
   const places: NestedPlace[] = []
   const problems: string[] = []
   const indexes = new Map<string, number>()
-  const identities = new Map<Node, number>()
+  const keyOf = schemaKeys()
   run(placeOf([[schema]], ''))
   return { places, problems }
 
@@ -76,7 +77,7 @@ export function nestedPlaces(
     const schemas = schemasDescribing(document, groups.flat())
     if (schemas.length === 0) return undefined
     // A schema may contain itself, so the same schemas share one place.
-    const key = schemas.map(identity).join()
+    const key = keyOf(schemas)
     const known = indexes.get(key)
     if (known !== undefined) return known
     const types = groups.map((group) => typesOf(document, { anyOf: group }).types)
@@ -97,11 +98,6 @@ export function nestedPlaces(
     const items = yield placeOf(schemas.flatMap(itemSchemas), `${name}[]`)
     if (items !== undefined) place.items = items
     return index
-  }
-
-  function identity(schema: Node): number {
-    if (!identities.has(schema)) identities.set(schema, identities.size)
-    return identities.get(schema) as number
   }
 }
 

@@ -11,6 +11,7 @@ import {
   membersOf,
   run,
   type Steps,
+  schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
@@ -35,7 +36,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
   const table: Int64Responses = { nodes: [], responses: {} }
   const problems: string[] = []
   const indexes = new Map<string, number>()
-  const identities = new Map<Node, number>()
+  const keyOf = schemaKeys()
   const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
     const operation = `${method} ${path}`
@@ -56,7 +57,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     const schemas = schemasDescribing(document, holders)
     if (!schemas.some((schema) => holdsInt64(schema))) return null
     // A schema may contain itself, so the same schemas share one node.
-    const key = schemas.map(identity).join()
+    const key = keyOf(schemas)
     const known = indexes.get(key)
     if (known !== undefined) return known
     const node: ResponseSchemaNode = {}
@@ -82,11 +83,6 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     if (told.length > 0) node.members = Object.fromEntries(told)
     if (others !== null) node.others = others
     return index
-  }
-
-  function identity(schema: Node): number {
-    if (!identities.has(schema)) identities.set(schema, identities.size)
-    return identities.get(schema) as number
   }
 }
 

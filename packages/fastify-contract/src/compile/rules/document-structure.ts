@@ -15,8 +15,10 @@ export function structureProblems(document: unknown): string[] {
     }
     const problem = Object.hasOwn(value, '$ref') ? referenceProblem(document as Node, kind, value) : undefined
     if (problem !== undefined) problems.push(`${pointer}/$ref: ${problem}`)
-    for (const [name, type] of Object.entries(fieldsOf(kind)))
-      problems.push(...fieldProblems(value, name, type, pointer))
+    for (const [name, type] of Object.entries(fields[kind] ?? {})) {
+      const expected = expectedOf(value, name, type, required[kind]?.includes(name) === true)
+      if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
+    }
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
   }
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
@@ -40,12 +42,13 @@ const wrong = (pointer: string, expected: string, value: unknown): string =>
     ? `${pointer}: is missing; add ${expected}`
     : `${pointer}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
 
-function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
+/** Returns what the value of a field must be, unless it is that. */
+function expectedOf(node: Node, name: string, type: FieldType, isRequired: boolean): string | undefined {
   const value = Object.hasOwn(node, name) ? node[name] : undefined
   // An object with a $ref takes its required fields from the target.
-  if (value === undefined && (!isRequired || Object.hasOwn(node, '$ref'))) return []
-  const [expected, isValid] = fieldTypes[is]
-  return isValid(value) ? [] : [wrong(join(pointer, name), expected, value)]
+  if (value === undefined && (!isRequired || Object.hasOwn(node, '$ref'))) return undefined
+  const [expected, isValid] = fieldTypes[type]
+  return isValid(value) ? undefined : expected
 }
 
 /**
@@ -66,7 +69,7 @@ function referenceProblem(document: Node, kind: Kind, node: Node): string | unde
 }
 
 /** The type of a field that holds neither schemas nor other OpenAPI objects. */
-type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
+type FieldType = keyof typeof fieldTypes
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
@@ -74,22 +77,7 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
 
 /** The description of each field type in messages, and the function that checks it. */
-const fieldTypes: Record<
-  | 'text'
-  | 'flag'
-  | 'number'
-  | 'limit'
-  | 'texts'
-  | 'type'
-  | 'values'
-  | 'textLists'
-  | 'location'
-  | 'info'
-  | 'servers'
-  | 'security'
-  | 'discriminator',
-  [expected: string, isValid: (value: unknown) => boolean]
-> = {
+const fieldTypes = {
   text: ['a string', isText],
   flag: ['true or false', (value) => typeof value === 'boolean'],
   texts: ['an array of strings', isTexts],
@@ -125,7 +113,7 @@ const fieldTypes: Record<
       isText(value.propertyName) &&
       (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
   ],
-}
+} satisfies Record<string, [expected: string, isValid: (value: unknown) => boolean]>
 
 function isServer(server: unknown): boolean {
   if (!isNode(server) || !isText(server.url)) return false
@@ -146,53 +134,37 @@ const numeric = ['minimum', 'maximum', 'multipleOf'].concat(
   ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`]),
 )
 
-const each = (is: FieldType['is'], names: string[]): Record<string, FieldType> =>
-  Object.fromEntries(names.map((name) => [name, { is }]))
+const words = { summary: 'text', description: 'text' } as const
 
-const words: Record<string, FieldType> = { summary: { is: 'text' }, description: { is: 'text' } }
-
+/** The fields of each OpenAPI object that the generator reads, except those that hold other objects. */
 const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
-  document: {
-    openapi: { is: 'text', isRequired: true },
-    info: { is: 'info', isRequired: true },
-    servers: { is: 'servers' },
-    security: { is: 'security' },
-  },
-  pathItem: { ...words, servers: { is: 'servers' } },
-  operation: { ...words, operationId: { is: 'text' }, servers: { is: 'servers' }, security: { is: 'security' } },
-  parameter: {
-    ...words,
-    name: { is: 'text', isRequired: true },
-    in: { is: 'location', isRequired: true },
-    required: { is: 'flag' },
-    style: { is: 'text' },
-    explode: { is: 'flag' },
-  },
-  requestBody: { ...words, required: { is: 'flag' } },
+  document: { openapi: 'text', info: 'info', servers: 'servers', security: 'security' },
+  pathItem: { ...words, servers: 'servers' },
+  operation: { ...words, operationId: 'text', servers: 'servers', security: 'security' },
+  parameter: { ...words, name: 'text', in: 'location', required: 'flag', style: 'text', explode: 'flag' },
+  requestBody: { ...words, required: 'flag' },
   response: words,
-  header: { ...words, required: { is: 'flag' } },
-  securityScheme: {
-    type: { is: 'text', isRequired: true },
-    scheme: { is: 'text' },
-    in: { is: 'text' },
-    name: { is: 'text' },
-  },
+  header: { ...words, required: 'flag' },
+  securityScheme: { type: 'text', scheme: 'text', in: 'text', name: 'text' },
   schema: {
     ...words,
-    title: { is: 'text' },
-    type: { is: 'type' },
-    format: { is: 'text' },
-    pattern: { is: 'text' },
-    required: { is: 'texts' },
-    enum: { is: 'values' },
-    ...each('number', numeric),
-    exclusiveMinimum: { is: 'limit' },
-    exclusiveMaximum: { is: 'limit' },
-    uniqueItems: { is: 'flag' },
-    dependentRequired: { is: 'textLists' },
-    discriminator: { is: 'discriminator' },
+    title: 'text',
+    type: 'type',
+    format: 'text',
+    pattern: 'text',
+    required: 'texts',
+    enum: 'values',
+    ...Object.fromEntries(numeric.map((keyword) => [keyword, 'number'] as const)),
+    exclusiveMinimum: 'limit',
+    exclusiveMaximum: 'limit',
+    uniqueItems: 'flag',
+    dependentRequired: 'textLists',
+    discriminator: 'discriminator',
   },
 }
 
-/** Returns the fields of an OpenAPI object that the generator reads, except those that hold other objects. */
-const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}
+const required: Partial<Record<Kind, string[]>> = {
+  document: ['openapi', 'info'],
+  parameter: ['name', 'in'],
+  securityScheme: ['type'],
+}

@@ -100,23 +100,6 @@ t.test('faults of three nodes of Cassandra', { skip, timeout: 7_200_000 }, async
     await until(async () => (await statusOf('b')) === 409, 'another plant to get 409', patience)
     t.equal(await statusOf('a'), 200)
   })
-
-  t.test('after SIGKILL of all nodes, only commitlog_sync: batch has kept every plant', async (t) => {
-    for (const sync of ['batch', 'periodic']) {
-      const lost: number[] = []
-      cluster.configure({ commitlog_sync: sync })
-      await Promise.all(cluster.nodes.map((node) => node.end('SIGTERM')))
-      await startAll(cluster)
-      const url = await empty(`${impatient}&accept_data_loss=true`)
-      // With periodic, the time of the kill decides whether a plant is lost.
-      for (let round = 0; round < 3 && (sync === 'batch' || !lost.some((plants) => plants > 0)); round++) {
-        lost.push(await lostByKill(cluster, url, round))
-      }
-      t.comment(`${sync}: ${lost} plants lost`)
-      if (sync === 'batch') t.same(new Set(lost), new Set([0]))
-      else t.ok(lost.some((plants) => plants > 0))
-    }
-  })
 })
 
 type Fault = (load: RecordedLoad, services: Service[]) => Promise<void>
@@ -319,36 +302,4 @@ async function storedPlants(url: string, ids: Iterable<bigint>): Promise<Map<big
   await Promise.all(Array.from({ length: 16 }, read))
   await store.close()
   return reads
-}
-
-/** Starts all nodes: the first one alone, because the others ask it for the state of the cluster. */
-async function startAll({ nodes: [first, ...others] }: CassandraCluster): Promise<void> {
-  await first?.start()
-  await Promise.all(others.map((node) => node.start()))
-}
-
-/** Creates plants, kills all nodes at once, and returns how many of the acknowledged plants are lost. */
-async function lostByKill(cluster: CassandraCluster, url: string, round: number): Promise<number> {
-  const store = await openCassandra(url)
-  const acknowledged: bigint[] = []
-  let next = BigInt(round) * 1_000_000n
-  let stopped = false
-  const create = async () => {
-    while (!stopped) {
-      const id = next++
-      await store.create({ id, name: 'a' }).then(
-        () => acknowledged.push(id),
-        () => sleep(10),
-      )
-    }
-  }
-  const creating = Array.from({ length: 32 }, create)
-  await until(() => acknowledged.length > 500, 'acknowledged plants', patience)
-  await Promise.all(cluster.nodes.map((node) => node.end('SIGKILL')))
-  stopped = true
-  await Promise.all(creating)
-  await store.close()
-  await startAll(cluster)
-  const stored = await storedPlants(url, acknowledged)
-  return [...stored.values()].filter(({ content }) => content === undefined).length
 }

@@ -12,7 +12,8 @@ type Discriminator = { propertyName: string; mapping?: Record<string, string>; d
  * anyOf, each alternative is narrowed inside that union only. A schema that inherits a discriminator through allOf is
  * narrowed everywhere, and its int64 values are exact also where only its parent is named.
  */
-export function withDiscriminators(document: Document): Document {
+export function withDiscriminators(given: Document): Document {
+  const document = withUnlistedParents(given)
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
   const families: Families = new Map()
   const members = new Map<string, Member[]>()
@@ -64,6 +65,37 @@ export function withDiscriminators(document: Document): Document {
   return mapDocument(members.size === 0 ? document : withExactFamilies(document, inherited, families), {
     schema: (schema) => toldApart(document, schema, schemas),
   })
+}
+
+/**
+ * Returns a document in which the children of a parent that lists them in oneOf or anyOf inherit from a copy of it
+ * without these lists. Otherwise the parent would lead to the children and back without end. A schema without properties
+ * and a discriminator of its own is no parent.
+ */
+export function withUnlistedParents(document: Document): Document {
+  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
+  const parents = new Map<Node, string>()
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { oneOf, anyOf, properties, discriminator } = Object(schema) as Node
+    const listed = (properties ?? discriminator) ? [oneOf, anyOf].flat() : []
+    for (const { schema: part, holder, isOwn } of listed.flatMap((one) => partsOf(document, one as Schema)))
+      if (part === schema && holder !== undefined && !isOwn) parents.set(holder.schema, name)
+  }
+  if (parents.size === 0) return document
+  const copies = Array.from(new Set(parents.values()), (name) => {
+    const { oneOf: _, anyOf: __, ...rest } = schemas[name] as Node
+    return [inheritedName(schemas, name), rest]
+  })
+  const components = { ...document.components, schemas: { ...schemas, ...Object.fromEntries(copies) } }
+  return mapDocument(
+    { ...document, components },
+    {
+      schema: (node) => {
+        const parent = parents.get(node)
+        return parent === undefined ? node : { ...node, $ref: schemaPrefix + inheritedName(schemas, parent) }
+      },
+    },
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
-import { isDefaultServed, isDiscriminator } from '../document/discriminators.ts'
+import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
@@ -12,8 +12,8 @@ import type { Report } from './check-document.ts'
 /** What a rule knows of the whole document. */
 type Context = {
   document: Document
-  /** Schemas of one number refer to one another without a property or an item in between. */
-  cycles: Map<Node, number>
+  /** Returns whether a schema refers to one that refers back without a property or an item in between. */
+  isEndless: (schema: Node) => boolean
   holdsInt64: (schema: Schema) => boolean
   /** The properties of a schema that requests, or responses, ignore. */
   ignoredNames: Record<'request' | 'response', (schema: Schema) => Set<string>>
@@ -134,11 +134,7 @@ export function checkSchemas(document: Document, report: Report): void {
   walkSchemas(document, (...found) => schemas.push(found))
   const context: Context = {
     document,
-    cycles: components(
-      document,
-      schemas.map(([schema]) => schema),
-      [...inPlaceKeywords, 'not'],
-    ),
+    isEndless: endlessReferences(document),
     holdsInt64: int64Holders(document),
     ignoredNames: { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') },
   }
@@ -155,7 +151,17 @@ export function checkSchemas(document: Document, report: Report): void {
   }
 }
 
-function referenceProblem(schema: Node, { document, cycles }: Context): string | undefined {
+/** Returns a function that tells whether a reference refers to a schema that refers back to it. */
+function endlessReferences(document: Document): (schema: Node) => boolean {
+  const applied = withUnlistedParents(document)
+  const schemas: Node[] = []
+  walkSchemas(applied, (schema) => schemas.push(schema))
+  const cycles = components(applied, schemas, [...inPlaceKeywords, 'not'])
+  return (schema) =>
+    cycles.has(schema) && cycles.get(schema) === cycles.get(resolve(applied, String(schema.$ref)) as Node)
+}
+
+function referenceProblem(schema: Node, { document, isEndless }: Context): string | undefined {
   const { $ref } = schema
   if (typeof $ref !== 'string') return undefined
   if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
@@ -163,8 +169,7 @@ function referenceProblem(schema: Node, { document, cycles }: Context): string |
   if (kindAt(keysOf($ref)) !== 'schema' || !(isNode(target) || typeof target === 'boolean'))
     return `${$ref} does not point to a schema; move the schema to #/components/schemas`
   // The validation of an endless schema would never return.
-  const isEndless = cycles.get(schema) === cycles.get(target as Node)
-  return isEndless
+  return isEndless(schema)
     ? `${$ref} refers back to itself without a property or an item in between, so validation would never end; remove it`
     : undefined
 }

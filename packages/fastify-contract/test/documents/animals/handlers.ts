@@ -23,6 +23,15 @@ export const handlers: Handlers<operations> = {
     ]
     return { status: 200, body: vehicles }
   },
+  async addShape({ body }) {
+    const name: string = body.name
+    if (body.kind === 'round') return { status: 200, body: { ...body, name, radius: body.radius + 1n } }
+    return { status: 200, body: { ...body, side: body.side + body.corners } }
+  },
+  async addSquare({ body }) {
+    const kind: 'square' = body.kind
+    return body.name === kind ? { status: 204, body: undefined } : { status: 204, body: undefined }
+  },
   async addSize({ body }) {
     if (typeof body === 'number') throw new Error('an int64 is a bigint')
     return { status: 204, body: undefined }
@@ -32,6 +41,8 @@ export const handlers: Handlers<operations> = {
 const animal = (send: unknown) => ({ request: 'POST /animals', send })
 const vehicle = (send: unknown) => ({ request: 'POST /vehicles', send })
 const size = (send: unknown) => ({ request: 'POST /sizes', send })
+const shape = (send: unknown) => ({ request: 'POST /shapes', send })
+const square = { kind: 'square', name: 'a', corners: 4, side: 1 }
 const refused = { status: 400, error: 40003 }
 
 export const calls: Call[] = [
@@ -56,6 +67,19 @@ export const calls: Call[] = [
     status: 200,
     body: '[{"model":"Car","doors":4},{"model":"bicycle","gears":9007199254740993}]',
   },
+  {
+    ...shape('{"kind":"round","name":"a","radius":9007199254740993}'),
+    status: 200,
+    body: '{"kind":"round","name":"a","radius":9007199254740994}',
+  },
+  { ...shape(square), status: 200, body: { ...square, side: 5 } },
+  { ...shape({ ...square, kind: 'round' }), ...refused },
+  { ...shape({ ...square, name: undefined }), ...refused },
+  { ...shape({ ...square, corners: undefined }), ...refused },
+  { ...shape({ ...square, kind: 'other' }), ...refused },
+  { request: 'POST /squares', send: square, status: 204 },
+  { request: 'POST /squares', send: { ...square, name: undefined }, ...refused },
+  { request: 'POST /squares', send: { ...square, kind: 'round' }, ...refused },
   { ...size('9007199254740993'), status: 204 },
   { ...size('"small"'), status: 204 },
   { ...size({ cm: 1.5 }), status: 204 },

@@ -8,6 +8,7 @@ import { schemaOf } from '../document/parameter-objects.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
+import type { Report } from '../rules/problems.ts'
 import { callStyles, int64Responses } from './client-table.ts'
 
 const isTool = (document: Document, { pointer }: Endpoint): boolean =>
@@ -136,27 +137,21 @@ function asDigits(node: Node): Node {
   }
 }
 
-/** Returns one line for each reason why an operation with `x-mcp` cannot be a tool. */
-export function toolProblems(endpoint: Endpoint, document: Document): string[] {
+/** Rejects operations with `x-mcp` that cannot be tools. */
+export function checkTool(endpoint: Endpoint, { reject }: Report, document: Document): void {
   const { 'x-mcp': mark } = resolve(document, endpoint.pointer) as Node
   const pointer = join(endpoint.pointer, 'x-mcp')
-  if (mark === undefined || mark === false) return []
-  if (mark !== true) return [`${pointer}: must be true or false; correct it`]
+  if (mark !== undefined && typeof mark !== 'boolean') reject(pointer, 'must be true or false; correct it')
+  if (mark !== true) return
   const { operationId, requestBody, parameters, responses } = endpoint
-  const problems = []
-  if (!/^[\w.-]{1,128}$/.test(operationId)) {
-    problems.push('the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId')
-  }
   const bodies = Object.keys(requestBody?.content ?? {})
-  if (requestBody?.required === true && !bodies.some((mediaType) => kindOf(mediaType) === 'json')) {
-    problems.push('a tool can send only JSON; add application/json to the request body, or remove x-mcp')
-  }
-  if (parameters.some((parameter) => parameter.in === 'cookie' && parameter.required)) {
-    problems.push('a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
-  }
   const kinds = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content).map(kindOf))
-  if (kinds.some((kind) => kind !== 'json' && kind !== 'text')) {
-    problems.push('the result of a tool is JSON or text; remove the other media types, or x-mcp')
-  }
-  return problems.map((problem) => `${pointer}: ${problem}`)
+  if (!/^[\w.-]{1,128}$/.test(operationId))
+    reject(pointer, 'the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId')
+  if (requestBody?.required === true && !bodies.some((mediaType) => kindOf(mediaType) === 'json'))
+    reject(pointer, 'a tool can send only JSON; add application/json to the request body, or remove x-mcp')
+  if (parameters.some((parameter) => parameter.in === 'cookie' && parameter.required))
+    reject(pointer, 'a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
+  if (kinds.some((kind) => kind !== 'json' && kind !== 'text'))
+    reject(pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')
 }

@@ -32,18 +32,11 @@ import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
-import { toolProblems } from '../emit/mcp-table.ts'
+import { checkTool } from '../emit/mcp-table.ts'
+import type { Report } from './problems.ts'
 import { checkSchemas } from './schema-rules.ts'
-import { bodyContentProblems } from './unsupported-bodies.ts'
-import { checkEmptyValues, parameterProblems } from './unsupported-parameters.ts'
-
-/** How a rule reports what it finds at a location of the document. */
-export type Report = {
-  /** The service cannot serve that location as described. The text says what is wrong, and the fix. */
-  reject(pointer: string, text: string): void
-  /** The service serves that location in a way that its author may not expect. */
-  warn(pointer: string, text: string): void
-}
+import { checkBodies } from './unsupported-bodies.ts'
+import { checkEmptyValues, checkParameters } from './unsupported-parameters.ts'
 
 type OperationRule = (endpoint: Endpoint, report: Report, document: Document) => void
 type DocumentRule = (document: Document, report: Report, same: Document) => void
@@ -54,14 +47,14 @@ const operationRules: OperationRule[] = [
   checkMethod,
   checkStatuses,
   checkSecurity,
-  lines('reject', parameterProblems),
+  checkParameters,
   checkEmptyValues,
-  lines('reject', bodyContentProblems),
+  checkBodies,
   checkItemFields,
   checkHeaders,
   checkUnvalidatedBodies,
   lines('reject', deprecationProblems),
-  lines('reject', toolProblems),
+  checkTool,
 ]
 
 /** The rules for a document as a whole, in the form of OpenAPI 3.1. */

@@ -2,6 +2,14 @@ import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { type Document, operationsIn, schemePointer } from '../document/openapi-document.ts'
 import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
 
+/** How a rule reports what it finds at a location of the document. */
+export type Report = {
+  /** The service cannot serve that location as described. The text says what is wrong, and the fix. */
+  reject(pointer: string, text: string): void
+  /** The service serves that location in a way that its author may not expect. */
+  warn(pointer: string, text: string): void
+}
+
 /** A location that the service cannot serve as the document describes it. */
 export type Problem = {
   /** The pointer to the location. */

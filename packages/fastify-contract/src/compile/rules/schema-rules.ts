@@ -7,7 +7,7 @@ import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
-import type { Report } from './check-document.ts'
+import type { Report } from './problems.ts'
 
 /** What a rule knows of the whole document. */
 type Context = {

@@ -33,38 +33,50 @@ import {
   typesOf,
 } from '../document/schemas.ts'
 import { isNested } from '../document/styled-values.ts'
-import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
+import type { Report } from './problems.ts'
+import {
+  charsetProblem,
+  fieldTypeProblem,
+  nameProblem,
+  parameterProblems,
+  useContent,
+} from './unsupported-parameters.ts'
 
-/** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
-export function bodyContentProblems({ parameters, requestBody, responses }: Endpoint, document: Document): string[] {
-  const own = requestBody === undefined ? [] : bodyProblems(document, requestBody)
-  return [
-    ...own,
-    ...parameters.flatMap((parameter) => wholeQueryProblems(document, parameter)),
-    ...Object.values(responses).flatMap(replyProblems),
-  ]
+/** Rejects media types of an operation's bodies that the service can neither parse nor serialize. */
+export function checkBodies(
+  { parameters, requestBody, responses }: Endpoint,
+  report: Report,
+  document: Document,
+): void {
+  if (requestBody !== undefined) checkRequestBody(document, requestBody, report)
+  for (const parameter of parameters.filter(({ style }) => style === wholeStyle))
+    checkWholeQuery(document, parameter, report)
+  for (const response of Object.values(responses)) checkResponse(response, report)
 }
 
-function bodyProblems(document: Document, { content, pointer }: Located<RequestBody>): string[] {
-  const problems = Object.entries(content).flatMap(([mediaType, media]) => {
+function checkRequestBody(document: Document, { content, pointer }: Located<RequestBody>, report: Report): void {
+  const at = join(pointer, 'content')
+  if (Object.keys(content).length === 0) report.reject(at, 'has no media type; add one')
+  for (const [mediaType, media] of Object.entries(content)) {
     const problem = requestProblem(document, mediaType, media)
-    if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
-    return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
-  })
-  return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; add one`]
+    if (problem !== undefined) report.reject(at, `${mediaType} ${problem}`)
+    else if (isForm(mediaType)) checkForm(document, mediaType, media, join(at, mediaType), report)
+  }
 }
 
-/** Returns the problems of a parameter that is the whole query string (OpenAPI 3.2 section 4.12.1). */
-function wholeQueryProblems(document: Document, { style, content = {}, schema, pointer, name }: Located<Parameter>) {
-  if (style !== wholeStyle) return []
+/** Rejects a parameter that is the whole query string unless it is a form or JSON (OpenAPI 3.2 section 4.12.1). */
+function checkWholeQuery(document: Document, parameter: Located<Parameter>, report: Report): void {
+  const { content = {}, schema, pointer, name } = parameter
+  const reject = (problem: string) => report.reject(pointer, `parameter ${name}: ${problem}`)
   const [[mediaType, media] = ['', undefined], ...more] = Object.entries(content)
-  const parameter = `${pointer}: parameter ${name}`
-  if (schema !== undefined || media === undefined || more.length > 0)
-    return [`${parameter}: is the whole query string; describe it by content with exactly one media type`]
   const kind = requestKindOf(mediaType)
-  if (kind === 'form') return formProblems(document, mediaType, media, join(pointer, 'content', mediaType))
-  const fix = 'use application/x-www-form-urlencoded or application/json'
-  return kind === 'json' ? [] : [`${parameter}: ${mediaType} is not supported for a query string; ${fix}`]
+  if (schema !== undefined || media === undefined || more.length > 0)
+    reject('is the whole query string; describe it by content with exactly one media type')
+  else if (kind === 'form') checkForm(document, mediaType, media, join(pointer, 'content', mediaType), report)
+  else if (kind !== 'json')
+    reject(
+      `${mediaType} is not supported for a query string; use application/x-www-form-urlencoded or application/json`,
+    )
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
@@ -77,12 +89,12 @@ function requestProblem(document: Document, mediaType: string, { schema }: Media
   return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')
 }
 
-function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
+function checkResponse({ content = {}, pointer }: Located<Response>, { reject }: Report): void {
   const mediaTypes = Object.keys(content)
-  return mediaTypes.flatMap((mediaType) => {
+  for (const mediaType of mediaTypes) {
     const problem = replyProblem(mediaType, mediaTypes.length > 1)
-    return problem === undefined ? [] : [`${pointer}/content: ${mediaType} ${problem}`]
-  })
+    if (problem !== undefined) reject(join(pointer, 'content'), `${mediaType} ${problem}`)
+  }
 }
 
 function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
@@ -93,45 +105,37 @@ function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | unde
   return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
 }
 
-/**
- * Returns one line for each location of a form that the service cannot parse as described. `pointer` is the location of the
- * form's media type.
- */
-function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
+/** Rejects locations of a form that the service cannot parse as described. `pointer` is that of its media type. */
+function checkForm(document: Document, mediaType: string, media: MediaType, pointer: string, { reject }: Report): void {
   const { types } = typesOf(document, media.schema)
   if (types.some((type) => type !== 'object')) {
-    return [`${join(pointer, 'schema')}: a form must be an object; describe each field as a property`]
+    reject(join(pointer, 'schema'), 'a form must be an object; describe each field as a property')
+    return
   }
   const properties = formProperties(document, media)
   const { fields } = formOf(document, mediaType, media)
   const isMultipart = requestKindOf(mediaType) === 'multipart'
-  const encodings = Object.entries(media.encoding ?? {})
-  return [
-    ...encodings.flatMap(([name, { headers }]) =>
-      isMultipart && headers !== undefined && Object.keys(headers).length > 0
-        ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not supported; remove them`]
-        : [],
-    ),
-    ...(isMultipart ? openProblems(document, media) : openFieldProblems(document, media)).map(
-      (problem) => `${join(pointer, 'schema')}: ${problem}`,
-    ),
-    ...properties.flatMap((property, index) => {
-      const field = fields[index] as FormField
-      const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
-        const problem = fieldTypeProblem(type)
-        return problem === undefined ? [] : [`${type} ${problem}`]
-      })
-      const problems = [
-        ...(isMultipart ? partProblems(document, property) : fieldProblems(document, property)),
-        ...ambiguities(document, media, field),
-      ]
-      return (unnamed.length > 0 ? unnamed : problems).map(
-        (problem) => `${pointer}: property ${property.name}: ${problem}`,
-      )
-    }),
-    ...(isMultipart ? [] : styleProblems(document, properties, pointer)),
-  ]
+  for (const [name, { headers = {} }] of Object.entries(media.encoding ?? {})) {
+    if (isMultipart && Object.keys(headers).length > 0)
+      reject(join(pointer, 'encoding', name, 'headers'), 'headers of a part are not supported; remove them')
+  }
+  for (const problem of isMultipart ? openProblems(document, media) : openFieldProblems(document, media))
+    reject(join(pointer, 'schema'), problem)
+  for (const [index, property] of properties.entries()) {
+    const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
+      const problem = fieldTypeProblem(type)
+      return problem === undefined ? [] : [`${type} ${problem}`]
+    })
+    const own = isMultipart ? partProblems(document, property) : fieldProblems(document, property)
+    const problems = [...own, ...ambiguities(document, media, fields[index] as FormField)]
+    for (const problem of unnamed.length > 0 ? unnamed : problems)
+      reject(pointer, `property ${property.name}: ${problem}`)
+  }
+  for (const { parameter, problem } of isMultipart ? [] : styleProblems(document, properties))
+    reject(pointer, `property ${parameter.name}: ${problem.replace(useContent, useJson)}`)
 }
+
+const useJson = 'give it the contentType application/json in encoding'
 
 /** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
 function openProblems(document: Document, media: MediaType): string[] {
@@ -211,23 +215,15 @@ function fieldProblems(document: Document, { schema, encoding }: FormProperty): 
 }
 
 /** Returns the style problems of the fields. A field is written like a query parameter unless it has a media type. */
-function styleProblems(document: Document, properties: FormProperty[], pointer: string): string[] {
-  const styled = properties
+function styleProblems(document: Document, properties: FormProperty[]) {
+  const parameters = properties
     .filter(({ encoding }) => mediaTypesOf(encoding).length === 0 || isStyled(encoding))
     .filter(({ schema, encoding }) => isStyled(encoding) || !typesOf(document, schema).types.includes('object'))
-  const parameters = styled.map(({ name, schema, encoding: { style, explode } }) => ({
-    name,
-    in: 'query' as Parameter['in'],
-    schema,
-    pointer,
-    ...(style !== undefined && { style }),
-    ...(explode !== undefined && { explode }),
-  }))
-  return parameterProblems({ path: '/', parameters, security: [] } as unknown as Endpoint, document).map((line) =>
-    line
-      .replace(`${pointer}: parameter `, `${pointer}: property `)
-      .replace('describe it by content with application/json', 'give it the contentType application/json in encoding'),
-  )
+    .map(({ name, schema, encoding: { style, explode } }): Located<Parameter> => {
+      const styled = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) }
+      return { name, in: 'query', schema, pointer: '', ...styled }
+    })
+  return parameterProblems(document, { path: '/', parameters, security: [] })
 }
 
 /**

@@ -18,19 +18,27 @@ import { isSplit, segmentOf, serializedParameter } from '../document/parameter-o
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { isNested, nestedPlaces } from '../document/styled-values.ts'
-import type { Report } from './check-document.ts'
+import type { Report } from './problems.ts'
 
-/** Returns one line for each parameter of an operation that the service cannot parse as described. */
-export function parameterProblems(endpoint: Endpoint, document: Document): string[] {
-  return [
-    ...endpoint.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, endpoint, parameter) })),
-    ...conflictProblems(document, endpoint),
-  ].flatMap(({ parameter: { pointer, name }, problems }) =>
-    problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`),
-  )
+/** Rejects parameters of an operation that the service cannot parse as described. */
+export function checkParameters(endpoint: Endpoint, { reject }: Report, document: Document): void {
+  for (const { parameter, problem } of parameterProblems(document, endpoint))
+    reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
 }
 
-function ownProblems(document: Document, { path }: Endpoint, parameter: Located<Parameter>): string[] {
+type ParameterProblem = { parameter: Located<Parameter>; problem: string }
+
+/** Returns the problems of some parameters, first those of each alone, and then the conflicts between them. */
+export const parameterProblems = (
+  document: Document,
+  given: Pick<Endpoint, 'path' | 'parameters' | 'security'>,
+): ParameterProblem[] =>
+  [
+    ...given.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, given.path, parameter) })),
+    ...conflictProblems(document, given),
+  ].flatMap(({ parameter, problems }) => problems.map((problem) => ({ parameter, problem })))
+
+function ownProblems(document: Document, path: string, parameter: Located<Parameter>): string[] {
   if ((parameter.in as string) === 'querystring') {
     return ['a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query']
   }
@@ -98,7 +106,8 @@ export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Repor
   }
 }
 
-const useContent = 'describe it by content with application/json'
+/** The fix for a parameter whose value no style can write; a field of a form has a fix of its own. */
+export const useContent = 'describe it by content with application/json'
 
 /** Returns how to describe a value of a parameter that has members of members. */
 const useNames = ({ in: location }: Parameter): string =>
@@ -152,7 +161,7 @@ type Clash = { parameter: Located<Parameter>; problems: string[] }
  * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
  * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
  */
-function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
+function conflictProblems(document: Document, endpoint: Pick<Endpoint, 'path' | 'parameters' | 'security'>): Clash[] {
   const claims = endpoint.parameters.map((parameter) =>
     claimOf(serializedParameter(document, endpoint.path, parameter)),
   )
@@ -181,7 +190,7 @@ function claimOf({
   return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName }
 }
 
-const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =>
+const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] =>
   [...new Set(security.flatMap((requirement) => Object.keys(requirement)))]
     .filter((scheme) => resolve(document, schemePointer(scheme)) !== undefined)
     .flatMap((scheme) => {

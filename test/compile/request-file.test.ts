@@ -125,8 +125,8 @@ const shelves = {
 t.test('parameters, credentials and bodies stand where the document puts them', async (t) => {
   t.equal(
     requestFile(normalizedDocument(shelves)),
-    `# fastify-contract mock accepts any token. For the service, set its origin and one of its tokens in a copy of this
-# file, which the next generate overwrites.
+    `# fastify-contract mock accepts any token. To call the service, copy this file, since generate overwrites it, and set the
+# origin and a token in the copy.
 
 @origin = https://test.example.com
 @token = ACCESS_TOKEN

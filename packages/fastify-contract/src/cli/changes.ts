@@ -13,20 +13,19 @@ import type { Document } from '../compile/document/openapi-document.ts'
 import { bundle } from '../compile/redocly.ts'
 import { RejectedDocument } from '../compile/rules/problems.ts'
 import { commandLine } from './command-line.ts'
-import { findDocument } from './project-files.ts'
+import { documentHelp, findDocument } from './project-files.ts'
 
 /** Runs `fastify-contract changes`. */
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
-    `fastify-contract changes [DOCUMENT] [--release] [--document FILE] [--rules FILE] [--released DIRECTORY]
-                         [--skip-unsupported]
+    `fastify-contract changes [DOCUMENT] [OPTIONS]
 
 Lists each change of the document since the last release and the version that these changes require; exits with 1 if
-info.version is lower. With --release it stores the bundled document as the latest release.
+info.version is lower.
 
-The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for
-bundling, else redocly.yaml if there is one. --released has a file VERSION.json for each release; it is
-openapi/released by default.
+${documentHelp}
+--released DIRECTORY  the folder with a file VERSION.json for each release (default: openapi/released)
+--release             store the bundled document as the latest release
 `,
     {
       release: false,

@@ -7,23 +7,23 @@ import { rejectStale } from '../compile/emit/generated-files.ts'
 import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
 import { listen } from '../service/service.ts'
 import { commandLine } from './command-line.ts'
-import { findDocument } from './project-files.ts'
+import { documentHelp, findDocument } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
-    `fastify-contract docs [DOCUMENT] [--serve] [--out DIRECTORY] [--document FILE] [--rules FILE]
-                      [--generated DIRECTORY] [--released DIRECTORY] [--client MODULE] [--skip-unsupported]
+    `fastify-contract docs [DOCUMENT] [OPTIONS]
 
-Writes the documentation of the document: index.html and history.html, in dist/docs or --out. The pages load
-nothing from a network, so they work offline and from file:// URLs. With --serve it serves them on 127.0.0.1, port PORT
-or 8080. If the document cannot be served or the generated files are out of date, it prints why,
-exits with 1 and leaves earlier pages unchanged.
+Writes the documentation of the document: index.html and history.html. The pages load nothing from a network, so they
+work offline and from file:// URLs. If the document cannot be served or the generated files are out of date, the command
+prints why, exits with 1 and leaves earlier pages unchanged.
 
-The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for
-bundling, else redocly.yaml if there is one. --generated has the files of fastify-contract generate, else generated.
---released has the released documents, else openapi/released. The code samples import createClient from --client, else
-${docsDefaults.client}.
+${documentHelp}
+--out DIRECTORY       the folder of the pages (default: dist/docs)
+--generated DIRECTORY the files of fastify-contract generate (default: ${docsDefaults.generated})
+--released DIRECTORY  the released documents (default: ${docsDefaults.released})
+--client MODULE       the module from which the code samples import createClient (default: ${docsDefaults.client})
+--serve               serve the pages on 127.0.0.1, on the port PORT (default: 8080)
 `,
     {
       serve: false,

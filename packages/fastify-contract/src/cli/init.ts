@@ -15,12 +15,12 @@ export async function run(args: string[]): Promise<void> {
   const { words } = commandLine(
     `fastify-contract init DOCUMENT [FOLDER]
 
-Writes a service for an OpenAPI document into FOLDER, else the current folder: a handler for each operation, which
+Writes a service for an OpenAPI document into FOLDER (default: the current folder): a handler for each operation, which
 returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. A document outside of FOLDER is copied with all its
 files. The service runs at once, with npm install and npm start.
 
-If a file that it would write exists, it names the file and writes nothing.
+If one of these files exists, init names it and writes nothing.
 `,
     {},
     ['DOCUMENT', 'FOLDER'],

@@ -6,13 +6,14 @@ import { findDocument } from './project-files.ts'
 /** Runs `fastify-contract lint`. */
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
-    `fastify-contract lint [DOCUMENT] [--document FILE] [--rules FILE]
+    `fastify-contract lint [DOCUMENT] [OPTIONS]
 
 Advises on the style of the document: prints one line for each finding. No other command requires a style. It exits with
 1 if a finding has the severity error, which only rules of your own can have.
 
-The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. The rules are those of --rules,
-else of redocly.yaml (https://redocly.com/docs/cli/configuration), else recommended ones, all as warnings.
+DOCUMENT        the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+--rules FILE    the rules, a configuration of Redocly (https://redocly.com/docs/cli/configuration); default:
+                redocly.yaml if it exists, otherwise recommended rules, all as warnings
 `,
     { document: undefined, rules: undefined },
     ['DOCUMENT'],

@@ -6,15 +6,15 @@ import { errorModule, loadErrorModule } from './project-files.ts'
 /** Runs `fastify-contract mock`. */
 export async function run(args: string[]): Promise<void> {
   const { options } = commandLine(
-    `fastify-contract mock [--generated DIRECTORY] [--errors FILE] [--realm NAME]
+    `fastify-contract mock [OPTIONS]
 
 Responds like the service, with the examples of the document and without a store, so that a client can be written before
 the handlers. Requests are authenticated (with any credentials), parsed, validated and rejected as by the service.
-Listens on 127.0.0.1, port PORT or 3000.
+Listens on 127.0.0.1, on the port PORT (default: 3000).
 
---generated has the files of fastify-contract generate, else generated. --errors is the module whose errorBody makes the
-bodies of errors, else ${errorModule}. --realm is the realm of the challenges of 401,
-else the title of the document.
+--generated DIRECTORY  the files of fastify-contract generate (default: generated)
+--errors FILE          the module whose errorBody creates the bodies of errors (default: ${errorModule})
+--realm NAME           the realm in the challenges of 401 (default: the title of the document)
 
 A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
 example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.

@@ -8,6 +8,12 @@ export const errorModule = join('src', 'error-body.ts')
 /** Returns the default module of errorBody if there is one. */
 export const findErrorModule = (): string | undefined => (existsSync(errorModule) ? errorModule : undefined)
 
+/** The lines of the help of each command that compiles the document. */
+export const documentHelp = `\
+DOCUMENT              the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+--rules FILE          the configuration for bundling, such as decorators (default: redocly.yaml if it exists)
+--skip-unsupported    accept operations that cannot be served; they respond with 501 (see skipped-operations.json)`
+
 /** Loads errorBody from a module of the project, which may be TypeScript. */
 export async function loadErrorModule(path: string): Promise<ErrorBodySource> {
   // The loader costs a thread. The sources of this command run under tsx anyway.

@@ -13,11 +13,11 @@ ${command} rotate --name NAME [--overlap 24h] [--scope SCOPES] [--expires WHEN] 
 ${command} revoke --name NAME | --digest DIGITS
 
 A token is printed once, alone on standard output. The token file keeps only its digest. The token
-file is --file PATH, or $TOKENS_FILE, or tokens.json.
+file is --file PATH (default: $TOKENS_FILE or tokens.json).
 
 create    creates the first token of a client
-list      lists names, the first digits of digests, dates, scopes and notes
-rotate    creates a new token; the previous ones expire after --overlap (0s: immediately)
+list      lists names, the first 8 digits of digests, dates, scopes and notes
+rotate    creates a new token; the previous ones expire after --overlap (default: 24h; 0s: immediately)
 revoke    removes all tokens of a client, or the token whose digest begins with DIGITS
 
 SCOPES are the scopes of the token, separated by spaces: 'orders:read orders:write'. By default a new token has none,

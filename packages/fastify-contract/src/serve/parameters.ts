@@ -157,7 +157,7 @@ function wholeReader(value: SerializedParameter): (texts: Texts) => JsonDocument
       if (text === undefined) return readOne({})
       // The delimiters of pairs are percent-encoded, so the text looks like one name without a value.
       if (more.length > 0 || String(texts[text]) !== '')
-        throw new ContractError('invalid', `query/${name} must be one percent-encoded text`)
+        throw new ContractError('invalid', `query/${name} must be one percent-encoded string`)
       return readOne({ whole: text })
     }
   }

@@ -87,7 +87,8 @@ export function setNested(
 ): void {
   const { document, places, decode } = reading
   const { texts, members } = branch
-  if (texts.length > 0 && members.size > 0) throw new TextError(`must have ${key} either as a text or with members`)
+  if (texts.length > 0 && members.size > 0)
+    throw new TextError(`must have ${key} either as one value or with members, not both`)
   const items = itemsOf(branch, place.types)
   if (items !== undefined) {
     const list: unknown[] = []

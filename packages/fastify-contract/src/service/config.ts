@@ -35,7 +35,7 @@ const list = (of: string, isValid: (item: string) => boolean) =>
     of,
   )
 
-const anything = text('any text', () => true)
+const anything = text('any string', () => true)
 const address = text('an IP address or localhost', (host) => host === 'localhost' || isIP(host) > 0)
 const port = integer(0, 65_535)
 const bytes = (least: number) => integer(least, 2 ** 30, 'a number of bytes')
@@ -98,7 +98,7 @@ export const environmentVariables = {
   LOG_FORMAT: choice('auto', 'json', 'pretty'),
 }
 
-/** An environment variable of the application: a text, with its default and a description of the valid values. */
+/** An environment variable of the application: a string, with its default and a description of the valid values. */
 export type OwnVariable = { default: string; expected: string; isValid(value: string): boolean }
 
 /** What an application adds to the configuration of a service. */
@@ -127,7 +127,6 @@ export type Config<Name extends string = string> = {
   trustProxy: string[]
   /** The CORS origins: pages from these may call the service in a browser. */
   origins: string[]
-  /** Whether the service sends requests to itself before it is ready. */
   /** In milliseconds after SIGTERM: how long new requests are accepted, and when the process ends at the latest. */
   drain: { time: number; deadline: number }
   management: { host: string; port: number }
@@ -257,6 +256,6 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['
 function tokenForLoopback(host: string, tokenPrefix: string | undefined, tokenCommand: string): string {
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken(tokenPrefix)
   throw new Error(
-    `ACCESS_TOKENS is not set; on ${host} the service requires it, TOKENS_FILE or JWT_ISSUER; create a token with ${tokenCommand}`,
+    `ACCESS_TOKENS is not set; on ${host} the service requires ACCESS_TOKENS, TOKENS_FILE or JWT_ISSUER; create a token with ${tokenCommand}`,
   )
 }

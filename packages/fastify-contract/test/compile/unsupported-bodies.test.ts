@@ -172,7 +172,7 @@ t.test('unsupported forms are rejected with location and fix', async (t) => {
 
 const integer = { type: 'integer' }
 const several =
-  'has several types that its text cannot distinguish; describe it the same way in each schema, or give it the contentType application/json'
+  'has several types that a string cannot distinguish; describe it the same way in each schema, or give it the contentType application/json'
 const isList = 'is an array in one schema and not in another; describe it the same way in each'
 
 /** Returns, for each kind of form, the problems of a form whose field `v` has several alternative schemas. */
@@ -186,7 +186,7 @@ const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
     }).map((line) => line.replace(/^.*?: /, '')),
   )
 
-t.test('a field whose alternatives no text can distinguish is rejected', async (t) => {
+t.test('a field whose alternatives no string can distinguish is rejected', async (t) => {
   const list = (items: object) => ({ type: 'array', items })
   for (const [schemas, problem] of [
     [[integer, string], several],

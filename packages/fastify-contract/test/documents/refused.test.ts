@@ -18,7 +18,7 @@ const styles = [
   '3: parameter piped: style pipeDelimited cannot be exploded; remove explode, or use form',
   `4: parameter lists: its style cannot write an array of objects or arrays; ${useNames}`,
   `5: parameter either: may be an object or another type, which its style cannot distinguish; ${useNames}`,
-  `6: parameter nested: [size] has several types that its text cannot distinguish; ${useContent}`,
+  `6: parameter nested: [size] has several types that a string cannot distinguish; ${useContent}`,
   `6: parameter nested: property a[b] contains a bracket, which ends a name; ${useContent}`,
   '6: parameter nested: nested[high] would name both a property of it and parameter nested[high]; rename one of them',
   `7: parameter unclear: property size has several types that no style can distinguish; ${useContent}`,

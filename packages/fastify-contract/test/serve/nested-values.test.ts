@@ -84,8 +84,8 @@ t.test('names that contradict each other are rejected', async (t) => {
   const object = { types: ['object'], others: 1 }
   const cases: [string, string][] = [
     ['a[b]=1&a[b]=2', 'query/a must have b only once'],
-    ['a=1&a[b]=2', 'query/a must have a either as a text or with members'],
-    ['a[b]=1&a[b][c]=2', 'query/a must have b either as a text or with members'],
+    ['a=1&a[b]=2', 'query/a must have a either as one value or with members, not both'],
+    ['a[b]=1&a[b][c]=2', 'query/a must have b either as one value or with members, not both'],
     ['a[b]c=1', 'query/a must have balanced brackets in its names'],
   ]
   for (const [given, message] of cases) {

@@ -82,7 +82,7 @@ export function nestedPlaces(
     if (known !== undefined) return known
     const types = groups.map((group) => typesOf(document, { anyOf: group }).types)
     if (!isReadAlike(types.filter(({ length }) => length > 0)))
-      problems.push(`${name} has several types that its text cannot distinguish`)
+      problems.push(`${name} has several types that a string cannot distinguish`)
     const place: NestedPlace = { types: [...new Set(types.flat())] }
     const index = places.push(place) - 1
     indexes.set(key, index)

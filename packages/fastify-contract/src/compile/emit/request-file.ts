@@ -18,8 +18,8 @@ import { type Credential, credentialOf } from '../document/security-schemes.ts'
 import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
-const credentialNote = `# fastify-contract mock accepts any token. For the service, set its origin and one of its tokens in a copy of this
-# file, which the next generate overwrites.`
+const credentialNote = `# fastify-contract mock accepts any token. To call the service, copy this file, since generate overwrites it, and set the
+# origin and a token in the copy.`
 
 /**
  * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and

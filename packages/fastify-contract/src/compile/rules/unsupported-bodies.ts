@@ -246,7 +246,7 @@ function ambiguities(document: Document, { schema }: MediaType, { name, kind, pa
   return isReadAlike(texts.filter(({ length }) => length > 0))
     ? []
     : [
-        'has several types that its text cannot distinguish; describe it the same way in each schema, or give it the contentType application/json',
+        'has several types that a string cannot distinguish; describe it the same way in each schema, or give it the contentType application/json',
       ]
 }
 

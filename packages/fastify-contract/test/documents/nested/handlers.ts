@@ -52,7 +52,7 @@ const queries: Call[] = [
   { ...get('created[gt]=x'), ...invalid(/"query\/created/) },
   {
     ...get('created=1&created[gt]=1'),
-    ...invalid(/"query\/created must have created either as a text or with members/),
+    ...invalid(/"query\/created must have created either as one value or with members, not both/),
   },
   { ...get('expand[]=0123456789'), ...invalid(/"query\/expand\/0 must NOT have more than 9 characters/) },
   { ...get('expand[a]=b'), ...invalid(/"query\/expand must be array/) },

@@ -97,8 +97,8 @@ const queries: Call[] = [
   { ...filter('[]'), ...refused(/"query\/filter must NOT have fewer than 1 items/) },
   { ...filter('[{"id":"1"}]'.replaceAll('"', '%22')), ...refused(/"query\/filter\/0\/id must be an int64 integer/) },
   { ...filter('%5B'), ...refused(/"query\/filter cannot be parsed as JSON/) },
-  { ...filter('%5B%5D&a=1'), ...refused(/"query\/filter must be one percent-encoded text/) },
-  { ...filter('%5B%5D=1'), ...refused(/"query\/filter must be one percent-encoded text/) },
+  { ...filter('%5B%5D&a=1'), ...refused(/"query\/filter must be one percent-encoded string/) },
+  { ...filter('%5B%5D=1'), ...refused(/"query\/filter must be one percent-encoded string/) },
 ]
 
 const lines = (send: string) => ({ request: 'POST /lines', headers: { 'content-type': 'application/jsonl' }, send })

@@ -6,7 +6,7 @@ import { startTracing } from '../../examples/telemetry.ts'
 const exporter = new InMemorySpanExporter()
 const provider = startTracing([new SimpleSpanProcessor(exporter)])
 const { createServer } = await import('../../src/index.ts')
-const { compileRoutes } = await import('../support/serve-document.ts')
+const { compileRoutes, testLimits } = await import('../support/serve-document.ts')
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const clientSpan = 'b7ad6b7169203331'
@@ -44,6 +44,7 @@ async function serve() {
       exportPets: async () => ({ status: 200, body: bytes() }),
     } as never,
     verifiers: {},
+    limits: testLimits,
     errorBody: (() => ({ contentType: 'text/plain', body: 'failed' })) as never,
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

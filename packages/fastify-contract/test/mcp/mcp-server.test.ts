@@ -7,6 +7,7 @@ import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { type McpOptions, type McpTable, mcpServer } from '../../src/mcp/mcp-server.ts'
 import { createServer } from '../../src/serve/create-server.ts'
+import { testLimits } from '../support/serve-document.ts'
 
 const text = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
@@ -308,6 +309,7 @@ t.test('a call reaches the operation that its arguments select', async (t) => {
     contract: { routes: selected.routes },
     handlers: { first: answering('first'), second: answering('second') } as never,
     verifiers: {},
+    limits: testLimits,
     errorBody: (({ message }: Error) => ({ contentType: 'text/plain', body: message })) as never,
   })
   app.register(mcpServer, { table: JSON.parse(selected.files['mcp.json'] as string) })

@@ -6,7 +6,7 @@ import { ContractError } from '../../src/http/errors.ts'
 import { createServer } from '../../src/index.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { type Served, serveDocument } from '../support/serve-document.ts'
+import { type Served, serveDocument, testLimits } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
@@ -333,6 +333,7 @@ t.test('with skipUnsupported the rest is served, and a request to a skipped oper
     contract: { routes: JSON.parse(files['routes.json'] as string) },
     handlers: { listPets: handler, putPet: handler, putSpecial: handler } as object,
     verifiers: {},
+    limits: testLimits,
     errorBody: ({ error, message }) => ({ contentType: 'application/json', body: { error, message } }),
   })
   t.equal((await app.inject('/v1/pets')).statusCode, 204)
@@ -384,6 +385,7 @@ t.test('of operations that share a path, each request to a skipped one gets 501'
     contract: { routes: JSON.parse(files['routes.json'] as string) },
     handlers: Object.fromEntries(handlers),
     verifiers: {},
+    limits: testLimits,
     errorBody: ({ error, message }) => ({ contentType: 'application/json', body: { error, message } }),
   })
   const expected: [target: string, status: number][] = [

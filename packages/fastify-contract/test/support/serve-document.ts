@@ -63,7 +63,7 @@ export type Served = Partial<Omit<AnyServerOptions, 'contract' | 'verifiers' | '
 }
 
 /** The tests share one machine. */
-const testLimits: Limits = { ...defaultLimits, body: 1_048_576, authFailures: 0, eventLoopDelay: 60_000 }
+export const testLimits: Limits = { ...defaultLimits, body: 1_048_576, authFailures: 0, eventLoopDelay: 60_000 }
 
 /** Generates routes from a document in memory and serves them as serveRoutes does. */
 export const serveDocument = async (document: Document, options?: Served): Promise<FastifyInstance> =>

@@ -1,11 +1,12 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable, type Writable } from 'node:stream'
+import { readLines } from 'fastify-contract'
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { openAtomicFile } from 'fastify-contract/files'
 import { namingStore, storeConfig } from '../config.ts'
 import { openForReading, openStore } from '../store/open.ts'
 import type { CreateOutcome, PlantReader, PlantStore, StoredPlant } from '../store/plant-store.ts'
-import { formatPlantLine, plantParser, readLines } from './plant-line.ts'
+import { formatPlantLine, plantParser } from './plant-line.ts'
 
 export const plantsHelp = `plant-store plants export [FILE]
 plant-store plants import [FILE]

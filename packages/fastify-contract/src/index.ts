@@ -14,6 +14,7 @@ export {
 } from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './http/errors.ts'
 export { decodeJson } from './http/read-body.ts'
+export { type NumberedLine, readLines } from './http/read-lines.ts'
 export { type Client, type Observer, type RequestContext, requestContext } from './http/request-context.ts'
 export type { JsonDocument } from './json/json-document.ts'
 export { stringifyJson } from './json/json-document.ts'

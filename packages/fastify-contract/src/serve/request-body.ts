@@ -12,6 +12,7 @@ import {
   parseText,
   wholeBodyReader,
 } from '../http/read-body.ts'
+import { readLines } from '../http/read-lines.ts'
 import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/request-guards.ts'
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
@@ -158,8 +159,6 @@ function bodyReaders(
   return Object.fromEntries(readers)
 }
 
-const newline = 10
-
 /**
  * Yields the validated items of a JSON Lines body, one for each line that is not empty. Throws a ContractError for a
  * line that is not JSON, is invalid, or has more than `limit` bytes.
@@ -169,47 +168,28 @@ async function* jsonLines(
   validate: (document: JsonDocument) => Validated,
   limit: number,
 ): AsyncGenerator<unknown> {
-  let count = 0
-  let unfinished: Buffer[] = []
-  let length = 0
-  const add = (part: Buffer) => {
-    length += part.length
-    if (length > limit)
-      throw new ContractError('bodyTooLarge', `line ${count + 1} of the body has more than ${limit} bytes`)
-    unfinished.push(part)
-  }
-  const finish = (): { value: unknown }[] => {
-    const line = Buffer.concat(unfinished)
-    unfinished = []
-    length = 0
-    count++
-    return line.toString().trim() === '' ? [] : [itemOf(line, validate, count)]
-  }
-  for await (const chunk of stream) {
-    let start = 0
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      add(chunk.subarray(start, end))
-      for (const { value } of finish()) yield value
-      start = end + 1
+  for await (const lines of readLines(stream, limit)) {
+    for (const { number, bytes } of lines) {
+      if (bytes === undefined)
+        throw new ContractError('bodyTooLarge', `line ${number} of the body has more than ${limit} bytes`)
+      if (bytes.toString().trim() !== '') yield itemOf(bytes, validate, number)
     }
-    add(chunk.subarray(start))
   }
-  for (const { value } of finish()) yield value
 }
 
-function itemOf(line: Buffer, validate: (document: JsonDocument) => Validated, count: number): { value: unknown } {
+function itemOf(line: Buffer, validate: (document: JsonDocument) => Validated, number: number): unknown {
   let document: JsonDocument
   try {
     document = parseJson(decodeJson(line))
   } catch (error) {
     throw new ContractError(
       'notJson',
-      `line ${count} of the body cannot be parsed as JSON: ${(error as JsonError).message}`,
+      `line ${number} of the body cannot be parsed as JSON: ${(error as JsonError).message}`,
     )
   }
   const result = validate(document)
-  if ('value' in result) return result
-  throw new ContractError(result.error.kind, `line ${count}: ${result.error.message}`)
+  if ('value' in result) return result.value
+  throw new ContractError(result.error.kind, `line ${number}: ${result.error.message}`)
 }
 
 type Validated = ReturnType<ReturnType<Validator['request']>>

@@ -2,21 +2,21 @@ import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { namingStore, storeConfig } from '../config.ts'
 import { migrateStore } from '../store/open.ts'
 
-export const migrateHelp = `plant-store migrate [--copies=3]
+export const migrateHelp = `plant-store migrate [--replication-factor=3]
 
 Creates the Cassandra keyspace and table of STORE_URL where they are missing, and checks them:
 cassandra://HOST,HOST,HOST/KEYSPACE?datacenter=NAME
 
---copies   the replication factor of a new keyspace in that data center; below 3, the URL must allow the loss of plants
-           with accept_data_loss=true
+--replication-factor   that of a new keyspace in that data center; below 3, the URL must allow the loss of plants with
+                       accept_data_loss=true
 `
 
 /** Runs `plant-store migrate` with its arguments. Resolves with the text to print. */
 export async function migrate(args: string[], environment: NodeJS.ProcessEnv): Promise<string> {
-  const { help, given } = parseOptions(args, ['copies'])
+  const { help, given } = parseOptions(args, ['replication-factor'])
   if (help) return migrateHelp
-  const { copies = '3' } = given
-  if (!/^[1-9]\d?$/.test(copies)) throw new UsageError('--copies must be a number from 1 to 99')
+  const { 'replication-factor': factor = '3' } = given
+  if (!/^[1-9]\d?$/.test(factor)) throw new UsageError('--replication-factor must be a number from 1 to 99')
   const { storeUrl } = storeConfig({ STORE_URL: environment.STORE_URL })
-  return await migrateStore(storeUrl, Number(copies)).catch(namingStore(storeUrl))
+  return await migrateStore(storeUrl, Number(factor)).catch(namingStore(storeUrl))
 }

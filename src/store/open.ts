@@ -14,8 +14,8 @@ type Adapter = {
   open(url: string): Promise<PlantStore>
   /** Opens the store for reading, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
-  /** Creates what the store needs, with a number of copies of each plant. Resolves with a line to print. */
-  migrate?(url: string, copies: number): Promise<string>
+  /** Creates what the store needs, with a replication factor. Resolves with a line to print. */
+  migrate?(url: string, replicationFactor: number): Promise<string>
 }
 
 const openPostgres = async (url: string) => (await import('./postgres/postgres-store.ts')).openPostgres(url)
@@ -32,7 +32,8 @@ const cassandra: Adapter = {
   shape: cassandraUrl,
   open: openCassandra,
   openReader: openCassandra,
-  migrate: async (url, copies) => (await import('./cassandra/cassandra-store.ts')).migrateCassandra(url, copies),
+  migrate: async (url, replicationFactor) =>
+    (await import('./cassandra/cassandra-store.ts')).migrateCassandra(url, replicationFactor),
 }
 
 const memory: Adapter = {
@@ -79,11 +80,11 @@ export async function openForReading(url: string): Promise<PlantReader> {
 }
 
 /**
- * Creates what the store of a STORE_URL needs, with a number of copies of each plant. Resolves with a line to print.
- * Rejects for a store that creates its table at its first start.
+ * Creates what the store of a STORE_URL needs, with a replication factor. Resolves with a line to print. Rejects for
+ * a store that creates its table at its first start.
  */
-export async function migrateStore(url: string, copies: number): Promise<string> {
+export async function migrateStore(url: string, replicationFactor: number): Promise<string> {
   const migrate = adapterOf(url)?.migrate
   if (migrate === undefined) throw new Error('this store creates its table when the service starts')
-  return await migrate(url, copies)
+  return await migrate(url, replicationFactor)
 }

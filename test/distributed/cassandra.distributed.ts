@@ -38,9 +38,9 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
   const cluster: CassandraCluster = await startCassandra(classpath, { settings: slow })
   t.teardown(() => cluster.close())
   let keyspaces = 0
-  const empty = async (copies = 3, parameters = patience) => {
+  const empty = async (replicationFactor = 3, parameters = patience) => {
     const url = cluster.url(`plants_${++keyspaces}`, parameters)
-    await migrateStore(url, copies)
+    await migrateStore(url, replicationFactor)
     return url
   }
 
@@ -85,13 +85,19 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
     t.same(await store.get(0n), { id: 0n, name: 'a' }, 'a probe does not remove a plant')
   })
 
-  t.test('fewer than three copies, a missing keyspace and a missing data center are rejected', async (t) => {
-    await t.rejects(empty(2), /2 copies can lose acknowledged plants; use 3, or set accept_data_loss=true/)
+  t.test('a replication factor below 3, a missing keyspace and a missing data center are rejected', async (t) => {
+    await t.rejects(
+      empty(2),
+      /a replication factor of 2 can lose acknowledged plants; use 3, or set accept_data_loss=true/,
+    )
     const url = await empty(1, `${patience}&accept_data_loss=true`)
     const store = await openStore(url)
     t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
     await store.close()
-    await t.rejects(openStore(url.replace('&accept_data_loss=true', '')), /keeps 1 copies of a plant, of at least 3/)
+    await t.rejects(
+      openStore(url.replace('&accept_data_loss=true', '')),
+      /has a replication factor of 1; at least 3 is safe/,
+    )
     await t.rejects(openStore(cluster.url('unknown', patience)), /does not exist; run plant-store migrate/)
     await t.rejects(openStore(cluster.url('unknown', patience).replace('datacenter1', 'mars')), /datacenter/)
   })

@@ -194,7 +194,10 @@ t.test('a missing driver is reported in one line', async (t) => {
 
 t.test('a cluster that can lose plants is rejected unless the URL accepts it', async (t) => {
   const cases: [Partial<Cluster>, RegExp][] = [
-    [{ replication: { class: 'SimpleStrategy', replication_factor: '2' } }, /keeps 2 copies of a plant, of at least 3/],
+    [
+      { replication: { class: 'SimpleStrategy', replication_factor: '2' } },
+      /has a replication factor of 2; at least 3 is safe/,
+    ],
     [{ durable: false }, /durable_writes = false/],
     [{ sync: ['batch', 'periodic'] }, /node node 1 has commitlog_sync: periodic/],
     [{ paxos: 'v1' }, /node node 0 has paxos_variant: v1, so plants can be lost while nodes join or leave/],
@@ -294,7 +297,7 @@ t.test('probes touch few ids, over the whole range', async (t) => {
   t.ok(ids.some((id) => (id as bigint) < 0n))
 })
 
-t.test('a migration creates the keyspace and the table, and refuses fewer than three copies', async (t) => {
+t.test('a migration creates the keyspace and the table, and rejects a replication factor below 3', async (t) => {
   const cluster = newCluster({ keyspaces: new Set() })
   const load = driverOf(cluster)
   await t.rejects(openCassandra(url, load), /does not exist; run plant-store migrate/)
@@ -306,7 +309,7 @@ t.test('a migration creates the keyspace and the table, and refuses fewer than t
   t.match(statements[0], /^CREATE KEYSPACE IF NOT EXISTS plants .*'NetworkTopologyStrategy', 'dc1': 3/)
   t.match(statements[1], /^CREATE TABLE IF NOT EXISTS plants\.plants \(id bigint PRIMARY KEY/)
   t.ok(cluster.clients.every(({ isOpen }) => !isOpen))
-  await t.rejects(migrateCassandra(url, 2, load), /2 copies can lose acknowledged plants/)
+  await t.rejects(migrateCassandra(url, 2, load), /a replication factor of 2 can lose acknowledged plants/)
   t.match(await migrateCassandra(`${url}&accept_data_loss=true`, 1, load), /exists/)
   t.match(
     cluster.statements.findLast(({ statement }) => statement.startsWith('CREATE KEYSPACE'))?.statement,
@@ -316,7 +319,7 @@ t.test('a migration creates the keyspace and the table, and refuses fewer than t
 
 t.test('the command migrate validates its arguments', async (t) => {
   t.equal(await migrate(['--help'], {}), migrateHelp)
-  await t.rejects(migrate(['--copies=0'], {}), /--copies must be a number from 1 to 99/)
+  await t.rejects(migrate(['--replication-factor=0'], {}), /--replication-factor must be a number from 1 to 99/)
   await t.rejects(migrate([], { STORE_URL: 'memory:' }), /^STORE_URL is "memory:": this store creates its table/)
   const secret = 'cassandra://me:secret@127.0.0.1:1/plants?datacenter=dc1'
   await t.rejects(migrate([], { STORE_URL: secret }), /^STORE_URL is "cassandra:\/\/me:\*\*\*@.*ECONNREFUSED/s)

@@ -140,15 +140,21 @@ const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as unknown as 
 /**
  * Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print.
  */
-export async function migrateCassandra(url: string, copies: number, load = loadCassandraDriver): Promise<string> {
+export async function migrateCassandra(
+  url: string,
+  replicationFactor: number,
+  load = loadCassandraDriver,
+): Promise<string> {
   const settings = readCassandraUrl(url)
   const { keyspace, datacenter } = settings
-  if (copies < 3 && !settings.acceptLoss) {
-    throw new Error(`${copies} copies can lose acknowledged plants; use 3, or set accept_data_loss=true`)
+  if (replicationFactor < 3 && !settings.acceptLoss) {
+    throw new Error(
+      `a replication factor of ${replicationFactor} can lose acknowledged plants; use 3, or set accept_data_loss=true`,
+    )
   }
   const client = await connect(settings, undefined, await load())
   try {
-    await createTable(client, settings, copies)
+    await createTable(client, settings, replicationFactor)
   } finally {
     await client.shutdown()
   }
@@ -213,19 +219,19 @@ export const findSettings =
   "SELECT name, value FROM system_views.settings WHERE name IN ('commitlog_sync', 'paxos_variant')"
 
 /**
- * Resolves with the reason why an acknowledged plant could be lost: fewer than three copies, a node that acknowledges
- * before its commit log is on disk, or one whose Paxos is not safe while nodes join or leave. Resolves with undefined
- * when none is so.
+ * Resolves with the reason why an acknowledged plant could be lost: a replication factor below 3, a node that
+ * acknowledges before its commit log is on disk, or one whose Paxos is not safe while nodes join or leave. Resolves with
+ * undefined when there is none.
  */
 export async function lossReason(
   client: Client,
   { keyspace, datacenter }: CassandraSettings,
 ): Promise<string | undefined> {
   const row = (await client.execute(findKeyspace, [keyspace])).first()
-  const copies = Object.entries(row.replication as Record<string, string>)
+  const factor = Object.entries(row.replication as Record<string, string>)
     .filter(([option]) => option !== 'class')
-    .reduce((sum, [, factor]) => sum + Number.parseInt(factor, 10), 0)
-  if (copies < 3) return `keyspace ${keyspace} keeps ${copies} copies of a plant, of at least 3`
+    .reduce((sum, [, replicas]) => sum + Number.parseInt(replicas, 10), 0)
+  if (factor < 3) return `keyspace ${keyspace} has a replication factor of ${factor}; at least 3 is safe`
   if (!row.durable_writes) return `keyspace ${keyspace} has durable_writes = false`
   for (const host of client.hosts.values()) {
     if (!host.isUp() || host.datacenter !== datacenter) continue
@@ -242,14 +248,14 @@ export async function lossReason(
   return undefined
 }
 
-/** Creates the keyspace, with `copies` copies in the data center, and the table. Changes neither when they exist. */
+/** Creates the keyspace, with its replication factor in the data center, and the table, unless they exist. */
 export async function createTable(
   client: Client,
   { keyspace, datacenter }: CassandraSettings,
-  copies: number,
+  replicationFactor: number,
 ): Promise<void> {
   // The statements have no parameters for names; the URL allows only names without quotes.
-  const replication = `{'class': 'NetworkTopologyStrategy', '${datacenter.replaceAll("'", "''")}': ${copies}}`
+  const replication = `{'class': 'NetworkTopologyStrategy', '${datacenter.replaceAll("'", "''")}': ${replicationFactor}}`
   const statements = [
     `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = ${replication}`,
     `CREATE TABLE IF NOT EXISTS ${keyspace}.plants (id bigint PRIMARY KEY, name text, tag text)`,

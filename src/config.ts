@@ -5,7 +5,11 @@ import { isStoreUrl, storeUrls } from './store/open.ts'
 export const application = {
   variables: { STORE_URL: { default: 'sqlite:data/plants.db', expected: storeUrls, isValid: isStoreUrl } },
   tokenPrefix: 'plants_',
-  tokenCommand: 'plant-store token create --name NAME',
+  // A checkout, where npm start runs, has no command plant-store.
+  get tokenCommand() {
+    const command = process.env.npm_lifecycle_event === 'start' ? 'npm run token --' : 'plant-store token'
+    return `${command} create --name NAME`
+  },
 } satisfies Application<'STORE_URL'>
 
 /** Returns a function that throws an error of a store again, with the STORE_URL, whose password is masked. */

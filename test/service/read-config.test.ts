@@ -220,6 +220,10 @@ t.test('a non-loopback address requires tokens unless every operation is open', 
       /^ACCESS_TOKENS is not set; on .* create a token with plant-store token create --name NAME$/,
     )
   }
+  const { npm_lifecycle_event } = process.env
+  process.env.npm_lifecycle_event = 'start'
+  t.throws(() => readConfig({ HOST: '::' }), /; create a token with npm run token -- create --name NAME$/)
+  process.env.npm_lifecycle_event = npm_lifecycle_event ?? ''
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
   t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'localhost becomes one address')
   t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])

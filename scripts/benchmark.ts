@@ -13,7 +13,7 @@ const { options } = commandLine(
                   [--before DIRECTORY] [--write]
 
 Measures this service and other implementations, in all shapes of docs/benchmarks.md, which describes them and the
-method: CPU for a request, latency, start and first second, and the CPU of generation. Prints tables, and with --write
+method: CPU per request, latency, start and first second, and the CPU of generation. Prints tables, and with --write
 also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle machine.
 The load is wrk, if it is installed, and otherwise this process.
 

@@ -149,14 +149,16 @@ t.test('each message of the troubleshooting page stops the start', { skip: sqlit
 t.test('each response of the troubleshooting page has its cause', async (t) => {
   const busy = { ...openMemory(), create: async () => Promise.reject(new Unavailable('busy')) }
   const [service, unavailable] = [await createTestApp(t), await createTestApp(t, { store: busy })]
+  const limited = await createTestApp(t, { limits: { requests: 1 } })
   const plant = { id: 1, name: 'a' }
-  await service.create(plant)
+  for (const { create } of [service, limited]) await create(plant)
   const sent = [
     service.create(plant, { authorization: undefined }),
     service.create(plant, { authorization: 'Bearer old' }),
     service.create(plant, { 'content-type': 'application/x-www-form-urlencoded' }),
     service.create({ ...plant, id: '1' }),
     service.create({ ...plant, name: 'b' }),
+    limited.create(plant),
     unavailable.create(plant),
   ]
   const cells = troubles('A request fails')

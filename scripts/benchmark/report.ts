@@ -27,10 +27,10 @@ const reference = 'fastify'
 /** Returns the chart and the tables of the results with their titles, as Markdown. */
 export function report(results: Results): string[] {
   const parts: [title: string, Cell, ...Figure[]][] = [
-    ['Ratio of CPU for a request', ratioCell, 'cpu'],
+    ['Ratio of CPU per request', ratioCell, 'cpu'],
     ['Ratio of median latency', ratioCell, 'p50'],
     ['Ratio of times', ratioCell, 'time'],
-    ['CPU for a request, in µs', valueCell(1), 'cpu'],
+    ['CPU per request, in µs', valueCell(1), 'cpu'],
     ['Median latency / p99, in ms', valueCell(2), 'p50', 'p99'],
     ['Times, in ms', valueCell(2), 'time'],
   ]
@@ -89,7 +89,7 @@ function chart(costs: Map<Implementation, number[]> | undefined): string[] {
     ({ name, rate }) =>
       `${name.padEnd(longest)}  ${'█'.repeat(Math.round((50 * rate) / most))} ${Math.round(rate).toLocaleString('en-US')}`,
   )
-  return ['Requests for a second of CPU, with 64 connections:', ['```text', ...lines, '```'].join('\n')]
+  return ['Requests per second of CPU, with 64 connections:', ['```text', ...lines, '```'].join('\n')]
 }
 
 const [begin, end] = ['[//]: # (begin of the figures)', '[//]: # (end of the figures)']

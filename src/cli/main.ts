@@ -12,7 +12,7 @@ serve      runs the service
 token      creates, lists, rotates and revokes access tokens
 backup     copies the SQLite file of STORE_URL
 restore    replaces that file with a backup
-check      checks that file, or a backup, for damage
+check      checks that file, or a backup, for corruption
 migrate    creates the Cassandra keyspace and table of STORE_URL
 plants     exports and imports the plants of STORE_URL
 
@@ -28,7 +28,7 @@ STORE_URL              the store; default: sqlite:data/plants.db; for PostgreSQL
 TOKENS_FILE            the token file (see plant-store token); reloaded when it changes
 ACCESS_TOKENS          access tokens, separated by commas
 JWT_ISSUER             the issuer of JWT access tokens; requires JWT_AUDIENCE
-MANAGEMENT_PORT        the port for health, metrics and docs; default: 3001
+MANAGEMENT_PORT        the port of the admin server: probes, metrics and documentation; default: 3001
 LOG_LEVEL              the log level; default: info
 
 docs/configuration.md lists all variables.

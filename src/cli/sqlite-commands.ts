@@ -25,7 +25,7 @@ plant-store check [FILE]
 
 backup    copies the SQLite file of STORE_URL into a new file; the service may run meanwhile
 restore   replaces that file with a copy of a backup; stop the service first; the old file is kept as FILE-replaced
-check     checks a file, that of STORE_URL or a backup, for damage; the service may run meanwhile
+check     checks a file, that of STORE_URL or a backup, for corruption; the service may run meanwhile
 `
 
 const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }

@@ -129,7 +129,7 @@ for (const [name, documentOf] of stories) {
     const command = ['--yes', `--package=${tarball}`, 'fastify-contract']
     const printed = await run(project, 'npx', ...command, 'init', basename(given))
     t.comment(printed)
-    t.match(printed, /src\/error-body\.ts makes the body of errors as the document describes it/)
+    t.match(printed, /src\/error-body\.ts creates the body of errors as the document describes it/)
     step('init')
     await run(project, 'npm', 'install', '--silent')
     step('install')

@@ -148,21 +148,21 @@ function summary({ folder, copies, files, handlers, errors, compiled }: Written)
             5,
             '  ',
           ),
-          'generated/skipped-operations.json has the reasons of each. npm run generate leaves them out.',
+          'generated/skipped-operations.json lists them with the reasons. npm run generate skips them.',
         ]),
     ...(missing.length > 0
       ? [
-          `Without an example of a success, these respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
+          `These have no example of a success, and respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
         ]
       : []),
     ...('text' in errors
-      ? ['src/error-body.ts makes the body of errors as the document describes it.']
+      ? ['src/error-body.ts creates the body of errors as the document describes it.']
       : [
           'Errors are plain text, because the document describes members that only you can fill:',
           ...firstOf(distinct(errors.reasons), 10, '  '),
         ]),
-    ...(warnings.length > 1 ? [`npm run generate shows ${warnings.length} remarks on the document.`] : []),
-    ...(warnings.length === 1 ? [`npm run generate shows a remark on the document: ${warning}`] : []),
+    ...(warnings.length > 1 ? [`npm run generate prints ${warnings.length} warnings about the document.`] : []),
+    ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
     '',
     'Next:',
     ...(relative('.', folder) === '' ? [] : [`  cd ${folder}`]),

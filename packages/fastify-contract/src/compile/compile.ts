@@ -130,7 +130,7 @@ export async function compileDocument(
 
 /**
  * Converts the part of a document that can be served; `skipped` are the problems that cost the other operations. Throws
- * if a problem costs the whole document, if an operation has a reference without a target, or if all operations have a
+ * if a problem affects the whole document, if an operation has a reference without a target, or if all operations have a
  * problem.
  */
 function servablePart(

@@ -324,7 +324,8 @@ async function startSnapshot(start: Start): Promise<Snapshot> {
  * the problem after a time limit.
  */
 async function readinessProblem(url: string, adminUrl: string): Promise<string | undefined> {
-  if (!(await holdsWithin(startTimeout, () => accepts(url)))) return `nothing listens on ${url}: it must be PORT`
+  if (!(await holdsWithin(startTimeout, () => accepts(url))))
+    return `nothing listens on ${url}; the service must listen on HOST and PORT`
   let problem: string | undefined
   await holdsWithin(readyTimeout, async () => {
     const response = await fetch(`${adminUrl}/readyz`).catch(() => undefined)

@@ -84,9 +84,9 @@ ${[
 
 /** The attribute and the hint of a field for several values, by the kind of its parameter. */
 const lines: Partial<Record<string, [mark: string, hint: string]>> = {
-  array: ['data-list', 'one item a line'],
-  object: ['data-members', 'one NAME=VALUE a line'],
-  nested: ['data-nested', 'one NAME=VALUE a line'],
+  array: ['data-list', 'one item per line'],
+  object: ['data-members', 'one NAME=VALUE per line'],
+  nested: ['data-nested', 'one NAME=VALUE per line'],
 }
 
 function parameterField(document: Document, parameter: Parameter, id: string): string {

@@ -122,7 +122,7 @@ function app(compiled: Compiled, hasErrorBody: boolean): string {
   const errors = hasErrorBody
     ? ['    errorBody,']
     : [
-        '    // Plain text, because the members of the errors in the document are yours to fill. Write src/error-body.ts with a',
+        '    // Plain text, because the errors of the document have members that only you can fill. Write src/error-body.ts with a',
         '    // function errorBody, and use that here: generate then checks it against the document.',
         "    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }) as never,",
       ]
@@ -232,8 +232,8 @@ npm install
 npm start
 \`\`\`
 
-Without \`ACCESS_TOKENS\` or another source of tokens, \`npm start\` creates a token and prints a call with it. It accepts
-tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FILE\` or \`JWT_ISSUER\`.
+Without \`ACCESS_TOKENS\` or another source of tokens, \`npm start\` creates a token and prints a call with it. The
+service accepts tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FILE\` or \`JWT_ISSUER\`.
 
 | file | what it is |
 |---|---|

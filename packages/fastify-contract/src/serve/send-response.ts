@@ -204,7 +204,7 @@ function sendSource<Item>(
 
 function bytesOf(part: unknown): Uint8Array {
   if (part instanceof Uint8Array) return part
-  throw new Error('a part of a stream must be a Uint8Array')
+  throw new Error('each item of a stream must be a Uint8Array')
 }
 
 /** Returns whether a body is a stream or another async iterable. */

@@ -80,7 +80,7 @@ export function createMetrics({ version }: { version: string }, prefix: string):
     registers,
   }).set(build, 1)
   const tokens = booleanGauge(registry, `${prefix}_tokens_file_good`, '1 if the token file is valid, 0 if it is not.')
-  const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 while creates fail.')
+  const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 if it is not.')
   const stop = measureProcess(registry)
   return {
     registry,

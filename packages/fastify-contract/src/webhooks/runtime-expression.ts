@@ -43,7 +43,7 @@ export function httpUrl(text: string | URL): URL {
 
 function textOf(value: unknown, key: string): string {
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
-  throw new TypeError(`${key}: the messages have no such value, or it is not a single one`)
+  throw new TypeError(`${key} is missing, or is not a string, number or boolean`)
 }
 
 const grammar = /^\$(?:(url|method|statusCode)|(request|response)\.(?:(header|query|path)\.(.+)|body(?:#(\/.*)?)?))$/s

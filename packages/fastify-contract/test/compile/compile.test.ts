@@ -106,7 +106,7 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
   )
   t.match(
     message,
-    /^a cannot be served as written:\n {2}#\/components\/schemas\/A\/enum: [^\n]+\n {2}#\/components\/schemas\/C\/enum: [^\n]+\n2 problems cost 1 of 1 operations$/,
+    /^a cannot be served as written:\n {2}#\/components\/schemas\/A\/enum: [^\n]+\n {2}#\/components\/schemas\/C\/enum: [^\n]+\n2 problems affect 1 of 1 operations$/,
     'where it stands, once',
   )
 })
@@ -118,7 +118,7 @@ t.test('a schema of a parameter or a header that cannot be compiled is rejected 
   const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
   await t.rejects(compileDocument(document, 'a.yaml'), {
     message:
-      /\n {2}#\/paths\/~1a\/get\/parameters\/0\/schema\/enum: [^\n]+\n {2}#\/paths\/~1a\/get\/responses\/4XX\/headers\/X-A\/schema\/enum: [^\n]+\n2 problems cost 1 of 1 operations$/,
+      /\n {2}#\/paths\/~1a\/get\/parameters\/0\/schema\/enum: [^\n]+\n {2}#\/paths\/~1a\/get\/responses\/4XX\/headers\/X-A\/schema\/enum: [^\n]+\n2 problems affect 1 of 1 operations$/,
   })
 })
 
@@ -149,7 +149,7 @@ t.test('an invalid error table is rejected', async (t) => {
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
       '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
       '#/x-error-numbers/silent/meaning: must be a string that describes the error',
-      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there\n5 problems cost the whole document',
+      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there\n5 problems affect the whole document',
     ].join('\n  '),
   })
 })
@@ -231,7 +231,7 @@ t.test(
       '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
       '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
     ]
-    const summary = '4 problems cost 3 of 5 operations; --skip-unsupported serves the others'
+    const summary = '4 problems affect 3 of 5 operations; --skip-unsupported serves the others'
     await t.rejects(compileDocument(document, 'a.yaml'), { message: `${lines.join('\n  ')}\n${summary}` })
   },
 )

@@ -288,6 +288,6 @@ t.test('extensions and plain data have any shape, and a reference needs no other
 t.test('an invalid structure is reported before any other problem', async (t) => {
   await t.rejects(compileDocument(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
     message:
-      'a.yaml cannot be served as written:\n  #/paths/~1a/get/parameters: must be an array, not null; correct it\n1 problem costs 1 of 1 operations',
+      'a.yaml cannot be served as written:\n  #/paths/~1a/get/parameters: must be an array, not null; correct it\n1 problem affects 1 of 1 operations',
   })
 })

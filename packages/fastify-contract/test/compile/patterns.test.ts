@@ -216,7 +216,7 @@ t.test('a text that a slow pattern checks is bounded, with a warning unless it h
       allOf: [{ if: { maxLength: 800 }, then: { pattern } }],
     })
     t.match(checkDocument(documentOf(schema)).warnings, [
-      /takes quadratic time; its text may have at most 800 characters, unless/,
+      /takes quadratic time; the string may have at most 800 characters, unless/,
       /query|q/,
     ])
     const own = { ...schema, maxLength: 254 }

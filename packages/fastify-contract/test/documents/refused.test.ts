@@ -72,12 +72,12 @@ t.test('invalid documents are rejected with their line', async (t) => {
     [
       'a misspelt keyword',
       valid.replace('maxLength: 9', 'maxlength: 9'),
-      /\/name\/maxlength: Property `maxlength` is not expected here\. \([^\n]*openapi\.yaml:\d+:48, struct\)\n1 problem costs/,
+      /\/name\/maxlength: Property `maxlength` is not expected here\. \([^\n]*openapi\.yaml:\d+:48, struct\)\n1 problem affects/,
     ],
     [
       'a $ref to nothing',
       valid.replace('schemas/Values', 'schemas/None'),
-      /schema: #\/components\/schemas\/None does not resolve; correct the reference \([^\n]*openapi\.yaml:\d+:48, no-unresolved-refs\)\n1 problem costs/,
+      /schema: #\/components\/schemas\/None does not resolve; correct the reference \([^\n]*openapi\.yaml:\d+:48, no-unresolved-refs\)\n1 problem affects/,
     ],
     ['another version', valid.replace('3.1.1', '2.0'), /Invalid OpenAPI version/],
   ]

@@ -411,7 +411,7 @@ t.test('of operations that share a path, each request to a skipped one gets 501'
 t.test('a document of which nothing can be served is rejected, and one without problems has no list', async (t) => {
   const paths = { '/files/*': partlySupported.paths?.['/files/*'] as object }
   await t.rejects(compileDocument({ ...partlySupported, paths }, 'a.yaml', { skipUnsupported: true }), {
-    message: /1 problem costs 1 of 1 operations$/,
+    message: /1 problem affects 1 of 1 operations$/,
   })
   const whole = { ...partlySupported, 'x-error-numbers': { a: { error: 1 } } }
   await t.rejects(compileDocument(whole as Document, 'a.yaml', { skipUnsupported: true }), {
@@ -424,9 +424,9 @@ t.test('a document of which nothing can be served is rejected, and one without p
   const { message } = (await compileDocument(partlySupported, 'a.yaml').catch(
     (error: Error) => error as Error & object,
   )) as Error
-  t.match(message, /\n3 problems cost 3 of 6 operations; --skip-unsupported serves the others$/)
+  t.match(message, /\n3 problems affect 3 of 6 operations; --skip-unsupported serves the others$/)
   const webhooks = { sent: { post: { responses } } }
   await t.rejects(compileDocument({ ...partlySupported, webhooks } as Document, 'a.yaml'), {
-    message: /\n3 problems cost 3 of 7 operations and webhooks; /,
+    message: /\n3 problems affect 3 of 7 operations and webhooks; /,
   })
 })

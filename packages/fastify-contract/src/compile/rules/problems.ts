@@ -25,7 +25,7 @@ export type Problem = {
 
 const byPointer = new Intl.Collator('en', { numeric: true })
 
-/** The number of operations that a problem costs. */
+/** The number of operations that a problem affects. */
 const costOf = ({ operations }: Problem): number => operations.length || Number.POSITIVE_INFINITY
 
 /**
@@ -46,7 +46,7 @@ export class RejectedDocument extends Error {
 }
 
 function summaryOf(problems: Problem[], document: Document): string {
-  const count = problems.length === 1 ? '1 problem costs' : `${problems.length} problems cost`
+  const count = problems.length === 1 ? '1 problem affects' : `${problems.length} problems affect`
   if (problems.some(({ operations }) => operations.length === 0)) return `${count} the whole document`
   const lost = new Set(problems.flatMap(({ operations }) => operations)).size
   const all = operationReaches(document).length

@@ -115,7 +115,7 @@ const warned: Rule[] = [
   ),
   rule('pattern', (schema) =>
     schema.maxLength === undefined && isSlow(schema)
-      ? `${schema.pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`
+      ? `${schema.pattern} takes quadratic time; the string may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`
       : undefined,
   ),
 ]

@@ -15,7 +15,7 @@ import { selectorsOf, servedPath } from '../document/parameter-objects.ts'
 import { routeKeys } from '../emit/route-schemas.ts'
 import type { Problem } from './problems.ts'
 
-/** Returns the operations and webhooks that some problems cost, each with its reasons: skipped-operations.json. */
+/** Returns the operations and webhooks that some problems affect, each with its reasons: skipped-operations.json. */
 export function skippedOperations(problems: Problem[]): { operation: string; reasons: string[] }[] {
   const reasons = new Map<string, string[]>()
   for (const { pointer, text, operations } of problems) {
@@ -25,7 +25,7 @@ export function skippedOperations(problems: Problem[]): { operation: string; rea
 }
 
 /**
- * Returns the routes of the operations that some problems cost. Leaves out those that the router cannot distinguish
+ * Returns the routes of the operations that some problems affect. Leaves out those that the router cannot distinguish
  * from a route of the served `operations`, or has no method or path for.
  */
 export function skippedRoutes(

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import ts from 'typescript'
-import { type ParsedFiles, reuseParsedFiles } from '../compile/emit/parsed-files.ts'
+import type ts from 'typescript'
+import { compiler, type ParsedFiles, reuseParsedFiles } from '../compile/emit/typescript.ts'
 
 /**
  * Returns a function that type-checks a module and every file that it imports, including generated types, by the
@@ -8,8 +8,8 @@ import { type ParsedFiles, reuseParsedFiles } from '../compile/emit/parsed-files
  * throws an error with the compiler's diagnostics.
  */
 export function typeChecker(module: string): () => void {
-  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
+  const { config } = compiler.readConfigFile('tsconfig.json', compiler.sys.readFile)
+  const { options } = compiler.convertCompilerOptionsFromJson(config.compilerOptions, '.')
   const parsed: ParsedFiles = new Map()
   const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
   let program: ts.SemanticDiagnosticsBuilderProgram | undefined
@@ -17,13 +17,13 @@ export function typeChecker(module: string): () => void {
   return () => {
     const before = augmenting
     const host = hostOf(options, parsed)
-    program = ts.createSemanticDiagnosticsBuilderProgram([module], options, host, program)
+    program = compiler.createSemanticDiagnosticsBuilderProgram([module], options, host, program)
     augmenting = program.getSourceFiles().filter(augmentsModules)
     const isSame = augmenting.length === before.length && augmenting.every((file, index) => file === before[index])
     // The builder does not recheck the modules that use augmented types, so everything is checked if these may differ.
     // Those of the project itself may depend on any of its files.
     if (!isSame || augmenting.some(({ fileName }) => !fileName.includes('/node_modules/')))
-      program = ts.createSemanticDiagnosticsBuilderProgram(program.getProgram(), host)
+      program = compiler.createSemanticDiagnosticsBuilderProgram(program.getProgram(), host)
     const findings = [
       ...program.getConfigFileParsingDiagnostics(),
       ...program.getSyntacticDiagnostics(),
@@ -31,7 +31,7 @@ export function typeChecker(module: string): () => void {
       ...program.getSemanticDiagnostics(),
     ]
     if (findings.length === 0) return
-    const text = ts.formatDiagnosticsWithColorAndContext(findings.map(causeFirst), format).trimEnd()
+    const text = compiler.formatDiagnosticsWithColorAndContext(findings.map(causeFirst), format).trimEnd()
     throw new Error(process.stderr.isTTY ? text : stripVTControlCharacters(text))
   }
 }
@@ -39,7 +39,7 @@ export function typeChecker(module: string): () => void {
 /** Returns access to the current files. */
 function hostOf(options: ts.CompilerOptions, parsed: ParsedFiles): ts.CompilerHost {
   // It remembers which files exist, so each check needs a new one.
-  const host = ts.createIncrementalCompilerHost(options)
+  const host = compiler.createIncrementalCompilerHost(options)
   // A module that was missing may exist now, but the compiler would resolve only the imports of changed files again.
   host.hasInvalidatedResolutions = () => true
   reuseParsedFiles(host, parsed)
@@ -48,7 +48,7 @@ function hostOf(options: ts.CompilerOptions, parsed: ParsedFiles): ts.CompilerHo
 
 /** Returns whether a file extends the types of other modules, as `declare module 'fastify' { … }` does. */
 const augmentsModules = ({ statements }: ts.SourceFile): boolean =>
-  statements.some((statement) => ts.isModuleDeclaration(statement) && ts.isStringLiteral(statement.name))
+  statements.some((statement) => compiler.isModuleDeclaration(statement) && compiler.isStringLiteral(statement.name))
 
 /** The maximum length of a line of a message: some types have hundreds of characters. */
 const maxLength = 160

@@ -1,5 +1,5 @@
-import { astToString, type GlobalContext, type OpenAPI3, resolveRef, transformSchema } from 'openapi-typescript'
-import ts from 'typescript'
+import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
+import type ts from 'typescript'
 import { isIgnored as isIgnoredProperty } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -21,6 +21,7 @@ import {
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
 import { mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
+import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
 /**
  * Returns the types of a document with shared schemas as openapi-typescript writes them, adapted to what a handler
@@ -30,7 +31,6 @@ import { mapDocument, mapEntries, methods, type Node } from '../document/walk-do
  * callback under its operationId and name.
  */
 export function contractTypes(document: Document): string {
-  const { factory, SyntaxKind } = ts
   const given = typed(withTypedForms(document))
   // The package's main function would first lint and bundle the document a second time, which takes seconds.
   const nodes = transformSchema(given, {
@@ -40,7 +40,7 @@ export function contractTypes(document: Document): string {
     transform({ type, format }) {
       if (format === fileFormat) return factory.createTypeReferenceNode('Blob')
       if (!isInt64({ type, format })) return undefined
-      const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
+      const bigint = factory.createKeywordTypeNode(compiler.SyntaxKind.BigIntKeyword)
       if (![type].flat().includes('null')) return bigint
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
@@ -174,11 +174,11 @@ function withAdditional([path, item]: [path: string, item: Node]): [name: string
 
 /** Removes the items that `withAdditional` added from the declaration of `paths`. */
 function withoutAdditional(node: ts.Node): ts.Node {
-  if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
+  if (!compiler.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
   const members = node.members.filter(
-    ({ name }) => name === undefined || !ts.isStringLiteral(name) || name.text.startsWith('/'),
+    ({ name }) => name === undefined || !compiler.isStringLiteral(name) || name.text.startsWith('/'),
   )
-  return ts.factory.updateInterfaceDeclaration(
+  return factory.updateInterfaceDeclaration(
     node,
     node.modifiers,
     node.name,
@@ -188,7 +188,7 @@ function withoutAdditional(node: ts.Node): ts.Node {
   )
 }
 
-const { factory } = ts
+const { factory } = compiler
 
 /**
  * Returns the types of a document in which the type of an operation has two more members, if they are not empty.
@@ -203,7 +203,7 @@ function withFacts(document: Document, nodes: ts.Node[]): ts.Node[] {
     outgoingEndpoints(document).map((each) => [`${each.operationId} ${each.method.toLowerCase()}`, kindsOf(each)]),
   )
   return nodes.map((node) => {
-    if (!ts.isInterfaceDeclaration(node) || !['operations', 'webhooks'].includes(node.name.text)) return node
+    if (!compiler.isInterfaceDeclaration(node) || !['operations', 'webhooks'].includes(node.name.text)) return node
     const { modifiers, name, typeParameters, heritageClauses } = node
     const members = node.members.map((member) => {
       if (name.text === 'operations')
@@ -221,7 +221,8 @@ const nameOf = ({ name }: ts.TypeElement): string => (name as ts.Identifier | ts
 
 /** Changes the members of the object type that a property has, if it has one. */
 function mapMembers(element: ts.TypeElement, change: (members: readonly ts.TypeElement[]) => ts.TypeElement[]) {
-  if (!ts.isPropertySignature(element) || !element.type || !ts.isTypeLiteralNode(element.type)) return element
+  if (!compiler.isPropertySignature(element) || !element.type || !compiler.isTypeLiteralNode(element.type))
+    return element
   const { modifiers, name, questionToken, type } = element
   const changed = factory.updateTypeLiteralNode(type, factory.createNodeArray(change(type.members)))
   return factory.updatePropertySignature(element, modifiers, name, questionToken, changed)

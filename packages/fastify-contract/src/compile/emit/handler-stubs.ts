@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import type ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
 import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
@@ -17,8 +17,8 @@ import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { exampleResponses, isShownStream, type Shown, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
-import { type ParsedFiles, reuseParsedFiles } from './parsed-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
+import { compiler, type ParsedFiles, reuseParsedFiles } from './typescript.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
 const publishedIn = (directory: string): Promise<Document | undefined> =>
@@ -177,12 +177,12 @@ export function virtualProgram(
   modules: string[],
   texts: Record<string, string>,
   more: ts.CompilerOptions = {},
-  compilerOptions: object = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config?.compilerOptions ?? strict,
+  compilerOptions: object = ownOptions(),
 ): ts.Program {
   const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
   const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
-  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, '.')
-  const host = ts.createCompilerHost({ ...options, ...more })
+  const { options } = compiler.convertCompilerOptionsFromJson(compilerOptions, '.')
+  const host = compiler.createCompilerHost({ ...options, ...more })
   const parsed = parsedFiles({ ...options, ...more })
   reuseParsedFiles(host, parsed)
   const { getSourceFile, fileExists, readFile, directoryExists } = host
@@ -190,14 +190,14 @@ export function virtualProgram(
     const text = virtual.get(resolve(name))
     if (text === undefined) return getSourceFile(name, target, onError)
     const known = parsed.get(name)?.file
-    const file = known?.text === text ? known : ts.createSourceFile(name, text, target)
+    const file = known?.text === text ? known : compiler.createSourceFile(name, text, target)
     parsed.set(name, { file, modified: undefined })
     return file
   }
   host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
   host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
   host.directoryExists = (name) => folders.has(resolve(name)) || (directoryExists?.(name) ?? true)
-  return ts.createProgram(modules, { ...options, ...more }, host)
+  return compiler.createProgram(modules, { ...options, ...more }, host)
 }
 
 /** By compiler options: programs with the same options share their files. */
@@ -211,7 +211,10 @@ function parsedFiles(options: ts.CompilerOptions): ParsedFiles {
   return known
 }
 
-/** The options for a project without tsconfig.json. */
+/** Returns the compiler options of tsconfig.json; strict ones if there is none. */
+const ownOptions = (): object =>
+  compiler.readConfigFile('tsconfig.json', compiler.sys.readFile).config?.compilerOptions ?? strict
+
 const strict = { strict: true, target: 'ES2023', module: 'NodeNext', allowImportingTsExtensions: true, noEmit: true }
 
 /** A value in the form in which a handler returns it, with each int64 as a bigint. */

@@ -43,7 +43,8 @@ export function copyDigits(
 
 /**
  * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber` if
- * they differ. Objects and arrays without bigints are shared, not copied.
+ * they differ. Objects of a class are replaced by their own members: compiled schemas do not tell inherited ones apart.
+ * Other objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value, length: 0 }
@@ -72,7 +73,7 @@ function doubledList(document: JsonDocument, list: unknown[]): unknown[] {
 }
 
 function doubledObject(document: JsonDocument, object: Holder): Holder {
-  let copy: Holder | undefined
+  let copy = Object.getPrototypeOf(object) === Object.prototype ? undefined : { ...object }
   // Unlike Object.keys, this loop creates no array of names, which takes most of the time. It includes inherited names.
   for (const name in object) {
     const member = object[name]

@@ -122,15 +122,34 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       }
       for (const name of functions) {
         const { validateCode, scopeValues, evaluated } = sources.get(name) as Source
+        const code = shortened(validateCode)
         const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
-        writeNamed(validateCode, new Map(values.map(({ str, value }) => [str, value.code])))
-        lines.push(validateCode)
+        writeNamed(code, new Map(values.map(({ str, value }) => [str, value.code])))
+        lines.push(code)
         if (evaluated !== undefined) lines.push(`${name}.evaluated = ${evaluated}`)
       }
       return lines.join('\n')
     },
   }
 }
+
+const literal = String.raw`"(?:[^"\\]|\\.)*"`
+const isOwn = String.raw`func\d+\.call\(data\d*, (${literal})\)`
+
+/** The code that checks whether a property that is not undefined is an own one. */
+const ownCheck = new RegExp(String.raw` && ${isOwn}| \|\| \(!\(${isOwn}\)\)`, 'g')
+
+/** The argument that tells a function the path of its value, which only descriptions of errors contain. */
+const pathArgument = new RegExp(String.raw`instancePath:instancePath\+${literal}(?: \+ \w+)?,`, 'g')
+
+/**
+ * Returns compiled code without work that has no effect, which takes half of the time: it describes no errors, and the
+ * objects that it validates inherit nothing but the members of every object (see `withDoubles`).
+ */
+const shortened = (code: string): string =>
+  code
+    .replace(ownCheck, (check, present, absent) => (JSON.parse(present ?? absent) in Object.prototype ? check : ''))
+    .replace(pathArgument, '')
 
 /** The source that Ajv keeps of a compiled function. */
 type Source = NonNullable<ValidateFunction['source']>

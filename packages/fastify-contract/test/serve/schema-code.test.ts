@@ -166,3 +166,33 @@ t.test('a chain of references that is too long to compile at once validates and 
     t.match(body, /next.*must be an int64 integer/)
   }
 })
+
+t.test('an inherited member does not count as one of a value', async (t) => {
+  const schema = { type: 'object', required: ['constructor', 'a"b'], properties: { constructor: text, 'a"b': text } }
+  const put = {
+    operationId: 'putNode',
+    requestBody: { required: true, content: content({ type: 'array', items: schema }) },
+    // minProperties makes the validator check each value.
+    responses: { 200: { description: 'The first.', content: content({ ...schema, minProperties: 1 }) } },
+  }
+  const routes = compileRoutes({ ...document, paths: { '/nodes': { put } }, components: {} } as unknown as Document)
+  const returning = {
+    putNode: async ({ body: [first] }: { body: { constructor: string; 'a"b': string }[] }) => {
+      const isInherited = first?.['a"b'] === 'inherited'
+      return { status: 200, body: isInherited ? Object.assign(Object.create(first), { constructor: 'a' }) : first }
+    },
+  }
+  for (const code of [schemaCode(routes), undefined]) {
+    const app = serveRoutes(routes, { handlers: returning as never, schemaCode: code as never })
+    t.teardown(() => app.close())
+    const send = async (payload: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const { statusCode, body } = await app.inject({ method: 'PUT', url: '/nodes', payload, headers })
+      return [statusCode, body]
+    }
+    const own = '{"constructor":"a","a\\"b":"b"}'
+    t.same(await send(`[${own}]`), [200, own])
+    t.match((await send('[{"a\\"b":"b"}]')).join(), /400.*body\/0 must have required property 'constructor'/)
+    t.equal((await send(own.replace('"b"}', '"inherited"}').replace(/.*/, '[$&]')))[0], 500)
+  }
+})

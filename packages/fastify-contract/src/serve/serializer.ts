@@ -75,9 +75,10 @@ export function createSerializer(shared: Record<string, Schema>, schema: Schema)
     const memberWriter = (name: string): Serialize | undefined => {
       const own = properties.get(name)
       // A property has its own writer. Other members share one if their names match the same patterns.
-      const key = own === undefined ? `${patterns.map(([pattern]) => pattern.test(name))}` : JSON.stringify(name)
+      const matches = patterns.map(([pattern]) => pattern.test(name))
+      const key = own === undefined ? String(matches) : JSON.stringify(name)
       if (!known.has(key)) {
-        const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))
+        const matching = patterns.flatMap(([, schema], index) => (matches[index] ? [schema] : []))
         const described = [...(own ?? []), ...matching]
         const schemas = described.length > 0 ? described : (others ?? (isRemovalSafe ? undefined : []))
         const isWritten = schemas !== undefined && own?.some(isIgnored) !== true

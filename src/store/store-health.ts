@@ -126,6 +126,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   }
 
   function observe(outcome: CreateOutcome): CreateOutcome {
+    end()
     if (outcome === 'created') {
       created = true
       if (reason !== undefined || failedProbes > 0 || createFailed || failedChecks > 0) {
@@ -137,6 +138,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   }
 
   function observeFailure(error: Error & { retryAfter?: number }): never {
+    end()
     // An error without retryAfter concerns one plant only, and becomes a 500.
     if (error.retryAfter !== undefined) countFailedCreate(error.message)
     throw error
@@ -151,7 +153,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   void sendProbe()
   const create = (plant: StoredPlant) => {
     pending++
-    return store.create(plant).finally(end).then(observe, observeFailure)
+    return store.create(plant).then(observe, observeFailure)
   }
   return { create, known, reason: () => reason, close: () => clearInterval(timer) }
 }

@@ -45,6 +45,8 @@ export type Tracking = {
   headersLimit?: number | undefined
   /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
   keepAliveGrace?: number | undefined
+  /** Milliseconds without traffic after which a connection with pending responses is closed; default 0: never. */
+  silence?: number | undefined
 }
 
 /** Milliseconds between checks for incomplete heads and trailer sections that are too large. */
@@ -57,7 +59,13 @@ const interval = 250
 export function trackConnections(
   app: FastifyInstance,
   writeError: WriteError,
-  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, keepAliveGrace = 0 }: Tracking,
+  {
+    observer = unobserved,
+    draining = () => false,
+    headersLimit = maxHeaderSize,
+    keepAliveGrace = 0,
+    silence = 0,
+  }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
   let closesAfterResponse = draining
@@ -107,6 +115,8 @@ export function trackConnections(
     for (const socket of sockets) {
       const connection = connectionOf(socket)
       noteIdle(socket, connection)
+      // Not for each request, since most have their response before this check, and a timer costs 1 us.
+      if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
       if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
     }
   }, interval).unref()

@@ -205,7 +205,10 @@ export class GrowingBuffer {
       const capacity = Math.min(this.#limit, Math.max(needed, 2 * length, firstCapacity))
       const rejection = this.#memory?.reserve(capacity - length, length)
       if (rejection !== undefined) return rejection
-      this.#buffer = Buffer.concat([this.bytes], capacity)
+      const { bytes } = this
+      // Without zeros: only the bytes that were added are read.
+      this.#buffer = Buffer.allocUnsafeSlow(capacity)
+      bytes.copy(this.#buffer)
     }
     chunk.copy(this.#buffer, this.#length)
     this.#length = needed

@@ -83,7 +83,8 @@ export function parseContentType(text: string): ContentType | undefined {
  * Parses a query string to lists of values by name. Names are decoded. Values stay percent-encoded, because a list must
  * be split before it is decoded.
  */
-export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text.split('&'), decodeText)
+export const parseQuery = (text: string): Record<string, string[]> =>
+  text === '' ? {} : parsePairs(text.split('&'), decodeText)
 
 /** Parses a Cookie header (RFC 6265 section 4.2.1) to lists of values by name; values stay percent-encoded. */
 export const parseCookies = (text = ''): Record<string, string[]> =>

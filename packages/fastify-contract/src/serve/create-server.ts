@@ -113,8 +113,6 @@ export function buildServer(
     bodyLimit: limits.body,
     requestTimeout: limits.requestTime,
     keepAliveTimeout: limits.keepAliveTime,
-    // A connection without any traffic for this long is dead.
-    connectionTimeout: limits.requestTime + limits.handlerTime,
     http: {
       ...serverOptions.http,
       maxHeaderSize: limits.headers,
@@ -145,7 +143,8 @@ export function buildServer(
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
   const queueResponse = responseQueue()
-  trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace })
+  const silence = limits.requestTime + limits.handlerTime
+  trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace, silence })
   acceptBodies(app, operations, { limits, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   plugins?.(app)

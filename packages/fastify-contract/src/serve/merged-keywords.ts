@@ -1,6 +1,6 @@
-import { compilePattern } from './compile-pattern.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from './exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
+import { compilePattern } from './string-keywords.ts'
 
 /** A schema that is an object of keywords. */
 export type ObjectSchema = Exclude<Schema, boolean>

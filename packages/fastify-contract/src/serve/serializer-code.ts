@@ -1,5 +1,4 @@
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
-import { compilePattern } from './compile-pattern.ts'
 import {
   exactKeyword,
   exactRange,
@@ -20,7 +19,7 @@ import {
 } from './merged-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 import { json, quote } from './serializer.ts'
-import { hasFormat } from './string-formats.ts'
+import { compilePattern, hasFormat } from './string-keywords.ts'
 
 /**
  * Returns the JSON text of a value if it is surely valid under its schema. Otherwise returns undefined, and a validator

@@ -3,7 +3,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, withDoubles } from '../json/json-document.ts'
-import { compilePattern } from './compile-pattern.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -15,7 +14,7 @@ import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
-import { formats } from './string-formats.ts'
+import { compilePattern, formats } from './string-keywords.ts'
 
 /** The maximum number of problems that a message lists. */
 const maxProblems = 10

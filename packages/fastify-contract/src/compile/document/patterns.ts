@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { createContext, Script } from 'node:vm'
-import { compilePattern } from '../../serve/compile-pattern.ts'
+import { compilePattern } from '../../serve/string-keywords.ts'
 import type { Node } from './walk-document.ts'
 
 /** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */

@@ -1,6 +1,6 @@
-import { compilePattern } from '../../serve/compile-pattern.ts'
 import { exactKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
+import { compilePattern } from '../../serve/string-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import type { Node } from './walk-document.ts'

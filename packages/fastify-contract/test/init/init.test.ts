@@ -51,7 +51,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(summary, /^1 of 1 operations respond with the examples of the document\.$/m)
   t.match(
     summary,
-    /^1 more cannot be served .*\n {2}#\/paths\S+\/trace\/parameters: .*\ngenerated\/skipped-operations\.json has the reasons/m,
+    /^1 more cannot be served .*\n {2}#\/paths\S+\/trace\/parameters: .*\ngenerated\/skipped-operations\.json lists them/m,
   )
   t.match(summary, /^Errors are plain text.*\n {2}.*default: member shard \(integer\) has no known meaning/m)
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)

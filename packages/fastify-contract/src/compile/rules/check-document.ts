@@ -350,7 +350,7 @@ function checkNumbers(document: Document, { reject, warn }: Report): void {
     else if (isWide)
       reject(
         pointer,
-        'an integer beyond 2^53 - 1 whose digits are unknown, since another integer of the document rounds to the same double; state it in the description',
+        'an integer beyond 2^53 - 1 whose digits are uncertain, since several integers round to its double; state it in the description',
       )
     else
       reject(

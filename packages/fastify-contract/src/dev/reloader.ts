@@ -23,7 +23,7 @@ export type DevOptions = {
   skipUnsupported: boolean
   /** The directory of the generated files. */
   out: string
-  /** The directory of the docs page. */
+  /** The directory of the documentation page. */
   docs: string
   /** The module that starts the service; its folder is watched. */
   entry: string

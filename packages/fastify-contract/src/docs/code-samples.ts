@@ -18,7 +18,7 @@ export const sampleLanguages = [
 export type CodeSample = { lang: string; label: string; source: string }
 
 /**
- * Returns a published document prepared for its docs page. Each operation has samples of its example request, unless it
+ * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
  * has x-codeSamples already. Its description ends with its operationId, so that the page's search finds it.
  *
  * @param clientModule The module that the samples import createClient from.
@@ -122,7 +122,7 @@ function fetchCall({ method, server, target, headers: all, body, sent }: Example
 console.log(response.status, await response.text())`
 }
 
-/** The number of columns of a line in the samples of the docs page. */
+/** The number of columns of a line in the samples of the documentation page. */
 export const sampleWidth = 56
 
 /** A body in a sample: the statements before the call, and the value in the call. */

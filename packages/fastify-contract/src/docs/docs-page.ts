@@ -10,7 +10,7 @@ import { sourceOf } from './plain-page.ts'
 import { withServiceHeaders } from './service-headers.ts'
 import { tryPage } from './try-page.ts'
 
-/** What a docs page shows. */
+/** What a documentation page shows. */
 export type DocsOptions = {
   /** The directory of the generated files. */
   generated: string

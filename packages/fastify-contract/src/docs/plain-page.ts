@@ -64,7 +64,7 @@ export function plainPage(title: string, content: string, caller?: Caller): stri
     <style>${style}</style>
   </head>
   <body>
-    <nav aria-label="Pages"><a href="index.html">API reference</a></nav>
+    <nav aria-label="Pages"><a href="index.html">Documentation</a></nav>
     <main${caller === undefined ? '' : ` data-service="${serviceUrl}"`}>
 <h1>${escapeHtml(title)}</h1>
 ${content}

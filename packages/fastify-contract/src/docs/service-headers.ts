@@ -19,9 +19,9 @@ const examples: Record<string, string> = {
 }
 
 /**
- * Returns a published document for its docs page, in which each response shows the headers that the service adds: those
- * that announce the end of the operation, and the rate limit of an operation that identifies its clients. The
- * description of an operation begins with the announcement.
+ * Returns a published document for its documentation page, in which each response shows the headers that the service
+ * adds: those that announce the end of the operation, and the rate limit of an operation that identifies its clients.
+ * The description of an operation begins with the announcement.
  */
 export function withServiceHeaders(published: Document): Document {
   const document = asOpenApi31(published)

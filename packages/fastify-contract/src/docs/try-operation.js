@@ -33,7 +33,7 @@ for (const field of document.querySelectorAll('[data-credential]')) {
   })
 }
 
-// In the panel of the API page, only the chosen operation is shown.
+// In the panel of the documentation page, only the chosen operation is shown.
 if (window !== window.top) document.documentElement.classList.add('framed')
 addEventListener('hashchange', openTarget)
 openTarget()

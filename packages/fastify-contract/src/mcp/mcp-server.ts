@@ -39,7 +39,7 @@ export type McpOptions = {
   path?: string
   /** Origins whose pages may call the tools; default: none. Requests without an Origin are not from a page. */
   origins?: string[]
-  /** Request headers with credentials that a call takes over; default: `authorization`. */
+  /** The request headers with credentials that a call forwards, in lower case; default: `authorization`. */
   credentials?: string[]
   /** The maximum number of bytes of a message; default: the body limit of the server. */
   maxMessage?: number

@@ -19,9 +19,9 @@ export const connectionLimit = 64
 const socketTimeout = 30_000
 
 /**
- * Creates the admin server, which is not listening yet. It serves probes, metrics, the docs page and the OpenAPI
- * document. On a loopback address it also serves try.html, whose forms call the service. Each response closes its
- * connection. close() stops the server gracefully, and closeAllConnections() at once.
+ * Creates the admin server, which is not listening yet. It serves probes, metrics, the documentation page and the
+ * OpenAPI document. On a loopback address it also serves try.html, whose forms call the service. Each response closes
+ * its connection. close() stops the server gracefully, and closeAllConnections() at once.
  */
 export function createAdminServer(options: AdminOptions): Server {
   const respond = createResponder(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
@@ -113,7 +113,7 @@ const errorResponse = ({ message }: Error): AdminResponse => ({ status: 500, bod
 
 export type AdminOptions = {
   contract: Contract
-  /** The path of the docs page, which may be missing. */
+  /** The path of the documentation page, which may be missing. */
   docs: string
   /** Resolves with the metrics in the Prometheus text format. */
   metrics(): Promise<string>
@@ -145,8 +145,8 @@ const pathList = `/livez         whether the process is alive
 `
 
 /**
- * What the docs page needs to show the forms of try.html: a link, from which its script adds one to each operation, and
- * the permission to frame them. Published docs have neither, since there is no service beside them.
+ * What the documentation page needs to show the forms of try.html: a link, from which its script adds one to each
+ * operation, and the permission to frame them. Published docs have neither, since there is no service beside them.
  */
 const formsAdded: [from: string, to: string][] = [
   ['<!-- try.html -->', '<a href="try.html">Try an operation</a>'],
@@ -201,7 +201,7 @@ function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOpt
       },
     ],
     ['/docs', (isLocal) => docsPage(docs, isLocal)],
-    // The docs page and its history link to each other under their file names.
+    // The documentation page and its history link to each other under their file names.
     ['/index.html', (isLocal) => docsPage(docs, isLocal)],
     ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
     ['/try.html', (isLocal) => (isLocal ? tryPage(join(dirname(docs), 'try.html'), serviceUrl()) : localOnlyResponse)],

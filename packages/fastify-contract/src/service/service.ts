@@ -27,7 +27,7 @@ export type Service<Name extends string> = Application<Name> & {
   name: string
   /** Loads the contract; see `loadContract`. */
   contract(): Promise<Contract>
-  /** The path of the docs page, which may be missing; default: dist/docs/index.html. */
+  /** The path of the documentation page, which may be missing; default: dist/docs/index.html. */
   docs?: string
   /**
    * Opens what the handlers need, such as a store. Rejects with a one-line message that names the variable to change.

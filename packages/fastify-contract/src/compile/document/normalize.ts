@@ -68,7 +68,10 @@ export const bodiless = ['204', '205', '304']
  */
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
-  const changes: Transforms = version === '3.0.' ? transforms : { schema: withoutNullable, components: withRecursion }
+  const changes: Transforms =
+    version === '3.0.'
+      ? transforms
+      : { schema: (schema) => withoutKeys(schema, ['nullable']), components: withRecursion }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
     withoutSuffixRange((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
@@ -89,12 +92,6 @@ const withoutSuffixRange = (body: Node): Node =>
 /** Returns whether the content of a body has the range `suffixRange` in vain. */
 export const hasSuffixRange = ({ content }: Node): boolean =>
   Object.hasOwn(Object(content), suffixRange) && Object.hasOwn(Object(content), 'application/json')
-
-const withoutNullable = (schema: Node): Node => {
-  if (!Object.hasOwn(schema, 'nullable')) return schema
-  const { nullable: _, ...rest } = schema
-  return rest
-}
 
 /**
  * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
@@ -146,11 +143,9 @@ const transforms: Transforms = {
   header: lone,
   callback: lone,
   pathItem: (node) =>
-    mapEntries(node, (operation, name) => {
-      if (!ignoredBodies.includes(name) || !isNode(operation)) return operation
-      const { requestBody: _, ...rest } = operation
-      return rest
-    }),
+    mapEntries(node, (operation, name) =>
+      ignoredBodies.includes(name) && isNode(operation) ? withoutKeys(operation, ['requestBody']) : operation,
+    ),
 }
 
 /** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */
@@ -168,7 +163,9 @@ function withoutPartStyles(body: Node): Node {
 export const partStyles = ['style', 'explode', 'allowReserved']
 
 const withoutKeys = (node: Node, keys: string[]): Node =>
-  Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
+  keys.some((key) => Object.hasOwn(node, key))
+    ? Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
+    : node
 
 const limits = [
   ['minimum', 'exclusiveMinimum'],

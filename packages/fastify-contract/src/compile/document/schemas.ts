@@ -162,7 +162,7 @@ function ownTypes({ type, properties, enum: values, const: value }: Node): JsonT
 }
 
 /** Returns the type of a JSON value; the type of an integer is number. */
-export function typeOfValue(value: unknown): JsonType {
+function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value as JsonType
@@ -308,41 +308,6 @@ export function referencesOf(parts: Part[]): string[] {
   return [...seen].flatMap(({ reference }) => reference ?? [])
 }
 
-/** How schemas describe members: those that a schema names, and whether it also describes others. */
-type Members = {
-  namesIn: (schema: Node) => string[]
-  isOpen: (schema: Node) => boolean
-  schemasOf: (schema: Node, name: string) => Schema[]
-}
-
-/**
- * Returns each name in some schemas with the schemas of that member, in order. Asks only the schemas that name a member
- * or are open, so that many schemas with many names take linear time.
- */
-export function groupedByName(
-  schemas: Node[],
-  { namesIn, isOpen, schemasOf }: Members,
-  names: string[] = [],
-): Map<string, Schema[]> {
-  const open = schemas.flatMap((schema, index) => (isOpen(schema) ? [index] : []))
-  const holders = new Map<string, number[]>(names.map((name) => [name, []]))
-  for (const [index, schema] of schemas.entries()) {
-    for (const name of namesIn(schema)) {
-      const known = holders.get(name)
-      if (known === undefined) holders.set(name, [index])
-      else known.push(index)
-    }
-  }
-  const inOrder = (indexes: number[]) =>
-    open.length === 0 ? indexes : [...new Set([...indexes, ...open])].sort((one, other) => one - other)
-  return new Map(
-    Array.from(holders, ([name, indexes]) => [
-      name,
-      inOrder(indexes).flatMap((index) => schemasOf(schemas[index] as Node, name)),
-    ]),
-  )
-}
-
 const falseSchema: Node = { not: {} }
 
 /** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
@@ -372,10 +337,26 @@ const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
   ...(prefixItems as object),
 })
 
-/** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
-export const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
-  groupedByName(schemas, {
-    namesIn: (schema) => Object.keys(named(schema)),
-    isOpen: (schema) => unnamedSchemas(schema).length > 0,
-    schemasOf: memberSchemas,
-  })
+/**
+ * Returns the members and items that some of the schemas name, each with the schemas that describe it, in order. Asks
+ * only the schemas that name a member or describe unnamed ones, so that many schemas with many names take linear time.
+ */
+export function membersOf(schemas: Node[]): Map<string, Schema[]> {
+  const open = schemas.flatMap((schema, index) => (unnamedSchemas(schema).length > 0 ? [index] : []))
+  const holders = new Map<string, number[]>()
+  for (const [index, schema] of schemas.entries()) {
+    for (const name of Object.keys(named(schema))) {
+      const known = holders.get(name)
+      if (known === undefined) holders.set(name, [index])
+      else known.push(index)
+    }
+  }
+  const inOrder = (indexes: number[]) =>
+    open.length === 0 ? indexes : [...new Set([...indexes, ...open])].sort((one, other) => one - other)
+  return new Map(
+    Array.from(holders, ([name, indexes]) => [
+      name,
+      inOrder(indexes).flatMap((index) => memberSchemas(schemas[index] as Node, name)),
+    ]),
+  )
+}

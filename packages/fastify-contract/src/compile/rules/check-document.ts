@@ -38,11 +38,10 @@ import { checkSchemas } from './schema-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'
 import { checkEmptyValues, checkParameters } from './unsupported-parameters.ts'
 
-type OperationRule = (endpoint: Endpoint, report: Report, document: Document) => void
-type DocumentRule = (document: Document, report: Report, same: Document) => void
+type Rule<Subject> = (subject: Subject, report: Report, document: Document) => void
 
 /** The rules for an operation, with its path, its parameters and its bodies. */
-const operationRules: OperationRule[] = [
+const operationRules: Rule<Endpoint>[] = [
   checkPath,
   checkMethod,
   checkStatuses,
@@ -58,7 +57,7 @@ const operationRules: OperationRule[] = [
 ]
 
 /** The rules for a document as a whole, in the form of OpenAPI 3.1. */
-const documentRules: DocumentRule[] = [
+const documentRules: Rule<Document>[] = [
   checkDialect,
   checkNames,
   checkScopes,
@@ -90,8 +89,8 @@ export function checkDocument(
 }
 
 /** Returns a rule that reports the lines that a function returns. */
-function lines<Subject>(level: keyof Report, rule: (subject: Subject, document: Document) => string[]) {
-  return (subject: Subject, report: Report, document: Document) => {
+function lines<Subject>(level: keyof Report, rule: (subject: Subject, document: Document) => string[]): Rule<Subject> {
+  return (subject, report, document) => {
     for (const line of rule(subject, document)) {
       const end = line.indexOf(': ')
       report[level](line.slice(0, end), line.slice(end + 2))

@@ -120,6 +120,9 @@ const announce =
 /** A handler of any operation; handler-types.ts has the exact type of each. */
 export type AnyHandler = (input: never, request: FastifyRequest) => Promise<HandlerResponse>
 
+/** Bytes. The response to a larger body is not queued, since it may repeat the body, which would stay in memory. */
+const maxQueuedBody = 16_384
+
 /** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
 function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
   const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
@@ -134,8 +137,7 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
     runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
       // At once, since the handler may return a late stream before a queued response is sent.
       if (response === undefined) abortStream(request.raw)
-      // After a large body the response is not queued, since the body would stay in memory until it is sent.
-      if (bytes < smallBody) queueResponse(() => respond(reply, error, response))
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(reply, error, response))
       else respond(reply, error, response)
     })
   }

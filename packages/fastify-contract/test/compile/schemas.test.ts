@@ -223,6 +223,7 @@ t.test('the digits of a document are those of its source files', async (t) => {
       b: { $ref: "#/a" }
       c: { $ref: https://example.com/c.json }
       d: { $ref: missing.yaml }
+      e: { $ref: parts }
     `,
     parts: {
       'b.yaml': '{"c": {"minimum":-9223372036854775808, "$ref": "c%20d.yaml"}}',

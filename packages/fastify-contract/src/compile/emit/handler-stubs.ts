@@ -36,27 +36,25 @@ export function handlerStubs(
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
-  const { operations, schemas } = routes
-  const exactValue = exactValues(
-    createValidator(schemas, loadSchemaCode(files['schemas.js'] as string, routes)),
-    integers,
-  )
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
+  const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
+  if (added.length === 0) return []
+  const { operations, schemas } = routes
+  const validator = createValidator(schemas, loadSchemaCode(files['schemas.js'] as string, routes))
+  const exactValue = exactValues(validator, integers)
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
-  const choices = endpoints(document)
-    .filter(({ operationId }) => !known.has(operationId))
-    .map((endpoint) => {
-      const operation = byId.get(endpoint.operationId) as Operation
-      const isNegotiated = contentNegotiation(operation.schema) !== undefined
-      // Made one by one, since the first one mostly compiles.
-      const statements = function* (): Generator<string[]> {
-        for (const { outcome, shown } of exampleResponses(document, endpoint)) {
-          const sent = shown === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
-          if (sent !== undefined) yield [`// ${noteOf(sent, shown)}`, `return ${literalOf(sent)}`]
-        }
+  const choices = added.map((endpoint) => {
+    const operation = byId.get(endpoint.operationId) as Operation
+    const isNegotiated = contentNegotiation(operation.schema) !== undefined
+    // Made one by one, since the first one mostly compiles.
+    const statements = function* (): Generator<string[]> {
+      for (const { outcome, shown } of exampleResponses(document, endpoint)) {
+        const sent = shown === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+        if (sent !== undefined) yield [`// ${noteOf(sent, shown)}`, `return ${literalOf(sent)}`]
       }
-      return { isNegotiated, endpoint, statements: statements() }
-    })
+    }
+    return { isNegotiated, endpoint, statements: statements() }
+  })
   return compiled(choices, files['api.d.ts'] as string, compilerOptions)
 }
 

@@ -1,5 +1,6 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import { duplicateItems, exactInteger, inexactNumber, type JsonDocument } from '../json/json-document.ts'
+import { linearPattern } from './linear-pattern.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /**
@@ -55,6 +56,12 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
       },
     })
   }
+  ajv.addKeyword({
+    keyword: linearKeyword,
+    type: 'string',
+    error: { message: ({ schema }) => str`must match pattern "${schema}"` },
+    code: (context) => check(context, exact.matches(context.schema), _`exact.matches(${context.schema})`),
+  })
   replace(ajv, 'format', (format) => ({
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
@@ -152,12 +159,12 @@ function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
   return message(context)
 }
 
-type Check = (value: number, document: JsonDocument, holder: object, key: string | number) => boolean
+type Check<Value = number> = (value: Value, document: JsonDocument, holder: object, key: string | number) => boolean
 
 /** Ajv's name, in compiled code, for the root of the validated value. */
 const rootData = new Name('rootData')
 
-function check(context: KeywordCxt, isValid: Check, code: Code): void {
+function check<Value>(context: KeywordCxt, isValid: Check<Value>, code: Code): void {
   const { gen, data, it } = context
   const call = gen.scopeValue('func', { ref: isValid, code })
   context.pass(_`${call}(${data}, ${rootData}, ${it.parentData}, ${it.parentDataProperty})`)
@@ -270,7 +277,11 @@ export const exactFunctions = (found: ConvertedLocations) => ({
   compare: compareCheck,
   multipleOf: multipleCheck,
   duplicateItems,
+  matches: (pattern: string) => linearPattern(pattern) as Check<string>,
 })
+
+/** The keyword that the compiler writes for a `pattern` whose match by V8 could take more than linear time. */
+export const linearKeyword = 'x-linear-pattern'
 
 /**
  * The keyword that the compiler writes for a property that is readOnly in a request or writeOnly in a response. Any

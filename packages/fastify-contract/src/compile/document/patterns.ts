@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module'
 import { createContext, Script } from 'node:vm'
+import { linearKeyword } from '../../serve/exact-keywords.ts'
+import { linearPattern } from '../../serve/linear-pattern.ts'
 import { compilePattern } from '../../serve/string-keywords.ts'
 import type { Node } from './walk-document.ts'
 
-/** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */
+/** Characters. A name that a quadratic pattern of patternProperties checks may have at most so many. */
 export const maxSlowLength = 800
 
 /** Characters. The analysis of a longer pattern with a repetition can take minutes. */
@@ -91,26 +93,25 @@ export function expressionOf(pattern: string): RegExp | undefined {
 
 const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
 
-/** Returns whether matching a schema's pattern takes more than linear time for some texts. */
-export const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
-
-/** Returns a schema that checks slow patterns only for texts and names whose length it allows. */
+/**
+ * Returns a schema whose `pattern` the service matches in linear time, and whose `patternProperties` check only names
+ * whose length it allows.
+ */
 export function withBoundedPatterns(schema: Node): Node {
   const { patternProperties = {}, allOf = [] } = schema
   const keys = Object.keys(patternProperties as object)
-  if (keys.every((key) => growthOf(key) === 'linear')) return withBoundedPattern(schema)
+  if (keys.every((key) => growthOf(key) === 'linear')) return withLinearPattern(schema)
   // Ajv checks allOf before patternProperties, and stops at the first error of a large body.
   const names = { propertyNames: { maxLength: maxSlowLength } }
-  return withBoundedPattern({ ...schema, allOf: [...(allOf as unknown[]), names] })
+  return withLinearPattern({ ...schema, allOf: [...(allOf as unknown[]), names] })
 }
 
-function withBoundedPattern(schema: Node): Node {
-  if (!isSlow(schema)) return schema
-  const { pattern, maxLength = maxSlowLength, allOf = [], ...rest } = schema
-  // With all errors, Ajv would check the pattern of a text that is too long, too.
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  const bounded = { if: { maxLength }, then: { pattern } }
-  return { ...rest, maxLength, allOf: [...(allOf as unknown[]), bounded] }
+function withLinearPattern(schema: Node): Node {
+  const { pattern, ...rest } = schema
+  if (typeof pattern !== 'string' || linearPattern(pattern) === undefined) return schema
+  // The analysis of such a pattern can take half a minute.
+  const repetitions = pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]/gs, '').match(/[*+]|\{\d+,\}/g) ?? []
+  return repetitions.length > 3 || growthOf(pattern) !== 'linear' ? { ...rest, [linearKeyword]: pattern } : schema
 }
 
 /**

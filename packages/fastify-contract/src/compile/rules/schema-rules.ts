@@ -1,10 +1,11 @@
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { linearPattern } from '../../serve/linear-pattern.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
 import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { expressionOf, growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
+import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
 import type { Report } from './problems.ts'
@@ -49,11 +50,11 @@ const rejected: Rule[] = [
   rule('$ref', referenceProblem),
   rule('discriminator', defaultMappingProblem),
   rule('pattern', (schema) =>
-    typeof schema.pattern === 'string' ? patternProblem('pattern', schema.pattern, schema) : undefined,
+    typeof schema.pattern === 'string' ? patternProblem('pattern', schema.pattern) : undefined,
   ),
   rule('patternProperties', (schema) =>
     Object.keys(schema.patternProperties as object).flatMap((pattern) => {
-      const problem = patternProblem('patternProperties', pattern, schema)
+      const problem = patternProblem('patternProperties', pattern)
       return problem === undefined ? [] : [[['patternProperties'], problem]]
     }),
   ),
@@ -112,11 +113,6 @@ const warned: Rule[] = [
         ['patternProperties'],
         `${pattern} takes quadratic time; the names may have at most ${maxSlowLength} characters`,
       ]),
-  ),
-  rule('pattern', (schema) =>
-    schema.maxLength === undefined && isSlow(schema)
-      ? `${schema.pattern} takes quadratic time; the string may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`
-      : undefined,
   ),
 ]
 
@@ -183,21 +179,19 @@ function defaultMappingProblem(schema: Node, { document }: Context): Found {
   return [[['discriminator', 'defaultMapping'], problem]]
 }
 
-/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
-const maxOwnLength = 10_000
-
 const rewrite = 'rewrite it so that no two repetitions can match the same characters'
 
-function patternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+function patternProblem(keyword: 'pattern' | 'patternProperties', pattern: string): string | undefined {
   if (expressionOf(pattern) === undefined) return `${pattern} is not a regular expression of ECMA-262; correct it`
+  const isName = keyword === 'patternProperties'
+  if (!isName && linearPattern(pattern) !== undefined) return undefined
   const growth = growthOf(pattern)
-  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth === 'linear' || (growth === 'quadratic' && isName)) return undefined
   if (growth === 'unknown') {
     return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
   }
-  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
-  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
-  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
+  const degree = growth === 'quadratic' ? 'quadratic' : 'more than quadratic'
+  return `${pattern} takes ${degree} time, which would block the service; ${rewrite}`
 }
 
 /** Returns the properties that are writeOnly in some alternatives of a schema and not in others that name them. */

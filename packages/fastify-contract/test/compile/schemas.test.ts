@@ -94,7 +94,7 @@ t.test("a schema that inherits a discriminator allows its own name and its child
   t.same(names(schemas), { Dog: ['dog', 'Poodle', 'Circle'], Poodle: ['Poodle'], Circle: ['Circle'] })
 })
 
-t.test('the values that a schema allows decide where its names are not among them', async (t) => {
+t.test('a discriminator value is a const or enum of the schema if its name is not among them', async (t) => {
   const kind = (schema: object) => ({ type: 'object', properties: { kind: schema } })
   const schemas = {
     A: { allOf: [kind({ const: 'a' }), object] },
@@ -141,7 +141,7 @@ t.test('a mapping holds names, pointers and files', async (t) => {
   t.same(namesIn(union, { C: object, D: object }), [['a'], ['b'], ['c'], ['d']])
 })
 
-t.test('int64 values of a child are exact where a schema names its parent only', async (t) => {
+t.test('int64 values of a derived schema are exact if a schema refers only to its base schema', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
   const discriminator = { propertyName: 'kind', mapping: { dog: 'Dog' } }
   const schemas = {

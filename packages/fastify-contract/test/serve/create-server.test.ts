@@ -209,7 +209,7 @@ const parametersOf = (path: string) =>
     schema: { type: 'string' },
   }))
 
-t.test('a parameter beside a text of its path segment has the part that the text leaves', async (t) => {
+t.test('a parameter that is a part of a path segment ends where the text after it begins', async (t) => {
   const responses = { 200: { content: { 'application/json': { schema: {} } } } }
   const items = paths.map((path, index) => [
     path,

@@ -7,6 +7,8 @@ t.test('a created plant is returned without its id', async (t) => {
   t.match(await create({ id: 1, name: 'a', tag: 'b' }), { status: 200, body: { name: 'a', tag: 'b' } })
   t.same((await create({ id: 2, name: 'a' })).body, { name: 'a' })
   t.same((await create({ id: 3, name: '', tag: '', more: [1] })).body, { name: '', tag: '' })
+  const name = 'long'.repeat(5_000)
+  t.same((await create({ id: 4, name })).body, { name })
 })
 
 t.test('a retry gets the same response, another plant with the same id a conflict', async (t) => {

@@ -26,7 +26,7 @@ const matched: Reached = { states: [], next: [] }
 /** So many sets of states are kept, so that most characters need one look-up. */
 const maxInterned = 1_000
 
-/** With more states, a body of 256 KiB could hold the event loop for more than a second. */
+/** With so many, the slowest patterns, such as `(a|b)*a(a|b){190}`, take about two seconds for a body of 256 KiB. */
 const maxStates = 600
 
 /** What the automaton does not know: a lookaround, a modifier, and a backreference. */
@@ -55,11 +55,13 @@ export function linearPattern(pattern: string): ((text: string) => boolean) | un
 function matcher({ source, flags }: RegExp): (text: string) => boolean {
   const readsPairs = flags.includes('u')
   if (!readsPairs && wide.test(source)) throw new SyntaxError('not supported')
-  let states = 0
+  const states: State[] = []
   let at = 0
   const state = (made: Omit<State, 'number' | 'step'>): State => {
-    if (++states > maxStates) throw new RangeError('too many states')
-    return { ...made, number: states, step: 0 }
+    if (states.length === maxStates) throw new RangeError('too many states')
+    const one = { ...made, number: states.length, step: 0 }
+    states.push(one)
+    return one
   }
   const take = (token: RegExp): RegExpExecArray | null => {
     token.lastIndex = at
@@ -67,8 +69,17 @@ function matcher({ source, flags }: RegExp): (text: string) => boolean {
     at += found?.[0].length ?? 0
     return found
   }
-  const end: State = { to: [], number: 0, step: 0 }
-  const start = alternatives()(end)
+  const end = state({ to: [] })
+  const first = [alternatives()(end)]
+  const isOnWay = (one: State) => one !== end && one.reads === undefined && one.asserts === undefined
+  /** Returns the states that some states lead to, without those that only lead on. */
+  const passed = (from: State[]): State[] => {
+    const found = new Set(from)
+    for (const one of found) if (isOnWay(one)) for (const next of one.to) found.add(next)
+    return [...found].filter((one) => !isOnWay(one))
+  }
+  const start = passed(first)
+  for (const one of states.filter((each) => !isOnWay(each))) one.to = passed(one.to)
   let step = 0
   let reached: State[] = []
   /** Whether the last step depended on more than the character that was read. */
@@ -81,7 +92,7 @@ function matcher({ source, flags }: RegExp): (text: string) => boolean {
       if (one.step === step) continue
       one.step = step
       if (one.reads !== undefined) reached.push(one)
-      else if ((one.asserts === undefined || one.asserts(text, place)) && reach(one.to, text, place)) return true
+      else if (one.asserts?.(text, place) && reach(one.to, text, place)) return true
     }
     return false
   }
@@ -92,7 +103,7 @@ function matcher({ source, flags }: RegExp): (text: string) => boolean {
     step++
     isOfPlace = place === text.length
     for (const one of last) if (one.reads?.(character, code) && reach(one.to, text, place)) return matched
-    return reach([start], text, place) ? matched : { states: reached, next: [] }
+    return reach(start, text, place) ? matched : { states: reached, next: [] }
   }
 
   const interned = new Map<string, Reached>()

@@ -7,18 +7,19 @@ import {
   isIgnored,
   isIntegerFormat,
 } from './exact-keywords.ts'
+import type { Schema } from './schema-keywords.ts'
 import {
   describedBy,
+  json,
   listsAll,
   type MergedKeywords,
   memberKeywords,
   mergeKeywords,
   type ObjectSchema,
   plainKeywords,
+  quote,
   schemaIdentities,
-} from './merged-keywords.ts'
-import type { Schema } from './schema-keywords.ts'
-import { json, quote } from './serializer.ts'
+} from './serializer.ts'
 import { compilePattern, hasFormat } from './string-keywords.ts'
 
 /**

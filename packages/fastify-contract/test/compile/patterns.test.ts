@@ -223,6 +223,19 @@ t.test('a pattern that takes more than linear time is matched by an automaton', 
   for (const pattern of linear) t.same(await bodySchema({ type: 'string', pattern }), { type: 'string', pattern })
 })
 
+t.test('a string that an automaton does not match is rejected as by a pattern', async (t) => {
+  const pattern = '^(\\w+\\s?)*$'
+  const app = await serveDocument(documentOf({ type: 'string', pattern }), {
+    handlers: { a: async () => ({ status: 204, body: undefined }) },
+  })
+  const post = (payload: string) =>
+    app.inject({ method: 'POST', url: '/a', payload, headers: { 'content-type': 'application/json' } })
+  t.equal((await post('"a b"')).statusCode, 204)
+  const { statusCode, body } = await post(`"${'a'.repeat(50)}!"`)
+  t.equal(statusCode, 400)
+  t.match(body, `body must match pattern \\"${pattern.replaceAll('\\', '\\\\')}\\"`)
+})
+
 t.test('an automaton matches the texts that the regular expression matches', (t) => {
   const patterns = [
     '^(\\w+\\s?)*$',

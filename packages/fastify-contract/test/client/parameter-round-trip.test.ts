@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { exactClient } from '../../src/client/exact-client.ts'
 import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
 import { callStyles } from '../../src/compile/emit/client-table.ts'
+import { fixedSeed } from '../support/fixed-seed.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 type Place = 'path' | 'query' | 'header'
@@ -202,7 +203,7 @@ t.test('the client writes every value in every style as the service reads it', a
       const outcome = await send(operation, value).catch((error) => error)
       return cannotBeSent(parameter, value) ? outcome instanceof TypeError : isDeepStrictEqual(outcome, value)
     }
-    await fc.assert(fc.asyncProperty(valuesOf(parameter), isSame), { numRuns: 50 })
+    await fc.assert(fc.asyncProperty(valuesOf(parameter), isSame), { ...fixedSeed, numRuns: 50 })
     t.pass(`${place} ${style} ${explode} ${JSON.stringify(schema ?? content)}`)
   }
 })

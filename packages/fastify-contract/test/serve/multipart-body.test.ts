@@ -11,30 +11,30 @@ import type { ByteSource } from '../../src/http/upload.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
-const document = {
-  openapi: '3.1.0',
-  info: { title: 'Parts', version: '1' },
-  paths: {
-    '/a': {
-      post: {
-        operationId: 'a',
-        requestBody: {
-          required: true,
-          content: {
-            'multipart/form-data': {
-              schema: {
-                type: 'object',
-                required: ['name'],
-                properties: { name: { type: 'string' }, value: { type: 'object' }, file: {} },
-              },
-            },
-          },
-        },
-        responses: { 200: { content: { 'application/json': {} } } },
+/** Returns a document with an operation that takes this request body. */
+const documentOf = (requestBody: object) =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'Parts', version: '1' },
+    paths: {
+      '/a': {
+        post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } },
+      },
+    },
+  }) as unknown as Document
+
+const document = documentOf({
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, value: { type: 'object' }, file: {} },
       },
     },
   },
-} as unknown as Document
+})
 
 type AnyPart = { name: string; value?: unknown; stream: ByteSource }
 type Take = (given: { body: AsyncIterable<AnyPart>; signal: AbortSignal }) => Promise<unknown>
@@ -207,35 +207,23 @@ t.test('a form gets 503 while another one holds the memory', async (t) => {
   t.match(await receives(/50300/), /^HTTP\/1.1 503 .*retry-after/is)
 })
 
-const typedParts = {
-  openapi: '3.1.0',
-  info: { title: 'Parts', version: '1' },
-  paths: {
-    '/a': {
-      post: {
-        operationId: 'a',
-        requestBody: {
-          content: {
-            'multipart/form-data': {
-              schema: {
-                type: 'object',
-                properties: {
-                  xml: { type: 'string' },
-                  photo: { type: 'string' },
-                  meta: { type: 'object' },
-                  list: { type: 'array', items: { type: 'object' } },
-                  text: { type: 'string' },
-                },
-              },
-              encoding: { xml: { contentType: 'application/xml; charset=utf-8' }, photo: { contentType: 'image/*' } },
-            },
-          },
+const typedParts = documentOf({
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        properties: {
+          xml: { type: 'string' },
+          photo: { type: 'string' },
+          meta: { type: 'object' },
+          list: { type: 'array', items: { type: 'object' } },
+          text: { type: 'string' },
         },
-        responses: { 200: { content: { 'application/json': {} } } },
       },
+      encoding: { xml: { contentType: 'application/xml; charset=utf-8' }, photo: { contentType: 'image/*' } },
     },
   },
-} as unknown as Document
+})
 
 async function postPart(t: Test, name: string, text: string, contentType: string | undefined) {
   const app = await serveDocument(typedParts, {

@@ -28,7 +28,7 @@ export type SerializedValue = {
   name: string
   /** The key of its texts in the request, unless its properties are separate. */
   key: string
-  /** `json` is one JSON text, `nested` has the style deepObject, and the others follow another style. */
+  /** `json` is one JSON text, `nested` has members with names in brackets, and the others follow another style. */
   kind: 'scalar' | 'array' | 'object' | 'nested' | 'json'
   style: 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
   explode: boolean

@@ -3,11 +3,10 @@ import { ContractError } from '../http/errors.ts'
 import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText } from '../http/request-head.ts'
-import { copyDigits, type JsonDocument } from '../json/json-document.ts'
-import { type JsonError, parseJson } from '../json/parse-json.ts'
+import type { JsonDocument } from '../json/json-document.ts'
 import type { Form, FormField, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
-import { branchOf, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
+import { branchOf, setJson, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
@@ -174,7 +173,7 @@ function wholeReader(value: SerializedParameter): (texts: Texts) => JsonDocument
 
 /** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
 function defaultSetter({ name, default: text }: SerializedValue): ((reading: Reading) => void) | undefined {
-  return text === undefined ? undefined : (reading) => setJson(name, text, reading)
+  return text === undefined ? undefined : ({ document, holder }) => setJson(document, holder, name, text)
 }
 
 const readers: Record<SerializedValue['kind'], Read> = {
@@ -231,14 +230,14 @@ function readObject(value: SerializedValue, { texts, document, holder, decode }:
   return true
 }
 
-/** Reads a value whose members have names in brackets. */
+/** Reads a value whose members have names in brackets. In the style form, an object may also be a JSON text. */
 function readNested(
-  { name, key, places = [] }: SerializedValue,
+  { name, key, places = [], style }: SerializedValue,
   { texts, document, holder, decode }: Reading,
 ): boolean {
   const branch = branchOf(key, texts)
   if (branch === undefined) return false
-  setNested({ document, places, decode }, holder, name, branch, places[0])
+  setNested({ document, places, decode, acceptsJson: style === 'form' }, holder, name, branch, places[0])
   return true
 }
 
@@ -246,22 +245,8 @@ function readNested(
 function readJson(value: SerializedValue, reading: Reading): boolean {
   const given = textsOf(value, reading.texts)
   if (given.length === 0) return false
-  setJson(value.name, reading.decode(single(given)), reading)
+  setJson(reading.document, reading.holder, value.name, reading.decode(single(given)))
   return true
-}
-
-function setJson(name: string, text: string, { document, holder }: Reading): void {
-  const parsed = parsedJson(text)
-  copyDigits(parsed, parsed, document, holder, name)
-  setMember(holder, name, parsed.value)
-}
-
-function parsedJson(text: string): JsonDocument {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    throw new TextError(`cannot be parsed as JSON: ${(error as JsonError).message}`)
-  }
 }
 
 function textsOf({ key }: SerializedValue, texts: Texts): string[] {

@@ -1,4 +1,5 @@
-import { type JsonDocument, keepDigits, mayBeInexact } from '../json/json-document.ts'
+import { copyDigits, type JsonDocument, keepDigits, mayBeInexact } from '../json/json-document.ts'
+import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { NestedPlace } from './contract.ts'
 
 /** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
@@ -39,6 +40,18 @@ export function setMember(holder: object, key: string | number, value: unknown):
   else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
+/** Parses a JSON text and sets its value with the digits of its inexact numbers. Throws a TextError for other texts. */
+export function setJson(document: JsonDocument, holder: object, key: string | number, text: string): void {
+  let parsed: JsonDocument
+  try {
+    parsed = parseJson(text)
+  } catch (error) {
+    throw new TextError(`cannot be parsed as JSON: ${(error as JsonError).message}`)
+  }
+  copyDigits(parsed, parsed, document, holder, key)
+  setMember(holder, key, parsed.value)
+}
+
 /** Levels of brackets in one name. */
 const maxLevels = 16
 
@@ -76,16 +89,17 @@ function namesIn(brackets: string): string[] {
 /**
  * Sets the value of a branch as the package `qs` reads it, except that its schema decides: whether a name is an index,
  * which types a text may have, and that a lone text is an item where only an array is allowed. OpenAPI does not define
- * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed.
+ * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed. With
+ * `acceptsJson`, a text is JSON where the schema allows only objects and arrays, as Swagger UI writes them.
  */
 export function setNested(
-  reading: { document: JsonDocument; places: NestedPlace[]; decode(text: string): string },
+  reading: { document: JsonDocument; places: NestedPlace[]; acceptsJson?: boolean; decode(text: string): string },
   holder: object,
   key: string | number,
   branch: Branch,
   place: NestedPlace = { types: [] },
 ): void {
-  const { document, places, decode } = reading
+  const { document, places, decode, acceptsJson = false } = reading
   const { texts, members } = branch
   if (texts.length > 0 && members.size > 0)
     throw new TextError(`must have ${key} either as one value or with members, not both`)
@@ -103,7 +117,9 @@ export function setNested(
     setMember(holder, key, object)
   } else {
     if (texts.length > 1) throw new TextError(`must have ${key} only once`)
-    setScalar(document, holder, key, decode(texts[0] as string), place.types)
+    const text = decode(texts[0] as string)
+    if (acceptsJson && isComposed(place.types) && !isNull(text, place.types)) setJson(document, holder, key, text)
+    else setScalar(document, holder, key, text, place.types)
   }
 }
 
@@ -128,5 +144,8 @@ function itemsOf({ texts, members }: Branch, types: string[]): Branch[] | undefi
 const alone = (texts: string[]): Branch[] => texts.map((text) => ({ texts: [text], members: new Map() }))
 
 /** Returns whether a lone text is the only item of an array, since no other type takes it. */
-const isItem = (text: string, types: string[]): boolean =>
-  types.length > 0 && types.every((type) => ['array', 'object', 'null'].includes(type)) && !isNull(text, types)
+const isItem = (text: string, types: string[]): boolean => isComposed(types) && !isNull(text, types)
+
+/** Returns whether a schema allows no value that a text represents, other than null. */
+const isComposed = (types: string[]): boolean =>
+  types.length > 0 && types.every((type) => ['array', 'object', 'null'].includes(type))

@@ -62,7 +62,9 @@ const byContent = (['path', 'query', 'header'] as const).flatMap((place) => [
   { in: place, content: { 'application/json': { schema: { additionalProperties: int64 } } } },
   { in: place, content: { 'text/plain': { schema: string } } },
 ])
-const operations: Operation[] = [...described, ...byContent].map((parameter, index) => ({
+// Without deepObject, the client writes each object as JSON.
+const listed = { in: 'query', style: 'form', explode: true, schema: rows } as const
+const operations: Operation[] = [...described, listed, ...byContent].map((parameter, index) => ({
   path: parameter.in === 'path' ? `/${index}/{value}` : `/${index}`,
   parameter: { name: 'value', ...parameter, required: true },
 }))

@@ -31,7 +31,7 @@ export function serializedValue(
 ): SerializedValue {
   const { types, items } = typesOf(document, schema)
   const text = { name, key: name, style, explode } as Pick<SerializedValue, 'name' | 'key' | 'style' | 'explode'>
-  if (style === 'deepObject') {
+  if (style === 'deepObject' || (style === 'form' && explode && !types.includes('object') && isNested(items))) {
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
   }
   if (!types.includes('object')) {

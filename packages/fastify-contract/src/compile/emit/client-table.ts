@@ -147,6 +147,6 @@ function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
   const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }
   if (kind === 'json') return { isJson: true, ...named }
   if (part !== undefined || kind === 'scalar') return named
-  const isUsual = kind === 'array' && style === 'form'
+  const isUsual = kind !== 'object' && style === 'form'
   return { ...(!isUsual && { style }), ...(explode !== isExploded(style) && { explode }) }
 }

@@ -49,6 +49,23 @@ const queries: Call[] = [
     ...get('filter[any][0][not][is]=9007199254740993&filter[any][1][is]='),
     ...read('{"filter":{"any":[{"not":{"is":9007199254740993}},{"is":null}]},"first":9007199254740993}'),
   },
+  {
+    ...get(
+      `sort=${encodeURIComponent('{"by":"a","above":9007199254740993}')}&sort=${encodeURIComponent('{"then":[true]}')}`,
+    ),
+    ...read('{"sort":[{"by":"a","above":9007199254740993},{"then":[true]}]}'),
+  },
+  {
+    ...get('sort[1][then]=true&sort[0][by]=a&sort[0][above]=9007199254740993'),
+    ...read('{"sort":[{"by":"a","above":9007199254740993},{"then":[true]}]}'),
+  },
+  { ...get('sort[][by]=a'), ...read('{"sort":[{"by":"a"}]}') },
+  { ...get('sort=a'), ...invalid(/"query\/sort cannot be parsed as JSON/) },
+  { ...get('sort=[{"by":"a"}]'), ...invalid(/"query\/sort\/0 must be object/) },
+  { ...get('sort={"other":1}'), ...invalid(/"query\/sort\/0 must NOT have additional properties/) },
+  { ...get('sort[0]={}&sort[0][by]=a'), ...invalid(/"query\/sort must have 0 either as one value or with members/) },
+  { ...get('sort[0][by]=a&sort[1][by]=b&sort[2][by]=c'), ...invalid(/"query\/sort must NOT have more than 2 items/) },
+  { ...get(`sort[0]${'[then]'.repeat(16)}=1`), ...invalid(/at most 16 levels of brackets/) },
   { ...get('created[gt]=x'), ...invalid(/"query\/created/) },
   {
     ...get('created=1&created[gt]=1'),
@@ -74,6 +91,11 @@ const forms: Call[] = [
     ...post('items[0][price]=p&items[0][tiers][0][up_to]=5&items[0][tiers][1][up_to]=inf'),
     ...read('{"amount":1,"items":[{"price":"p","tiers":[{"up_to":5},{"up_to":"inf"}]}],"quantities":[null]}'),
   },
+  {
+    ...post(`discounts=${encodeURIComponent('{"id":9007199254740993}')}&discounts={"id":1}`),
+    ...read('{"amount":1,"discounts":[{"id":9007199254740993},{"id":1}],"quantities":[]}'),
+  },
+  { ...post('discounts[0][id]=1'), ...read('{"amount":1,"discounts":[{"id":1}],"quantities":[]}') },
   { ...post('metadata[0]=a&metadata[k%26]=5'), ...read('{"amount":1,"metadata":{"0":"a","k&":"5"},"quantities":[]}') },
   {
     ...post('metadata[__proto__]=a&metadata[constructor]=b&metadata[toString]=c'),

@@ -8,7 +8,7 @@ type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: s
 
 /**
  * Serializes the body of a call in a media type, by default JSON. For JSON the body is any value, and for a form an
- * object; a list of items is written as JSON Lines, and texts and bytes stay unchanged. Throws a TypeError for a form
+ * object; a list of items is written as JSON Lines or a JSON text sequence, and texts and bytes stay unchanged. Throws a TypeError for a form
  * field that its style cannot represent.
  */
 export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
@@ -17,7 +17,10 @@ export function sentBody(body: unknown, contentType = 'application/json', styles
   // RFC 6839 section 3.1: the suffix +json marks a JSON format.
   if (/[/+]json$/.test(essence)) return { body: stringifyJson(body) as string, contentType }
   if (essence === 'multipart/form-data') return { body: partsOf(body as object, styles.multipart) }
-  if (Array.isArray(body)) return { body: body.map((item) => `${stringifyJson(item)}\n`).join(''), contentType }
+  // RFC 7464 section 2.2: a record separator begins each text of a sequence.
+  const prefix = essence.endsWith('json-seq') ? '\x1e' : ''
+  if (Array.isArray(body))
+    return { body: body.map((item) => `${prefix}${stringifyJson(item)}\n`).join(''), contentType }
   if (essence !== 'application/x-www-form-urlencoded')
     return { body: body as Exclude<SentBody['body'], null>, contentType }
   return {

@@ -93,7 +93,7 @@ type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
 
 type Body<Kind, Value> = Kind extends 'json' | 'form' | 'multipart'
   ? Value
-  : Kind extends 'text' | 'events'
+  : Kind extends 'text'
     ? Value extends string
       ? Value
       : string

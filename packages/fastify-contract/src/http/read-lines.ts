@@ -6,8 +6,14 @@ const lineFeed = 0x0a
 /**
  * Yields the lines completed by each chunk of a stream. `limit` is in bytes; no more of a line is held in memory. A line
  * above it is yielded as soon as it exceeds the limit, and its rest is skipped.
+ *
+ * @param end The byte that ends a line.
  */
-export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  limit: number,
+  end = lineFeed,
+): AsyncGenerator<NumberedLine[]> {
   let number = 1
   let parts: Buffer[] = []
   let size = 0
@@ -35,9 +41,9 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): 
   for await (const chunk of chunks) {
     const lines: NumberedLine[] = []
     let start = 0
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-      lines.push(...add(chunk.subarray(start, end)), ...finish())
-      start = end + 1
+    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
+      lines.push(...add(chunk.subarray(start, at)), ...finish())
+      start = at + 1
     }
     if (start < chunk.length) lines.push(...add(chunk.subarray(start)))
     yield lines

@@ -126,6 +126,8 @@ export type Operation = ServedOperation & {
   parameters: SerializedParameter[]
   /** By media type; undefined if the body cannot be a form. */
   forms?: Record<string, Form>
+  /** The types that the schema allows for the data of events, none if it allows all, by media type. */
+  eventTypes?: Record<string, string[]>
   /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */
   responseHeaders?: Record<string, ResponseHeader[]>
   /** The headers of every response that announce the end of the operation; undefined if there are none. */

@@ -146,13 +146,21 @@ type RequestBodyOf<Kind, Value> = Kind extends 'json' | 'form'
       ? TextOf<Value>
       : Kind extends 'lines'
         ? Lines<Value>
-        : ByteSource
+        : Kind extends 'events'
+          ? Events<Value>
+          : ByteSource
 
 /**
- * The items of a JSON Lines body, in the order in which they are sent. The iteration throws a ContractError for an
- * invalid item, so a handler must commit nothing before the iteration has ended.
+ * The items of a body of JSON Lines, or of a JSON text sequence, in the order in which they are sent. The iteration
+ * throws a ContractError for an invalid item, so a handler must commit nothing before the iteration has ended.
  */
 export type Lines<Item> = AsyncIterable<Item>
+
+/**
+ * The events of a body of server-sent events, in the order in which they are sent. The iteration throws a ContractError
+ * for invalid data, so a handler must commit nothing before the iteration has ended.
+ */
+export type Events<Data> = AsyncIterable<ServerSentEvent<Data>>
 
 type TextOf<Value> = Value extends string ? Value : string
 

@@ -7,7 +7,7 @@ import type { RouteSchema } from './contract.ts'
 
 /**
  * What the bodies of a media type are: the compiler writes it into the types of the operations, and all else follows
- * from it. A response body in the media type of a form is bytes, and so is a request body of events.
+ * from it. A response body in the media type of a form is bytes.
  */
 export type MediaKind = 'json' | 'form' | 'multipart' | 'events' | 'lines' | 'text' | 'bytes'
 
@@ -22,10 +22,17 @@ export function kindOf(mediaType: string): MediaKind {
   if (essence === 'application/x-www-form-urlencoded') return 'form'
   if (essence === 'multipart/form-data') return 'multipart'
   if (essence === 'text/event-stream') return 'events'
-  // jsonlines.org, and ndjson by its older names.
-  if (/^application\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/.test(essence)) return 'lines'
+  // jsonlines.org, ndjson by its older names, and JSON text sequences (RFC 7464, and RFC 8091 for the suffix).
+  if (/^application\/(?:x-)?(?:jsonl|ndjson|jsonlines)$|[/+]json-seq$/.test(essence)) return 'lines'
   return /^text\/[^*]|[/+]xml$/.test(essence) ? 'text' : 'bytes'
 }
+
+/** Begins each text of a JSON text sequence; an item of JSON Lines has no such prefix. */
+export const recordSeparator = '\x1e'
+
+/** Returns what begins each item in a media type of the kind `lines`. */
+export const itemPrefix = (mediaType: string): string =>
+  essenceOf(mediaType).endsWith('json-seq') ? recordSeparator : ''
 
 /** Returns whether a media type is a range, such as image/* (OpenAPI 3.1 section 4.8.14). */
 export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')

@@ -12,13 +12,15 @@ import {
   parseText,
   wholeBodyReader,
 } from '../http/read-body.ts'
+import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
 import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/request-guards.ts'
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
+import type { ServerSentEvent } from '../http/streams.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
-import type { Content, Form, Operation, Routes } from './contract.ts'
+import type { Content, Operation, Routes } from './contract.ts'
 import {
   bodyTypeFinder,
   essenceOf,
@@ -26,8 +28,10 @@ import {
   isPlainJson,
   isRange,
   isReadByHandler,
+  itemPrefix,
   kindOf,
   mayReadBody,
+  recordSeparator,
   requestKindOf,
 } from './media-types.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
@@ -71,10 +75,9 @@ export function requestBody(
   bounds: BodyBounds,
   shared: Routes['schemas'],
 ): RequestBody | undefined {
-  const { schema, bodyRequired: isRequired, forms = {} } = operation
+  const { schema, bodyRequired: isRequired } = operation
   if (isRequired === undefined) return undefined
-  const { content } = schema.body as { content: Content }
-  const mediaTypes = Object.keys(content)
+  const mediaTypes = Object.keys(schema.body?.content as Content)
   const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
   const find = bodyTypeFinder(mediaTypes)
   if (mediaTypes.every(isPlainJson)) {
@@ -86,7 +89,7 @@ export function requestBody(
       ...(areSeveral && { bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }) }),
     }
   }
-  const readers = bodyReaders({ content, forms, shared }, validator, bounds)
+  const readers = bodyReaders(operation, shared, validator, bounds)
   return {
     guards: [
       checkMediaType({
@@ -135,16 +138,20 @@ const openBody =
 type Reader = (request: FastifyRequest, given: GivenType) => unknown
 
 function bodyReaders(
-  { content, forms, shared }: { content: Content; forms: Record<string, Form>; shared: Routes['schemas'] },
+  { schema: { body }, forms = {}, eventTypes = {} }: Operation,
+  shared: Routes['schemas'],
   validator: Validator,
   { limits, memory }: BodyBounds,
 ): Record<string, Reader> {
-  const readers = Object.entries(content).map(([mediaType, { schema }]): [string, Reader] => {
+  const readers = Object.entries(body?.content as Content).map(([mediaType, { schema }]): [string, Reader] => {
     const form = forms[mediaType]
     if (form === undefined) {
       const validate = validator.request(schema, 'body')
       if (kindOf(mediaType) === 'lines')
-        return [mediaType, ({ raw }) => jsonLines(uploadOf(raw).stream, validate, limits.body)]
+        return [mediaType, ({ raw }) => jsonItems(uploadOf(raw).stream, mediaType, validate, limits.body)]
+      const types = eventTypes[mediaType]
+      if (types !== undefined)
+        return [mediaType, ({ raw }) => validEvents(readEvents(uploadOf(raw).stream, limits.body), types, validate)]
       if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
       return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
     }
@@ -159,40 +166,85 @@ function bodyReaders(
   return Object.fromEntries(readers)
 }
 
+type Validate = ReturnType<Validator['request']>
+
 /**
- * Yields the validated items of a JSON Lines body, one for each line that is not empty. Throws a ContractError for a
- * line that is not JSON, is invalid, or has more than `limit` bytes.
+ * Yields the validated items of a body of JSON Lines, one for each line that is not empty, or of a JSON text sequence.
+ * Throws a ContractError for an item that is not JSON, is invalid, or has more than `limit` bytes.
  */
-async function* jsonLines(
+async function* jsonItems(
   stream: AsyncIterable<Buffer>,
-  validate: (document: JsonDocument) => Validated,
+  mediaType: string,
+  validate: Validate,
   limit: number,
 ): AsyncGenerator<unknown> {
-  for await (const lines of readLines(stream, limit)) {
+  const isSequence = itemPrefix(mediaType) === recordSeparator
+  const end = isSequence ? recordSeparator.charCodeAt(0) : undefined
+  for await (const lines of readLines(stream, limit, end)) {
     for (const { number, bytes } of lines) {
+      // The first text of a sequence begins after the first separator.
+      const item = isSequence ? `item ${number - 1}` : `line ${number}`
       if (bytes === undefined)
-        throw new ContractError('bodyTooLarge', `line ${number} of the body has more than ${limit} bytes`)
-      if (bytes.toString().trim() !== '') yield itemOf(bytes, validate, number)
+        throw new ContractError('bodyTooLarge', `${item} of the body has more than ${limit} bytes`)
+      const text = bytes.toString()
+      if (text.trim() === '') continue
+      // RFC 7464 section 2.4: a number, true, false or null may have been cut off.
+      if (isSequence && /[^\s"}\]]$/.test(text))
+        throw new ContractError('notJson', `${item} of the body may be incomplete; end it with a line feed`)
+      yield validItem(parsed(bytes, `${item} of the body`), validate, item)
     }
   }
 }
 
-function itemOf(line: Buffer, validate: (document: JsonDocument) => Validated, number: number): unknown {
-  let document: JsonDocument
-  try {
-    document = parseJson(decodeJson(line))
-  } catch (error) {
-    throw new ContractError(
-      'notJson',
-      `line ${number} of the body cannot be parsed as JSON: ${(error as JsonError).message}`,
-    )
+/** Yields events with validated data. Throws a ContractError for invalid data. */
+async function* validEvents(
+  events: AsyncIterable<ServerSentEvent<string>>,
+  types: string[],
+  validate: Validate,
+): AsyncGenerator<ServerSentEvent> {
+  let number = 1
+  for await (const event of events) {
+    const item = `event ${number++}`
+    yield { ...event, data: validItem(eventData(event.data, types, `the data of ${item}`), validate, item) }
   }
-  const result = validate(document)
-  if ('value' in result) return result.value
-  throw new ContractError(result.error.kind, `line ${number}: ${result.error.message}`)
 }
 
-type Validated = ReturnType<ReturnType<Validator['request']>>
+/**
+ * Returns the data of an event as a handler returns it for a response: a string as it is, and any other value from its
+ * JSON. A text is a string if the schema allows strings, unless it is the JSON of another type that the schema allows.
+ */
+function eventData(text: string, types: string[], name: string): JsonDocument {
+  const string = { value: text, length: text.length }
+  if (types.length > 0 && !types.includes('string')) return parsed(text, name)
+  if (types.length === 1) return string
+  try {
+    const document = parseJson(text)
+    return allows(types, document.value) ? document : string
+  } catch {
+    return string
+  }
+}
+
+/** Returns whether a schema of these types, which are none for all types, allows a value other than a string. */
+function allows(types: string[], value: unknown): boolean {
+  if (typeof value === 'string' || types.length === 0) return typeof value !== 'string'
+  if (typeof value === 'number') return types.includes('number') || types.includes('integer')
+  return types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+}
+
+function parsed(text: string | Buffer, name: string): JsonDocument {
+  try {
+    return parseJson(typeof text === 'string' ? text : decodeJson(text))
+  } catch (error) {
+    throw new ContractError('notJson', `${name} cannot be parsed as JSON: ${(error as JsonError).message}`)
+  }
+}
+
+function validItem(document: JsonDocument, validate: Validate, name: string): unknown {
+  const result = validate(document)
+  if ('value' in result) return result.value
+  throw new ContractError(result.error.kind, `${name}: ${result.error.message}`)
+}
 
 /**
  * Replaces the content type parsers of an app: only the media types of its operations are accepted. A parser reads the

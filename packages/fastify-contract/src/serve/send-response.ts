@@ -16,7 +16,7 @@ import {
 } from '../http/streams.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import type { Content, Operation, ResponseHeader } from './contract.ts'
-import { contentTypeOf, isInRange, isRange, kindOf } from './media-types.ts'
+import { contentTypeOf, isInRange, isRange, itemPrefix, kindOf } from './media-types.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -168,8 +168,9 @@ const silence = 15_000
 const opening = 200
 
 /**
- * Returns a function that sends server-sent events or JSON Lines. At shutdown it ends an event stream, since the client
- * reconnects. Only the handler ends JSON Lines, because a client could not tell an early end from a complete list.
+ * Returns a function that sends server-sent events, JSON Lines or a JSON text sequence. At shutdown it ends an event
+ * stream, since the client reconnects. Only the handler ends the others, because a client could not tell an early end
+ * from a complete list.
  */
 const sequenceSender =
   (key: string, mediaType: string): SendBody =>
@@ -182,7 +183,8 @@ const sequenceSender =
       reply.type(mediaType)
     }
     if (kindOf(mediaType) === 'lines') {
-      return sendSource(reply, body, { write: (item) => `${write(item)}\n`, end: gone }, begin)
+      const prefix = itemPrefix(mediaType)
+      return sendSource(reply, body, { write: (item) => `${prefix}${write(item)}\n`, end: gone }, begin)
     }
     const events = body as AsyncIterable<ServerSentEvent>
     const keepAlive = { opening, time: silence, text: keepAliveComment }

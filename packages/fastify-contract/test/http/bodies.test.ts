@@ -13,6 +13,7 @@ import {
   parseText,
   readBody,
 } from '../../src/http/read-body.ts'
+import { readEvents } from '../../src/http/read-events.ts'
 import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'
 import { boundedStream } from '../../src/http/upload.ts'
@@ -68,6 +69,39 @@ t.test('text is UTF-8 without U+0000, and its byte order mark is removed', async
   t.same(parse(parseText, utf8('\ufeffa\u00e4')), { value: 'a\u00e4', length: 2 })
   t.same(parse(parseText, Buffer.from([0x61, 0xff])), 'body is not UTF-8')
   t.same(parse(parseText, utf8('a\0')), 'body contains the character U+0000')
+})
+
+t.test('server-sent events are interpreted as WHATWG HTML says, however they are split', async (t) => {
+  const eventsOf = async (text: string, size: number, limit = 60) => {
+    const bytes = Buffer.from(text)
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    )
+    const events: object[] = []
+    for await (const event of readEvents(Readable.from(chunks), limit)) events.push(event)
+    return events
+  }
+  const cases: [string, ...object[]][] = [
+    ['data: YHOO\ndata: +2\ndata: 10\n\n', { data: 'YHOO\n+2\n10' }],
+    [
+      ': test\n\ndata: a\nid: 1\n\ndata:b\nid\n\ndata:  c\n\n',
+      { data: 'a', id: '1' },
+      { data: 'b', id: '' },
+      { data: ' c' },
+    ],
+    ['data\n\ndata\ndata\n\ndata:', { data: '' }, { data: '\n' }],
+    ['data:test\n\ndata: test\n\n', { data: 'test' }, { data: 'test' }],
+    ['\ufeffdata: a\r\n\r\ndata: b\r\rdata: c\n\n', { data: 'a' }, { data: 'b' }, { data: 'c' }],
+    ['event: a\n\ndata: b\nevent:\n\n', { data: 'b' }],
+    ['event: a\nretry: 10\ndata: b:c\nother: d\n\n', { event: 'a', retry: 10, data: 'b:c' }],
+    ['retry: -1\nretry: 1.5\nData: a\ndata: b\n\n', { data: 'b' }],
+    [''],
+  ]
+  for (const [text, ...events] of cases) {
+    for (const size of [1, 2, 3, 1_000]) t.same(await eventsOf(text, size), events, `${JSON.stringify(text)} ${size}`)
+  }
+  await t.rejects(eventsOf('data: a\n\ndata: b\ndata: c\n\n', 5, 10), /^ContractError: event 2 .* more than 10 bytes/)
+  await t.rejects(eventsOf(`data: a\n\ndata: ${'b'.repeat(9)}`, 50, 10), /event 2 of the body has more than 10 bytes/)
 })
 
 t.test('a form is percent-encoded UTF-8 with a limited number of fields', async (t) => {

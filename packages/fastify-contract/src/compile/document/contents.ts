@@ -31,7 +31,7 @@ export const checkedBody = (document: Document, { content }: RequestBody): Media
 /** Returns whether the service validates request bodies of a media type against their schema. */
 export function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
   const kind = requestKindOf(mediaType)
-  if (kindOf(mediaType) === 'lines') return true
+  if (['events', 'lines'].includes(kindOf(mediaType))) return true
   return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
 }
 

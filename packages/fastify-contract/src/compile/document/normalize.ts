@@ -191,17 +191,13 @@ function upgraded({ nullable, ...schema }: Node): Node {
  */
 function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
-  const inBody =
-    (wholeOf: WholeOf) =>
-    ({ content, ...body }: Node) => ({
-      ...body,
-      ...(content !== undefined && { content: withItems(document, content as Record<string, Node>, wholeOf) }),
-    })
+  const inBody = ({ content, ...body }: Node) => ({
+    ...body,
+    ...(content !== undefined && { content: withItems(document, content as Record<string, Node>) }),
+  })
   return mapDocument(inPlace, {
-    response: inBody((document, mediaType, items) =>
-      kindOf(mediaType) === 'events' ? eventData(document, items) : ofLines(document, mediaType, items),
-    ),
-    requestBody: inBody(ofLines),
+    response: inBody,
+    requestBody: inBody,
     parameter: (node) => (node.in === 'querystring' ? { ...node, in: 'query', style: wholeStyle } : node),
     example: ({ dataValue, ...example }) => ({ ...(dataValue !== undefined && { value: dataValue }), ...example }),
   })
@@ -213,12 +209,12 @@ function located(document: object, node: Node): Node {
 }
 
 /** Returns the schema of a body in a media type from that of its items; undefined if its items are not supported. */
-type WholeOf = (document: object, mediaType: string, items: unknown) => unknown
+function wholeOf(document: object, mediaType: string, items: unknown): unknown {
+  if (kindOf(mediaType) === 'events') return eventData(document, items)
+  return kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
+}
 
-const ofLines: WholeOf = (_document, mediaType, items) =>
-  kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
-
-const withItems = (document: object, content: Record<string, Node>, wholeOf: WholeOf): Record<string, Node> =>
+const withItems = (document: object, content: Record<string, Node>): Record<string, Node> =>
   Object.fromEntries(
     Object.entries(content).map(([mediaType, media]) => {
       const { itemSchema, ...rest } = media

@@ -1,4 +1,5 @@
 import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from '../../client/call-request.ts'
+import { serializeEvent } from '../../http/streams.ts'
 import { stringifyJson } from '../../json/json-document.ts'
 import { kindOf, type RequestKind, requestKindOf } from '../../serve/media-types.ts'
 import { formOf } from '../document/forms.ts'
@@ -167,8 +168,8 @@ export type ExampleBody = {
 /** Returns an example of the body of a request, in its first media type. */
 export function exampleRequestBody(document: Document, requestBody: Located<RequestBody>): ExampleBody {
   const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
-  // Lines are text for an editor.
-  const kind = kindOf(name) === 'lines' ? 'text' : requestKindOf(name)
+  // Items are text for an editor.
+  const kind = ['events', 'lines'].includes(kindOf(name)) ? 'text' : requestKindOf(name)
   const mediaType = concreteType(name)
   const value = exampleOfRequest(document, media)
   const isFile = kind === 'bytes'
@@ -183,6 +184,7 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
 }
 
 function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+  if (kindOf(mediaType) === 'events') return serializeEvent({ data: value }, (data) => String(stringifyJson(data)))
   if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
   const isText = requestKindOf(mediaType) === 'text'
   if (isText) return typeof value === 'string' ? value : ''

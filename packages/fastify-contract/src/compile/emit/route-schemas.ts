@@ -1,5 +1,6 @@
 import type { Operation, RouteSchema, Routes, ServedOperation } from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
@@ -8,7 +9,7 @@ import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
 import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
-import { isExactInteger } from '../document/schemas.ts'
+import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
@@ -103,6 +104,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ([status, response]) => [status, responseHeaders(document, response)] as const,
   )
   const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
+  const events = Object.entries(requestBody?.content ?? {}).filter(([type]) => kindOf(type) === 'events')
   const deprecation = deprecationHeaders(document, endpoint)
   const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
@@ -114,6 +116,9 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     parameters: parameters.map((parameter) => serializedParameter(document, endpoint.path, parameter)),
     ...(forms.length > 0 && {
       forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
+    }),
+    ...(events.length > 0 && {
+      eventTypes: Object.fromEntries(events.map(([type, { schema }]) => [type, typesOf(document, schema).types])),
     }),
     ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),

@@ -240,21 +240,17 @@ function checkItemFields({ requestBody, responses }: Endpoint, { reject }: Repor
   for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
     for (const [mediaType, media] of Object.entries(content)) {
       for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
-        reject(
-          join(pointer, 'content', mediaType, field),
-          itemProblem(field, mediaType, content === requestBody?.content, media),
-        )
+        reject(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType, media))
     }
   }
 }
 
-function itemProblem(field: string, mediaType: string, isRequest: boolean, media: object): string {
+function itemProblem(field: string, mediaType: string, media: object): string {
   if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
   if (Object.hasOwn(media, 'schema'))
     return 'cannot be combined with schema; describe either the items or the whole body'
-  if (isRequest) return `items of ${mediaType} are not supported in a request; use application/jsonl`
   if (kindOf(mediaType) !== 'events')
-    return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
+    return `items of ${mediaType} are not supported; use application/jsonl, application/json-seq or text/event-stream`
   return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
 }
 

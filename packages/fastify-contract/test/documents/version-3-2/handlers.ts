@@ -1,5 +1,5 @@
 import { bearer, createVerifiers, type VerifierContext } from '../../../src/auth/verifiers.ts'
-import type { Handlers } from '../../../src/serve/handler-types.ts'
+import type { Events, Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -32,6 +32,26 @@ export const handlers: Handlers<operations> = {
       })(),
     }
   },
+  async addEvents({ body }) {
+    const events: unknown[] = []
+    for await (const event of body) {
+      const id: bigint = event.data.id
+      events.push({ ...event, data: id })
+    }
+    return { status: 200, body: events }
+  },
+  async listReplies() {
+    return {
+      status: 200,
+      body: (async function* () {
+        yield { size: 1 }
+        yield { size: 2 }
+      })(),
+    }
+  },
+  addReplies: ({ body }) => dataOf(body),
+  replaceReplies: ({ body }) => dataOf(body),
+  patchReplies: ({ body }) => dataOf(body),
   async searchBoxes({ query: { criteria } }) {
     const id: bigint | undefined = criteria.id
     return { status: 200, body: { ...criteria, ...(id !== undefined && { id: id + 0n }) } }
@@ -51,6 +71,12 @@ export const handlers: Handlers<operations> = {
   async addShape() {
     return { status: 204, body: undefined }
   },
+}
+
+async function dataOf(events: Events<unknown> = (async function* () {})()) {
+  const all: unknown[] = []
+  for await (const { data } of events) all.push(data)
+  return { status: 200 as const, body: all }
 }
 
 export const verifiers = (context: VerifierContext) =>
@@ -127,9 +153,59 @@ const sentLines: Call[] = [
   { ...lines('[1,2]'), ...refused(/"line 1: body must be object/) },
 ]
 
+const sequence = (send: string) => ({
+  request: 'POST /lines',
+  headers: { 'content-type': 'application/json-seq' },
+  send,
+})
+const events = (request: string, send: string) => ({ request, headers: { 'content-type': 'text/event-stream' }, send })
+
+const sentItems: Call[] = [
+  { ...sequence('\x1e{"id":9007199254740993}\n\x1e\x1e{\n"id":2}'), status: 200, body: '[9007199254740993,2]' },
+  { ...sequence('\x1e{"id":1}\n\x1e{"id":"2"}\n'), ...refused(/"item 2: body\/id must be an int64 integer/) },
+  { ...sequence('\x1e1'), status: 400, error: 40002, body: /"item 1 of the body may be incomplete/ },
+  { ...sequence('\x1e{"id":'), status: 400, error: 40002, body: /"item 1 of the body (cannot|may)/ },
+  {
+    ...events('POST /events', 'id: 7\nevent: a\nretry: 5\ndata: {"id":\ndata: 9007199254740993}\n\ndata:{"id":2}\n\n'),
+    status: 200,
+    body: '[{"id":"7","event":"a","retry":5,"data":9007199254740993},{"data":2}]',
+  },
+  {
+    ...events('POST /events', 'data: {"id":1}\n\ndata: {"id":"2"}\n\n'),
+    ...refused(/"event 2: body\/id must be an int64 integer/),
+  },
+  {
+    ...events('POST /events', ': none\n\ndata: {"id":1}\n\ndata: a\n\n'),
+    status: 400,
+    error: 40002,
+    body: /"the data of event 2 cannot be parsed as JSON: /,
+  },
+  {
+    ...events('POST /events', `data: "${'a'.repeat(1_048_576)}"`),
+    status: 413,
+    error: 41300,
+    body: /"event 1 of the body has more than/,
+  },
+  {
+    ...events(
+      'POST /replies',
+      ['{"a":1}', '[true]', 'null', '9007199254740993', '[DONE]'].map((one) => `data: ${one}\n\n`).join(''),
+    ),
+    status: 200,
+    body: '[{"a":1},[true],null,9007199254740993,"[DONE]"]',
+  },
+  { ...events('POST /replies', 'data: true\n\n'), ...refused(/"event 1: body /) },
+  { ...events('PUT /replies', 'data: {"a":1}\n\ndata\n\n'), status: 200, body: '["{\\"a\\":1}",""]' },
+  { ...events('PATCH /replies', 'data: 5\n\ndata: "a"\n\n'), status: 200, body: '[5,"\\"a\\""]' },
+  { ...events('PATCH /replies', 'data: \0\n\n'), ...refused(/"event 1 of the body contains the character U\+0000/) },
+  { request: 'PATCH /replies', status: 200, body: '[]' },
+  { request: 'GET /replies', status: 200, body: '\x1e{"size":1}\n\x1e{"size":2}\n' },
+]
+
 export const calls: Call[] = [
   ...queries,
   ...sentLines,
+  ...sentItems,
   { request: 'QUERY /boxes', send: { size: 3 }, status: 200, body: '[{"size":3}]' },
   { request: 'QUERY /boxes', send: { size: 'large' }, status: 400, error: 40003 },
   { request: 'QUERY /boxes', status: 415, error: 41500 },

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { httpRequest } from '../../../../test/support/http-request.ts'
@@ -12,6 +13,7 @@ import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
 import { contractTypes } from '../../src/compile/emit/contract-types.ts'
 import { correctnessRules, redocly } from '../../src/compile/redocly.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
+import { Validator as GlueValidator } from '../../src/serve/glue-validator.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { bodyValidator } from '../conformance/body-validator.ts'
 import {
@@ -38,6 +40,15 @@ async function compiled(name: string): Promise<Record<string, string>> {
 
 t.test('the documents are valid', async (t) => {
   await t.resolves(redocly('lint', `--config=${correctnessRules}`, ...names.map(pathOf)))
+})
+
+const glueDocuments: Record<string, unknown>[] = []
+t.intercept(GlueValidator.prototype, 'validate', {
+  async value(this: GlueValidator, document: Record<string, unknown>) {
+    this.specification = document
+    glueDocuments.push(structuredClone(document))
+    return { valid: true }
+  },
 })
 
 for (const name of names) {
@@ -68,6 +79,12 @@ for (const name of names) {
     t.same(logged, [], 'the service logs nothing')
   })
 }
+
+t.test('fastify-openapi-glue gets valid documents, so that it serves them outside a bundle, too', async (t) => {
+  t.equal(glueDocuments.length, names.length)
+  const validator = new Validator()
+  for (const document of glueDocuments) t.same(await validator.validate(document), { valid: true })
+})
 
 async function check(t: Test, origin: string, call: Call): Promise<void> {
   const [method = '', target = ''] = call.request.split(' ')

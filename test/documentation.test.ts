@@ -286,8 +286,8 @@ t.test('every row names an existing test or the reason for none', async (t) => {
     }
     const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
     // The conformance suite of the stores is in src, because it is part of the package.
-    const folders = ['test', 'packages/fastify-contract/test', 'src']
-    const path = folders.map((folder) => join(folder, file)).find((path) => file !== '' && existsSync(path))
+    const directories = ['test', 'packages/fastify-contract/test', 'src']
+    const path = directories.map((directory) => join(directory, file)).find((path) => file !== '' && existsSync(path))
     if (!t.ok(path, `${id}: ${test}`) || path === undefined) continue
     const source = readFileSync(path, 'utf8')
     t.ok(source.includes(`'${name}'`) || new RegExp(`\\b${name}\\b[,:]`).test(source), `${id}: ${file} has "${name}"`)

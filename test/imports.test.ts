@@ -34,7 +34,7 @@ const rooms: Record<string, Room> = Object.fromEntries(
 
 const roomOf = (path: string) => Object.keys(rooms).find((name) => path.startsWith(rooms[name]?.at as string))
 
-/** The modules of the package's own folder: its entry, and its command. */
+/** The modules of the package's own directory: its entry, and its command. */
 const entries: Record<string, string[]> = { 'index.ts': ['serve', 'auth', 'limits', 'http', 'json'], 'cli.ts': ['cli'] }
 
 /** Returns why a module of the repository may not have an import; undefined when it may. */
@@ -66,10 +66,10 @@ function violation(file: string, { to, isType }: Import): string | undefined {
   return undefined
 }
 
-const filesIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|js)$/.test(file))
-    .map((file) => `${folder}/${file}`)
+    .map((file) => `${directory}/${file}`)
 
 const texts = new Map(
   [...filesIn(engine), ...filesIn('src'), ...filesIn('scripts')].map((file) => [file, readFileSync(file, 'utf8')]),
@@ -170,11 +170,11 @@ function assertUnique(t: Test, files: string[], namesOf: (file: string) => strin
 
 t.test('file names and exported names of the plant store and of the engine are unique', async (t) => {
   const exported = /^export (?:async )?(?:function\*?|const|let|type|class) (\w+)/gm
-  for (const folder of [engine, 'src']) {
-    const files = filesIn(folder)
+  for (const directory of [engine, 'src']) {
+    const files = filesIn(directory)
     assertUnique(t, files, (file) => [basename(file)])
     const served = files
-      .filter((file) => folder === 'src' || runTime.includes(String(roomOf(file))))
+      .filter((file) => directory === 'src' || runTime.includes(String(roomOf(file))))
       // Its class has the name of the one that it replaces in a bundle.
       .filter((file) => !file.endsWith('/glue-validator.ts'))
     assertUnique(t, served, (file) =>
@@ -188,10 +188,10 @@ t.test('files have at most 400 lines', async (t) => {
     t.ok(text.split('\n').length <= 401, `${file} has ${text.split('\n').length - 1} lines`)
 })
 
-t.test('a folder of the engine has at most 25 files', async (t) => {
-  const folders = filesIn(engine).map((file) => file.slice(0, file.lastIndexOf('/')))
-  for (const folder of new Set(folders)) {
-    const count = folders.filter((each) => each === folder).length
-    t.ok(count <= 25, `${folder} has ${count} files`)
+t.test('a directory of the engine has at most 25 files', async (t) => {
+  const directories = filesIn(engine).map((file) => file.slice(0, file.lastIndexOf('/')))
+  for (const directory of new Set(directories)) {
+    const count = directories.filter((each) => each === directory).length
+    t.ok(count <= 25, `${directory} has ${count} files`)
   }
 })

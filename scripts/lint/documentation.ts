@@ -6,18 +6,18 @@ import { linkProblems } from './markdown-links.ts'
 /** The maximum number of lines of the README, so that it can be read in one sitting. */
 const readmeLines = 150
 
-/** Returns the Markdown pages of a project: those at its top, of its packages and of the folders of its documentation. */
+/** Returns the Markdown pages of a project: those at its top, of its packages, and of their docs directories. */
 export const markdownPages = (root: string): string[] =>
-  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagePages(root)].flatMap((folder) =>
-    filesOf(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagePages(root)].flatMap((directory) =>
+    filesOf(join(root, directory)).flatMap((name) => (name.endsWith('.md') ? [join(directory, name)] : [])),
   )
 
 /** Returns a message for each problem of a project's links and docstrings, and for a README that is too long. */
 export function documentationProblems(root: string): string[] {
-  const folders = ['src', 'scripts', ...packagesOf(root).map((folder) => join(folder, 'src'))]
-  const modules = folders.flatMap((folder) =>
-    filesOf(join(root, folder), true)
-      .map((name) => join(folder, name))
+  const directories = ['src', 'scripts', ...packagesOf(root).map((directory) => join(directory, 'src'))]
+  const modules = directories.flatMap((directory) =>
+    filesOf(join(root, directory), true)
+      .map((name) => join(directory, name))
       .filter((path) => /(?<!\.d)\.[jt]s$/.test(path)),
   )
   return [
@@ -34,11 +34,12 @@ export function readmeProblems(text: string): string[] {
   return [`README.md has ${lines} lines, at most ${readmeLines} are allowed; move details to docs/`]
 }
 
-/** Returns the folders of a project's packages, such as `packages/a`. */
+/** Returns the directories of a project's packages, such as `packages/a`. */
 const packagesOf = (root: string): string[] => filesOf(join(root, 'packages')).map((name) => join('packages', name))
 
-/** Returns the folders that have the pages of a project's packages. */
-const packagePages = (root: string): string[] => packagesOf(root).flatMap((folder) => [folder, join(folder, 'docs')])
+/** Returns the directories that have the pages of a project's packages. */
+const packagePages = (root: string): string[] =>
+  packagesOf(root).flatMap((directory) => [directory, join(directory, 'docs')])
 
-const filesOf = (folder: string, recursive = false): string[] =>
-  existsSync(folder) ? readdirSync(folder, { recursive, encoding: 'utf8' }).sort() : []
+const filesOf = (directory: string, recursive = false): string[] =>
+  existsSync(directory) ? readdirSync(directory, { recursive, encoding: 'utf8' }).sort() : []

@@ -11,7 +11,7 @@ const scheme = /^[a-z][a-z\d+.-]*:/i
  * Returns a message for each relative link of a Markdown page that leads to no file, or to no heading of a Markdown
  * file.
  *
- * @param root The folder of the project, to which `page` and links that begin with a slash are relative.
+ * @param root The directory of the project, to which `page` and links that begin with a slash are relative.
  */
 export function linkProblems(root: string, page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replace(fencedCode, '').replace(codeSpan, '')
@@ -31,7 +31,7 @@ function targetProblem(root: string, page: string, target: string): string | und
   const isAbsolute = path.startsWith('/')
   const file = path === '' ? join(root, page) : join(root, isAbsolute ? '' : dirname(page), path)
   if (!existsSync(file)) return 'leads to no file; correct the link'
-  // GitHub also has anchors for the lines of other files and for the README of a folder. They are not checked.
+  // GitHub also has anchors for the lines of other files and for the README of a directory. They are not checked.
   if (!anchor || !file.endsWith('.md') || statSync(file).isDirectory()) return undefined
   return anchorsOf(readFileSync(file, 'utf8')).has(anchor) ? undefined : 'leads to no heading; correct the link'
 }

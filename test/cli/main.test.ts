@@ -250,7 +250,7 @@ t.test('a failure is reported in one line with the file', async (t) => {
     ],
     [
       ['create', '--name', 'a', '--file', `${file}.none/a`],
-      `${file}.none/a: its folder does not exist; create the folder`,
+      `${file}.none/a: its directory does not exist; create the directory`,
     ],
   ]
   for (const [args, message] of refusals) {

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
 import { assertKnownVariables, configuration, version } from './documented-configuration.ts'
-import { buildImageFolder, packagesIn } from './image-folder.ts'
+import { buildImageDirectory, packagesIn } from './image-directory.ts'
 
 const stages = readDockerfile()
 const image = stages.at(-1) as Stage
@@ -68,9 +68,9 @@ t.test(
   'the image creates tokens and serves as its user on a read-only file system, and exits at SIGTERM',
   { skip: sqliteSkipReason },
   async (t) => {
-    const root = buildImageFolder(t)
-    const folder = join(root, of(image, 'WORKDIR')[0] as string)
-    t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+    const root = buildImageDirectory(t)
+    const directory = join(root, of(image, 'WORKDIR')[0] as string)
+    t.same(packagesIn(directory), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
     const data = join(root, of(image, 'VOLUME')[0] as string)
     chmodSync(data, 0o700)
     const identity = otherUser(t, data)
@@ -89,7 +89,7 @@ t.test(
     // env -i drops the test runner's environment variables, and then replaces itself with the command.
     const start = (args: string[]) => {
       const child = spawn('env', ['-i', ...pairs, process.execPath, ...entrypoint, ...args], {
-        cwd: folder,
+        cwd: directory,
         ...identity,
       })
       t.teardown(() => child.kill('SIGKILL'))

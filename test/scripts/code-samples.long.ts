@@ -89,10 +89,10 @@ t.test('the client of the samples is imported as documented', async (t) => {
   t.match(readFileSync('package.json', 'utf8'), `docs --client ${clientModule}"`)
 })
 
-const folder = 'packages/fastify-contract/test/documents'
-const rules = `${folder}/redocly.yaml`
-const texts = readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] =>
-  entry.isDirectory() ? [[entry.name, readFileSync(`${folder}/${entry.name}/openapi.yaml`, 'utf8')]] : [],
+const directory = 'packages/fastify-contract/test/documents'
+const rules = `${directory}/redocly.yaml`
+const texts = readdirSync(directory, { withFileTypes: true }).flatMap((entry): [string, string][] =>
+  entry.isDirectory() ? [[entry.name, readFileSync(`${directory}/${entry.name}/openapi.yaml`, 'utf8')]] : [],
 )
 /** The generated files of each document of one file, which needs no bundling. */
 const documents = Object.fromEntries(
@@ -102,14 +102,14 @@ const documents = Object.fromEntries(
       .map(async ([name, text]) => {
         // Limits beyond 2^53 have their digits in the source only.
         const isExact = /\d{17}/.test(text)
-        const path = `${folder}/${name}/openapi.yaml`
+        const path = `${directory}/${name}/openapi.yaml`
         const compiled = isExact ? compileContract(path, { rules }) : compileDocument(parse(text), name)
         return [name, (await compiled).files]
       }),
   ),
 ) as Record<string, Record<string, string>>
-const operations = Object.entries(documents).flatMap(([folderName, files]) =>
-  shownOperations(JSON.parse(files['openapi.json'] as string)).map(([name, shown]) => ({ folderName, name, shown })),
+const operations = Object.entries(documents).flatMap(([directoryName, files]) =>
+  shownOperations(JSON.parse(files['openapi.json'] as string)).map(([name, shown]) => ({ directoryName, name, shown })),
 )
 
 /** The operations for which the client has a function. */
@@ -118,15 +118,15 @@ const inClient = operations.filter(({ shown }) => sourceOf(shown, 'TypeScript cl
 t.test('the samples of the client have the types of their documents', async (t) => {
   const modules: Record<string, string> = {}
   for (const [name, files] of Object.entries(documents)) {
-    modules[`${folder}/${name}/api.d.ts`] = files['api.d.ts'] as string
-    modules[`${folder}/${name}/client-of-samples.ts`] = `import type { paths } from './api.d.ts'
+    modules[`${directory}/${name}/api.d.ts`] = files['api.d.ts'] as string
+    modules[`${directory}/${name}/client-of-samples.ts`] = `import type { paths } from './api.d.ts'
 import { type ClientOptions, exactClient } from '../../../src/client/exact-client.ts'
 export const createClient = (options: ClientOptions) => exactClient<paths>({ nodes: [], responses: {} }, options)`
   }
   // openapi-typescript leaves out the owner's name in this document, which is required but has no schema.
-  const typed = inClient.filter(({ folderName }) => folderName !== 'accounts')
-  const samples = typed.map(({ folderName, name, shown }) => {
-    const path = `${folder}/${folderName}/sample-${name}.ts`
+  const typed = inClient.filter(({ directoryName }) => directoryName !== 'accounts')
+  const samples = typed.map(({ directoryName, name, shown }) => {
+    const path = `${directory}/${directoryName}/sample-${name}.ts`
     modules[path] = sourceOf(shown, 'TypeScript client').replace(clientModule, './client-of-samples.ts')
     return path
   })
@@ -150,13 +150,13 @@ t.test('the samples of an operation send the same request', async (t) => {
   if (curl === undefined) t.comment('NOT RUN: the samples for curl, which is not there')
   const here = (source: string) =>
     source.replaceAll(/(https?:\/\/)(127\.0\.0\.1:3000|api\.example\.com|localhost:8080)/g, origin)
-  for (const { folderName, name, shown } of inClient) {
+  for (const { directoryName, name, shown } of inClient) {
     // Multipart forms have generated boundaries and cannot be compared; samples.test.ts sends them to the service.
     if (/@[\w.-]+/.test(sourceOf(shown, 'curl')) || sourceOf(shown, 'fetch').includes('FormData')) continue
     got.length = 0
     const lines: unknown[][] = []
     const console = { log: (...values: unknown[]) => lines.push(values) }
-    const { parameters } = JSON.parse(documents[folderName]?.['client.json'] as string)
+    const { parameters } = JSON.parse(documents[directoryName]?.['client.json'] as string)
     const createClient = (options: object) => exactClient({ parameters }, options as never)
     const client = here(sourceOf(shown, 'TypeScript client')).replace(/^import .*\n/, '')
     for (const source of [client, here(sourceOf(shown, 'fetch'))]) {
@@ -164,7 +164,7 @@ t.test('the samples of an operation send the same request', async (t) => {
     }
     if (curl !== undefined)
       await promisify(execFile)('sh', ['-c', here(sourceOf(shown, 'curl'))], { cwd: resolve('.') })
-    const title = `${folderName} ${name}`
+    const title = `${directoryName} ${name}`
     t.equal(got.length, curl === undefined ? 2 : 3, title)
     const [first, ...others] = got
     for (const other of others) t.same(other, first, title)

@@ -29,11 +29,11 @@ t.test('an unusable driver is reported in one line with a fix', async (t) => {
 })
 
 t.test('a binary that would abort the process is rejected before it is loaded', async (t) => {
-  const folder = t.testdir({})
-  const release = join(folder, 'build', 'Release')
+  const directory = t.testdir({})
+  const release = join(directory, 'build', 'Release')
   mkdirSync(release, { recursive: true })
   writeFileSync(join(release, 'better_sqlite3.node'), '\0_ZN4node28RemoveEnvironmentCleanupHookEPN2v8\0')
-  t.throws(() => openSqliteFile(':memory:', {}, () => loadDriver(() => join(folder, 'lib', 'index.js'))), {
+  t.throws(() => openSqliteFile(':memory:', {}, () => loadDriver(() => join(directory, 'lib', 'index.js'))), {
     name: 'Error',
     message: exactly(
       'SQLite is missing, because better-sqlite3 was compiled with Node 24.19 or later, and would abort the process; run npm rebuild better-sqlite3 with Node 22 or with Node 24.18, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE',

@@ -28,9 +28,9 @@ export async function cachedBundle(): Promise<string> {
 /** Returns a SHA-1 digest of every file that the bundle is built from. */
 function sourceDigest(): string {
   const hash = createHash('sha1')
-  const folders = ['src', 'generated', join('packages', 'fastify-contract', 'src'), join('scripts', 'build')]
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+  const directories = ['src', 'generated', join('packages', 'fastify-contract', 'src'), join('scripts', 'build')]
+  const files = directories.flatMap((directory) =>
+    readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) =>
       entry.isFile() ? join(entry.parentPath, entry.name) : [],
     ),
   )

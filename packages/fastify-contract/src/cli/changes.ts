@@ -24,7 +24,7 @@ Lists each change of the document since the last release and the version that th
 info.version is lower.
 
 ${documentHelp}
---released DIRECTORY  the folder with a file VERSION.json for each release (default: openapi/released)
+--released DIRECTORY  the directory with a file VERSION.json for each release (default: openapi/released)
 --release             store the bundled document as the latest release
 `,
     {

@@ -17,11 +17,11 @@ MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on thes
 so the log has its address. Without ACCESS_TOKENS it creates a token with every scope, which stays valid after restarts.
 
 ${documentHelp}
---entry FILE          the module that starts the service (default: src/server.ts); its folder is watched
---watch DIRECTORIES   other folders to watch, separated by commas
+--entry FILE          the module that starts the service (default: src/server.ts); its directory is watched
+--watch DIRECTORIES   other directories to watch, separated by commas
 --bundle MODULE       a module whose function bundle(DIRECTORY) bundles the service (default: esbuild bundles it)
 --trial NAME=VALUE    environment variables for the start on trial, separated by commas, such as those of an empty store
---docs DIRECTORY      the folder of the documentation page (default: dist/docs)
+--docs DIRECTORY      the directory of the documentation page (default: dist/docs)
 --out, --errors, --handlers    as for fastify-contract generate
 `,
     {

@@ -19,7 +19,7 @@ work offline and from file:// URLs. If the document cannot be served or the gene
 prints why, exits with 1 and leaves earlier pages unchanged.
 
 ${documentHelp}
---out DIRECTORY       the folder of the pages (default: dist/docs)
+--out DIRECTORY       the directory of the pages (default: dist/docs)
 --generated DIRECTORY the files of fastify-contract generate (default: ${docsDefaults.generated})
 --released DIRECTORY  the released documents (default: ${docsDefaults.released})
 --client MODULE       the module from which the code samples import createClient (default: ${docsDefaults.client})

@@ -21,7 +21,7 @@ the module of the handlers. If an operation cannot be served as the document des
 problems and exits with 1.
 
 ${documentHelp}
---out DIRECTORY       the folder of the generated files (default: generated)
+--out DIRECTORY       the directory of the generated files (default: generated)
 --errors FILE         the module of errorBody; its bodies must match the declared responses (default:
                       ${errorModule} if it exists)
 --handlers FILE       the module of the handlers, which is only read (default: ${handlersModule})

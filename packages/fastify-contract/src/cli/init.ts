@@ -13,29 +13,29 @@ import { commandLine, UsageError } from './command-line.ts'
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
   const { words } = commandLine(
-    `fastify-contract init DOCUMENT [FOLDER]
+    `fastify-contract init DOCUMENT [DIRECTORY]
 
-Writes a service for an OpenAPI document into FOLDER (default: the current folder): a handler for each operation, which
-returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
-errors, the process around it, a test, and the generated files. A document outside of FOLDER is copied with all its
+Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
+which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
+errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
 files. The service runs at once, with npm install and npm start.
 
 If one of these files exists, init names it and writes nothing.
 `,
     {},
-    ['DOCUMENT', 'FOLDER'],
+    ['DOCUMENT', 'DIRECTORY'],
     args,
   )
-  const [document, folder = '.'] = words
+  const [document, directory = '.'] = words
   if (document === undefined)
-    throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [FOLDER]')
+    throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
   const compiled = await compileContract(document, { skipUnsupported: true })
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
-  const { path, copies } = await placeDocument(document, folder)
-  const packages = { 'fastify-contract': ownVersion(folder), tsx: versionOf('tsx') }
+  const { path, copies } = await placeDocument(document, directory)
+  const packages = { 'fastify-contract': ownVersion(directory), tsx: versionOf('tsx') }
   const files = {
     ...projectFiles({
       compiled,
@@ -48,41 +48,41 @@ If one of these files exists, init names it and writes nothing.
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
   const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
-    existsSync(join(folder, name)),
+    existsSync(join(directory, name)),
   )
   if (existing.length > 0) {
     const names = firstOf(
-      existing.map((name) => join(folder, name)),
+      existing.map((name) => join(directory, name)),
       3,
     ).join(', ')
     throw new Error(
-      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new folder`,
+      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
     )
   }
-  for (const { from, to } of copies) await copyFile(from, await placeFor(join(folder, to)))
-  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(folder, name)), text)
-  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled }))
+  for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
+  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  console.log(summary({ directory, copies, files: Object.keys(files), handlers, errors, compiled }))
 }
 
 type Copy = { from: string; to: string }
 
 /** Returns the path of the document in the project, and the files to copy; none if the document is there already. */
-async function placeDocument(document: string, folder: string): Promise<{ path: string; copies: Copy[] }> {
-  const within = relative(folder, document)
-  if (!within.startsWith('..') && resolve(folder, within) === resolve(document)) return { path: within, copies: [] }
+async function placeDocument(document: string, directory: string): Promise<{ path: string; copies: Copy[] }> {
+  const within = relative(directory, document)
+  if (!within.startsWith('..') && resolve(directory, within) === resolve(document)) return { path: within, copies: [] }
   const files = await sourceFiles(document)
   if (files.length === 1) return { path: basename(document), copies: [{ from: document, to: basename(document) }] }
-  const common = commonFolder(files.map((file) => dirname(file)))
+  const common = commonDirectory(files.map((file) => dirname(file)))
   const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
   return { path: (copies[0] as Copy).to, copies }
 }
 
-/** Returns the deepest folder that contains all of the given absolute ones. */
-function commonFolder(folders: string[]): string {
-  const [first = '', ...others] = folders
+/** Returns the deepest directory that contains all of the given absolute ones. */
+function commonDirectory(directories: string[]): string {
+  const [first = '', ...others] = directories
   return others.every((other) => `${other}/`.startsWith(`${first}/`))
     ? first
-    : commonFolder([dirname(first), ...others])
+    : commonDirectory([dirname(first), ...others])
 }
 
 async function placeFor(path: string): Promise<string> {
@@ -107,18 +107,18 @@ function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErro
 const versionOf = (name: string): string => createRequire(import.meta.url)(`${name}/package.json`).version
 
 /** Returns the version of this package for the manifest of a project; its file if it was installed from one. */
-function ownVersion(folder: string): string {
+function ownVersion(directory: string): string {
   const own = join(import.meta.dirname, '..', '..')
   const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   const above = join(own, '..', '..')
   const manifest = join(above, 'package.json')
   const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
   const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
-  return file === undefined ? version : `file:${relative(folder, resolve(above, file))}`
+  return file === undefined ? version : `file:${relative(directory, resolve(above, file))}`
 }
 
 type Written = {
-  folder: string
+  directory: string
   copies: Copy[]
   files: string[]
   handlers: string[]
@@ -126,7 +126,7 @@ type Written = {
   compiled: Compiled
 }
 
-function summary({ folder, copies, files, handlers, errors, compiled }: Written): string {
+function summary({ directory, copies, files, handlers, errors, compiled }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
     .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
@@ -134,7 +134,7 @@ function summary({ folder, copies, files, handlers, errors, compiled }: Written)
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
   return [
-    `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
+    `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
     '',
     handlers.length === 0
       ? 'The document has no operations.'
@@ -165,7 +165,7 @@ function summary({ folder, copies, files, handlers, errors, compiled }: Written)
     ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
     '',
     'Next:',
-    ...(relative('.', folder) === '' ? [] : [`  cd ${folder}`]),
+    ...(relative('.', directory) === '' ? [] : [`  cd ${directory}`]),
     '  npm install',
     '  npm start',
   ].join('\n')

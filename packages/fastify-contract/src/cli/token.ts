@@ -32,7 +32,7 @@ const changes = { create, rotate, revoke }
 /** What a missing file means: only list needs the token file itself. */
 const missing = {
   file: 'does not exist; create a token, or set --file or TOKENS_FILE to another file',
-  folder: 'its folder does not exist; create the folder',
+  directory: 'its directory does not exist; create the directory',
 }
 
 const commandOptions = {
@@ -80,7 +80,7 @@ export async function token(
     return { result, message: `${file}: ${message}\n` }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new Error(`${file}: ${code === 'ENOENT' ? missing[name === 'list' ? 'file' : 'folder'] : message}`)
+    throw new Error(`${file}: ${code === 'ENOENT' ? missing[name === 'list' ? 'file' : 'directory'] : message}`)
   }
 }
 

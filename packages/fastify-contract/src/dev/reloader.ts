@@ -25,9 +25,9 @@ export type DevOptions = {
   out: string
   /** The directory of the documentation page. */
   docs: string
-  /** The module that starts the service; its folder is watched. */
+  /** The module that starts the service; its directory is watched. */
   entry: string
-  /** Other folders to watch, separated by commas; default: none. */
+  /** Other directories to watch, separated by commas; default: none. */
   watch: string | undefined
   /** A module whose function bundle(directory) bundles the service; default: esbuild, with packages left external. */
   bundle: string | undefined
@@ -85,13 +85,13 @@ export async function runDev(options: DevOptions): Promise<void> {
     process.exit(1)
   })
   let updating = update()
-  const folders = [dirname(options.entry), ...(options.watch?.split(',') ?? [])]
+  const directories = [dirname(options.entry), ...(options.watch?.split(',') ?? [])]
   // npm writes these once it has installed a package, such as one that an import misses.
   const installed = ['package.json', join('node_modules', '.package-lock.json')].filter((file) => existsSync(file))
-  for (const each of [...folders, ...installed]) watchPath(each, () => change('code'))
-  // The folder of a document in the folder of the project holds everything else, too.
-  const folder = dirname(options.document)
-  watchPath(folder === '.' ? options.document : folder, () => change('document'))
+  for (const each of [...directories, ...installed]) watchPath(each, () => change('code'))
+  // The directory of a document in the directory of the project holds everything else, too.
+  const directory = dirname(options.document)
+  watchPath(directory === '.' ? options.document : directory, () => change('document'))
 
   function change(what: 'code' | 'document'): void {
     changed[what] = true
@@ -207,15 +207,15 @@ function listenAddress(prefix: string, port: number): ListenAddress {
 const debounceDelay = 50
 
 /**
- * Calls `changed` after changes of a file, or below a folder. Watches each folder separately: Node's recursive watcher
- * on Linux watches files and loses a file that an editor replaces by a rename.
+ * Calls `changed` after changes of a file, or below a directory. Watches each directory separately: Node's recursive
+ * watcher on Linux watches files and loses a file that an editor replaces by a rename.
  */
 function watchPath(path: string, changed: () => void): void {
-  const isFolder = statSync(path).isDirectory()
+  const isDirectory = statSync(path).isDirectory()
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
   const schedule = (_event: string, name: string | null) => {
-    if (!isFolder && name !== basename(path)) return
+    if (!isDirectory && name !== basename(path)) return
     clearTimeout(timer)
     timer = setTimeout(() => {
       watchAll()
@@ -223,20 +223,20 @@ function watchPath(path: string, changed: () => void): void {
     }, debounceDelay)
   }
   const watchAll = () => {
-    for (const folder of isFolder ? [path, ...foldersBelow(path)] : [dirname(path)]) {
-      if (watchers.has(folder)) continue
+    for (const directory of isDirectory ? [path, ...directoriesBelow(path)] : [dirname(path)]) {
+      if (watchers.has(directory)) continue
       const forget = () => {
-        watchers.get(folder)?.close()
-        watchers.delete(folder)
+        watchers.get(directory)?.close()
+        watchers.delete(directory)
       }
-      watchers.set(folder, watch(folder, schedule).on('error', forget))
+      watchers.set(directory, watch(directory, schedule).on('error', forget))
     }
   }
   watchAll()
 }
 
-const foldersBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+const directoriesBelow = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ parentPath, name }) => join(parentPath, name))
 

@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 
-/** Bundles modules of this folder, in order, into the text of a classic script, as an inline `<script>` needs it. */
+/** Bundles modules of this directory, in order, into the text of a classic script, as an inline `<script>` needs it. */
 export async function browserScript(...names: string[]): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: names.map((name) => `import './${name}'`).join('\n'), resolveDir: import.meta.dirname },

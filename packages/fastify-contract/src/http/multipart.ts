@@ -155,7 +155,7 @@ const ignore = () => {}
 /** The parsed header section of a part of a form (RFC 7578 section 4). */
 export type PartHead = {
   name: string
-  /** The file name without folders; undefined if the part has none, or if it is `.` or `..`. */
+  /** The file name without directories; undefined if the part has none, or if it is `.` or `..`. */
   filename: string | undefined
   /** Undefined if the part has none; the default is text. */
   contentType: ContentType | undefined
@@ -207,8 +207,8 @@ export function readPartHead(text: string): PartHead | string {
   for (const key of ['filename', 'filename*'])
     if (unsafeCharacters.test(parameters.get(key) ?? '')) return 'a filename contains a control character'
   const filename = (parameters.get('filename*') ?? parameters.get('filename'))?.replace(/^.*[\\/]/s, '')
-  const isFolder = filename === '.' || filename === '..'
-  return { name, filename: isFolder ? undefined : filename, contentType: parsed }
+  const isDirectory = filename === '.' || filename === '..'
+  return { name, filename: isDirectory ? undefined : filename, contentType: parsed }
 }
 
 /** Returns the parameters of a `form-data` disposition; undefined if it is malformed or not UTF-8. */

@@ -26,7 +26,7 @@ function documentOf(operations: Record<string, object>, schemas: Record<string, 
 async function stubs(document: Document, before?: Document, integers?: ExactIntegers): Promise<string[]> {
   const compiled = await compileDocument(document, 'a.yaml', {}, undefined, integers)
   const printed = handlerStubs(compiled, before)
-  const folder = 'packages/fastify-contract/test/documents/new'
+  const directory = 'packages/fastify-contract/test/documents/new'
   const handlers = [
     "import { ContractError } from '../../../src/http/errors.ts'",
     "import type { Handlers } from '../../../src/serve/handler-types.ts'",
@@ -36,8 +36,11 @@ async function stubs(document: Document, before?: Document, integers?: ExactInte
     '}',
     'export const used = ContractError',
   ].join('\n')
-  const texts = { [`${folder}/api.d.ts`]: compiled.files['api.d.ts'] as string, [`${folder}/handlers.ts`]: handlers }
-  t.same(diagnose([`${folder}/handlers.ts`], texts), [], 'the handlers compile')
+  const texts = {
+    [`${directory}/api.d.ts`]: compiled.files['api.d.ts'] as string,
+    [`${directory}/handlers.ts`]: handlers,
+  }
+  t.same(diagnose([`${directory}/handlers.ts`], texts), [], 'the handlers compile')
   return printed
 }
 

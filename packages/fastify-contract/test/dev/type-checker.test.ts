@@ -29,11 +29,11 @@ function write(files: Record<string, string>): void {
 }
 
 /** Writes a project, and returns functions that change its files and check its types. */
-function projectOf(folder: string, files: Record<string, string>) {
+function projectOf(directory: string, files: Record<string, string>) {
   const change = (changed: Record<string, string>) =>
-    write(Object.fromEntries(Object.entries(changed).map(([path, text]) => [join(folder, path), text])))
+    write(Object.fromEntries(Object.entries(changed).map(([path, text]) => [join(directory, path), text])))
   change({ 'package.json': '{ "type": "module" }', ...files })
-  const check = typeChecker(join(folder, 'app.ts'))
+  const check = typeChecker(join(directory, 'app.ts'))
   return {
     change,
     problem(): string | undefined {
@@ -42,7 +42,7 @@ function projectOf(folder: string, files: Record<string, string>) {
         return undefined
       } catch (error) {
         // On a terminal the message has colors.
-        return stripVTControlCharacters((error as Error).message).replaceAll(`${folder}/`, '')
+        return stripVTControlCharacters((error as Error).message).replaceAll(`${directory}/`, '')
       }
     },
   }

@@ -23,11 +23,11 @@ import {
   errorBody as usualErrorBody,
 } from '../support/serve-document.ts'
 import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
-import { type Call, folder, names, type Served } from './served-documents.ts'
+import { type Call, directory, names, type Served } from './served-documents.ts'
 import { specificationFields } from './specification-fields.ts'
 
-const rules = `${folder}/redocly.yaml`
-const pathOf = (name: string) => `${folder}/${name}/openapi.yaml`
+const rules = `${directory}/redocly.yaml`
+const pathOf = (name: string) => `${directory}/${name}/openapi.yaml`
 
 /** Compiles a document. Only one in several files is bundled and linted alone, since each starts Redocly anew. */
 async function compiled(name: string): Promise<Record<string, string>> {
@@ -60,7 +60,7 @@ for (const name of names) {
       verifiers = {},
       errorBody = usualErrorBody,
       calls,
-    }: Served = await import(pathToFileURL(resolve(folder, name, 'handlers.ts')).href)
+    }: Served = await import(pathToFileURL(resolve(directory, name, 'handlers.ts')).href)
     const logged: string[] = []
     const app = await serveRoutes(JSON.parse(files['routes.json'] as string), {
       handlers: handlers as Record<string, AnyHandler>,

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 
-export const folder = 'packages/fastify-contract/test/documents'
+export const directory = 'packages/fastify-contract/test/documents'
 
-/** The names of the documents. Each has a folder with the document and the handlers that serve it. */
-export const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+/** The names of the documents. Each has a directory with the document and the handlers that serve it. */
+export const names = readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? entry.name : [],
 )
 

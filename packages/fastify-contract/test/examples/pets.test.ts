@@ -9,8 +9,8 @@ import { createPets } from '../../examples/pets/server.ts'
 import { compileContract } from '../../src/compile/compile.ts'
 import { requestContext } from '../../src/http/request-context.ts'
 
-const folder = 'packages/fastify-contract/examples/pets'
-const { files, routes } = await compileContract(`${folder}/openapi.yaml`, {
+const directory = 'packages/fastify-contract/examples/pets'
+const { files, routes } = await compileContract(`${directory}/openapi.yaml`, {
   rules: 'packages/fastify-contract/test/documents/redocly.yaml',
 })
 
@@ -65,7 +65,7 @@ function create(t: Test, limits = {}) {
 }
 
 t.test('the types of the example are those of its document', async (t) => {
-  t.equal(files['api.d.ts'], readFileSync(`${folder}/generated/api.d.ts`, 'utf8'))
+  t.equal(files['api.d.ts'], readFileSync(`${directory}/generated/api.d.ts`, 'utf8'))
 })
 
 t.test('the request context has the operation and the client from preParsing hooks on', async (t) => {

@@ -92,7 +92,7 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
     [['a', '\u0645\u06cc\u200c\u{1f468}\u200d\u{1f467}', undefined, '1']],
   ],
   [
-    'a folder as filename',
+    'a directory as filename',
     part('a', '1', '; filename=".."') + part('c', '2', '; filename="a/."') + end,
     [
       ['a', '1'],

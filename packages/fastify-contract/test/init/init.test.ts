@@ -33,17 +33,17 @@ components:
     digest: { type: http, scheme: digest }
 `
 
-/** Writes a document of two files and returns a folder with it. */
-function folderOf(t: Test): string {
-  const folder = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
-  return folder
+/** Writes a document of two files and returns a directory with it. */
+function directoryOf(t: Test): string {
+  const directory = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
+  return directory
 }
 
 t.test('init copies a document of several files, skips what is unsupported, and says what is missing', async (t) => {
-  const folder = folderOf(t)
+  const directory = directoryOf(t)
   const printed = t.capture(console, 'log')
-  const project = join(folder, 'new', 'project')
-  await run([join(folder, 'spec/pets.yaml'), project])
+  const project = join(directory, 'new', 'project')
+  await run([join(directory, 'spec/pets.yaml'), project])
   const summary = printed()
     .flatMap(({ args }) => args)
     .join('\n')
@@ -72,18 +72,18 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.notOk(readdirSync(join(project, 'src')).includes('error-body.ts'))
 })
 
-t.test('init writes nothing if a file exists, and leaves a document in the folder where it is', async (t) => {
-  const folder = folderOf(t)
+t.test('init writes nothing if a file exists, and leaves a document in the directory where it is', async (t) => {
+  const directory = directoryOf(t)
   const printed = t.capture(console, 'log')
-  mkdirSync(join(folder, 'src'))
-  writeFileSync(join(folder, 'src/app.ts'), 'mine')
-  const before = readdirSync(folder, { recursive: true }).length
-  await t.rejects(run([join(folder, 'spec/pets.yaml'), folder]), {
-    message: /^init: nothing is written, since \S+src\/app\.ts already exists; name a new folder$/,
+  mkdirSync(join(directory, 'src'))
+  writeFileSync(join(directory, 'src/app.ts'), 'mine')
+  const before = readdirSync(directory, { recursive: true }).length
+  await t.rejects(run([join(directory, 'spec/pets.yaml'), directory]), {
+    message: /^init: nothing is written, since \S+src\/app\.ts already exists; name a new directory$/,
   })
-  t.equal(readdirSync(folder, { recursive: true }).length, before)
+  t.equal(readdirSync(directory, { recursive: true }).length, before)
   t.same(printed(), [])
-  await t.rejects(run([join(folder, 'none.yaml'), folder]), { message: /^init: .*none\.yaml does not exist/ })
+  await t.rejects(run([join(directory, 'none.yaml'), directory]), { message: /^init: .*none\.yaml does not exist/ })
   const flat = t.testdir({
     'pets.yaml': document.replace("{ $ref: '../common/pet.yaml' }", '{ type: string, example: a }'),
   })
@@ -92,14 +92,14 @@ t.test('init writes nothing if a file exists, and leaves a document in the folde
 })
 
 t.test('a reference without a target is an error of the document, which init names', async (t) => {
-  const folder = t.testdir({
+  const directory = t.testdir({
     'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/Missing'"),
   })
-  await t.rejects(run([join(folder, 'pets.yaml'), join(folder, 'new')]), {
+  await t.rejects(run([join(directory, 'pets.yaml'), join(directory, 'new')]), {
     message:
       /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Missing does not resolve; correct the reference \(.*pets\.yaml:12:\d+, no-unresolved-refs\)\n/,
   })
-  t.same(readdirSync(folder), ['pets.yaml'])
+  t.same(readdirSync(directory), ['pets.yaml'])
 })
 
 t.test('init counts what it would list at length', async (t) => {
@@ -110,7 +110,7 @@ t.test('init counts what it would list at length', async (t) => {
     (_, index) =>
       `  /a${index}: { trace: { responses: { '204': { description: a } } }, get: { responses: { '204': { description: a }, default: ${error} } } }`,
   )
-  const folder = t.testdir({
+  const directory = t.testdir({
     'many.yaml': `openapi: 3.1.0
 info: { title: a, version: 1.0.0 }
 paths:
@@ -123,23 +123,23 @@ ${paths.join('\n')}
     printed()
       .flatMap(({ args }) => args)
       .join('\n')
-  await run([join(folder, 'many.yaml'), join(folder, 'many')])
+  await run([join(directory, 'many.yaml'), join(directory, 'many')])
   const many = summary()
   t.match(many, /^7 more cannot be served .*\n( {2}#\/paths\S+\/trace: .*\n){5} {2}2 more\ngenerated/m)
   t.match(
     many,
     /^Errors are plain text.*\n {2}#\S+ and \d+ more: member shard \(integer\) has no known meaning.*\n(?! {2})/m,
   )
-  await t.rejects(run([join(folder, 'many.yaml'), join(folder, 'many')]), {
-    message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new folder$/,
+  await t.rejects(run([join(directory, 'many.yaml'), join(directory, 'many')]), {
+    message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new directory$/,
   })
-  await run([join(folder, 'none.yaml'), join(folder, 'none')])
+  await run([join(directory, 'none.yaml'), join(directory, 'none')])
   t.match(summary(), /^The document has no operations\.$/m)
 })
 
 t.test('init names the documents that it cannot read', async (t) => {
-  const folder = t.testdir({ 'two.yaml': "swagger: '2.0'\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n" })
-  await t.rejects(run([join(folder, 'two.yaml'), join(folder, 'new')]), {
+  const directory = t.testdir({ 'two.yaml': "swagger: '2.0'\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n" })
+  await t.rejects(run([join(directory, 'two.yaml'), join(directory, 'new')]), {
     message: /#\/swagger: this is Swagger 2\.0, which is not supported; convert the document to OpenAPI 3 first/,
   })
   await t.rejects(run(['https://example.com/openapi.yaml']), {
@@ -154,7 +154,7 @@ t.test('the name of a package is made from any title', async (t) => {
 })
 
 t.test('lint advises without failing, unless rules of the project have errors', async (t) => {
-  const folder = t.testdir({
+  const directory = t.testdir({
     'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/None'"),
     'none.yaml': 'extends: []\n',
     'strict.yaml': 'rules: { info-contact: error }\n',
@@ -165,10 +165,10 @@ t.test('lint advises without failing, unless rules of the project have errors', 
     process.exitCode = 0
   })
   // The rules of this repository are those of its own document.
-  await lint([join(folder, 'pets.yaml'), '--rules', join(folder, 'none.yaml')])
+  await lint([join(directory, 'pets.yaml'), '--rules', join(directory, 'none.yaml')])
   t.same(lines(), ['no findings'])
   t.not(process.exitCode, 1)
-  await lint([join(folder, 'pets.yaml'), '--rules', join(folder, 'strict.yaml')])
+  await lint([join(directory, 'pets.yaml'), '--rules', join(directory, 'strict.yaml')])
   t.match(lines(), [/pets\.yaml:2:1 error info-contact: /, '1 findings, 1 errors'])
   t.equal(process.exitCode, 1)
 })

@@ -135,7 +135,7 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
   ].join('\n')
 }
 
-const folder = fileURLToPath(new URL('../../serve/', import.meta.url))
+const directory = fileURLToPath(new URL('../../serve/', import.meta.url))
 
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
 function uncompilable(handlers: string[], types: string, options?: object): Set<number> {
@@ -160,8 +160,8 @@ function uncompilable(handlers: string[], types: string, options?: object): Set<
  * ./new-operations.d.ts.
  */
 export function moduleFindings(text: string, types: string, options?: object): readonly ts.Diagnostic[] {
-  const module = `${folder}new-module.ts`
-  const texts = { [`${folder}new-operations.d.ts`]: types, [module]: text }
+  const module = `${directory}new-module.ts`
+  const texts = { [`${directory}new-operations.d.ts`]: types, [module]: text }
   const program = virtualProgram([module], texts, { types: [], noUnusedLocals: false }, options)
   const file = program.getSourceFile(module)
   return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
@@ -178,7 +178,7 @@ export function virtualProgram(
   compilerOptions: object = ownOptions(),
 ): ts.Program {
   const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
-  const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
+  const directories = new Set([...virtual.keys()].map((path) => dirname(path)))
   const { options } = compiler.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = compiler.createCompilerHost({ ...options, ...more })
   const parsed = parsedFiles({ ...options, ...more })
@@ -194,7 +194,7 @@ export function virtualProgram(
   }
   host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
   host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
-  host.directoryExists = (name) => folders.has(resolve(name)) || (directoryExists?.(name) ?? true)
+  host.directoryExists = (name) => directories.has(resolve(name)) || (directoryExists?.(name) ?? true)
   return compiler.createProgram(modules, { ...options, ...more }, host)
 }
 

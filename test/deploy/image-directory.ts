@@ -6,11 +6,11 @@ import type { Test } from 'tap'
 import { of, readDockerfile, type Stage } from './dockerfile.ts'
 
 /**
- * Builds the image in a directory, without a container engine. Each stage gets a folder as its root; COPY and RUN are
- * executed, except that a link to node_modules replaces `npm ci`. Returns the folder of the last stage, which is
+ * Builds the image in a directory, without a container engine. Each stage gets a directory as its root; COPY and RUN
+ * are executed, except that a link to node_modules replaces `npm ci`. Returns the directory of the last stage, which is
  * read-only except for data/; removed when the test ends.
  */
-export function buildImageFolder(t: Test): string {
+export function buildImageDirectory(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-image-'))
   t.teardown(() => execFileSync('chmod', ['-R', 'u+w', directory]) && rmSync(directory, { recursive: true }))
   // The service's user must be able to enter the directory.
@@ -46,5 +46,5 @@ function copy(source: string, target: string): void {
   cpSync(source, into ? join(target, basename(source)) : target, { recursive: true, dereference: true })
 }
 
-/** Returns the names of the packages in a folder's node_modules. */
+/** Returns the names of the packages in a directory's node_modules. */
 export const packagesIn = (root: string): string[] => readdirSync(join(root, 'node_modules')).sort()

@@ -5,6 +5,7 @@ import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
 import type { Content, Routes } from './contract.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
+import { isRange, kindOf } from './media-types.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { type SerializeIfValid, serializerFunctions, serializerGenerator } from './serializer-code.ts'
@@ -19,15 +20,23 @@ import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './va
 
 /** Returns the code of the schemas of all operations. */
 export function schemaCode(routes: Routes): string {
-  const { requests, responses } = schemasOf(routes)
-  const validators = validatorWriter(routes)
+  const { validated, serialized } = schemasOf(routes)
   const serializers = serializerGenerator(routes.schemas)
-  const validatorNames = [...requests, ...responses].map(validators.nameOf)
-  const serializerNames = responses.map(serializers.nameOf)
+  const serializerNames = serialized.map(serializers.nameOf)
+  const serializerCode = serializers.code()
+  const unproven = serializers.unproven()
+  const validators = validatorWriter(routes)
+  const validatorNames = [
+    ...validated.map(validators.nameOf),
+    // Where a serializer proves what is valid, the validator only meets mistakes of handlers, so it is compiled then.
+    ...serialized.map((schema, index) =>
+      unproven.has(serializerNames[index] as string) ? validators.nameOf(schema) : '',
+    ),
+  ]
   return `(function (${Object.keys(functionsFor([], routes)).join(', ')}) {
 "use strict"
 ${validators.code()}
-${serializers.code()}
+${serializerCode}
 return {
 validators: [${validatorNames.join()}],
 serializers: [${serializerNames.join()}],
@@ -43,13 +52,13 @@ export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
   const { validators, serializers } = new Script(code, { filename: 'generated/schemas.js' }).runInThisContext()(
     ...Object.values(functions),
   )
-  const { requests, responses } = schemasOf(routes)
+  const { validated, serialized } = schemasOf(routes)
   const bySchema = <Made>(schemas: Schema[], made: Made[]) =>
     new Map(schemas.map((schema, index) => [schema, made[index] as Made]))
   return {
     found,
-    validators: bySchema<Validate>([...requests, ...responses], validators),
-    serializers: bySchema<SerializeIfValid>(responses, serializers),
+    validators: bySchema<Validate>([...validated, ...serialized], validators),
+    serializers: bySchema<SerializeIfValid>(serialized, serializers),
   }
 }
 
@@ -83,17 +92,19 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
   const ajv = newAjv(schemas, [], 'none')
   // Only these keywords need the code that keeps which members have been evaluated, a sixth of the whole.
   ajv.opts.unevaluated = /"unevaluated(?:Items|Properties)":/.test(JSON.stringify([operations, schemas]))
-  const environments: SchemaEnv[] = []
-  ajv.opts.code.process = (code, environment) => {
-    environments.push(environment as SchemaEnv)
-    return code
+  const environments = new Map<string, SchemaEnv>()
+  ajv.opts.code.process = (_code, environment) => {
+    environments.set(String(environment?.validateName), environment as SchemaEnv)
+    // Nothing calls the function here, and V8 would parse the whole code.
+    return 'return () => {}'
   }
-  const sharedNames = new Map(
-    Object.keys(schemas).map((name, index) => [
-      codeName(index),
-      String(compileSchema(ajv, { $ref: `${name}#` }).source?.validateName),
-    ]),
-  )
+  const sourceOf = (name: string) => (environments.get(name) as SchemaEnv).validate?.source as Source
+  const sharedNames = new Map(Object.keys(schemas).map((name, index) => [codeName(index), name]))
+  /** Returns the name of the validator of a shared schema; undefined for any other name in the code. */
+  const sharedValidator = (name: string) => {
+    const shared = sharedNames.get(name)
+    return shared === undefined ? undefined : compileSchema(ajv, { $ref: `${shared}#` }).source?.validateName
+  }
   const named = new Map<string, string>()
   return {
     nameOf(schema) {
@@ -103,7 +114,6 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       return name
     },
     code() {
-      const sources = new Map(environments.map((each) => [String(each.validateName), each.validate?.source]))
       const written = new Set<string>()
       const lines: string[] = []
       // A set, whose iteration includes the names that are added meanwhile: recursion would follow long chains of schemas.
@@ -111,16 +121,17 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       /** Writes the values that a code names, and adds the functions. */
       const writeNamed = (code: string, codes: Map<string, unknown>): void => {
         for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
-          if (sources.has(name)) functions.add(name)
-          const value = sharedNames.get(name) ?? codes.get(name)
-          if (value === undefined || written.has(name)) continue
+          if (environments.has(name)) functions.add(name)
+          if (written.has(name)) continue
+          const value = sharedValidator(name) ?? codes.get(name)
+          if (value === undefined) continue
           written.add(name)
           writeNamed(String(value), codes)
           lines.push(`const ${name} = ${value}`)
         }
       }
       for (const name of functions) {
-        const { validateCode, scopeValues, evaluated } = sources.get(name) as Source
+        const { validateCode, scopeValues, evaluated } = sourceOf(name)
         const code = shortened(validateCode)
         const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
         writeNamed(code, new Map(values.map(({ str, value }) => [str, value.code])))
@@ -156,23 +167,31 @@ type Source = NonNullable<ValidateFunction['source']>
 /** The name of a value outside of a compiled function. */
 type ScopeName = Name & { value: { code?: Code } }
 
-/** Returns the schemas of all operations, in the order of the document: of requests, and of the bodies of responses. */
-function schemasOf({ operations }: Routes): { requests: Schema[]; responses: Schema[] } {
+/**
+ * Returns the schemas of all operations, in the order of the document: those that only a validator reads, such as the
+ * schemas of requests, and those of the bodies that a serializer writes.
+ */
+function schemasOf({ operations }: Routes): { validated: Schema[]; serialized: Schema[] } {
   const ofContent = (content: Content = {}) => Object.values(content).map(({ schema }) => schema)
+  const ofReplies = (isIncluded: (mediaType: string) => boolean) =>
+    operations.flatMap(({ schema }) =>
+      Object.values(schema.response).flatMap(({ content = {} }) =>
+        Object.entries(content).flatMap(([mediaType, { schema }]) => (isIncluded(mediaType) ? [schema] : [])),
+      ),
+    )
+  const ofRequests = operations.flatMap(({ forms = {}, schema }): Schema[] => {
+    const { params, querystring, headers, cookies, body, response } = schema
+    return [
+      ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
+      ...ofContent(body?.content),
+      ...Object.values(forms).flatMap(({ fields }) =>
+        fields.flatMap(({ part }) => (part === undefined ? [] : [part.schema])),
+      ),
+      ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
+    ]
+  })
   return {
-    requests: operations.flatMap(({ forms = {}, schema }): Schema[] => {
-      const { params, querystring, headers, cookies, body, response } = schema
-      return [
-        ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
-        ...ofContent(body?.content),
-        ...Object.values(forms).flatMap(({ fields }) =>
-          fields.flatMap(({ part }) => (part === undefined ? [] : [part.schema])),
-        ),
-        ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
-      ]
-    }),
-    responses: operations.flatMap(({ schema }) =>
-      Object.values(schema.response).flatMap(({ content }) => ofContent(content)),
-    ),
+    validated: [...ofRequests, ...ofReplies((mediaType) => kindOf(mediaType) === 'text')],
+    serialized: ofReplies((mediaType) => isRange(mediaType) || !['text', 'bytes'].includes(kindOf(mediaType))),
   }
 }

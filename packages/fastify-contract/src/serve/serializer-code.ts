@@ -45,6 +45,8 @@ export type SerializerGenerator = {
   nameOf(schema: Schema): string
   /** Returns the code of all serializers that were named. */
   code(): string
+  /** Returns the names of the serializers in this code that cannot prove every plain value valid. */
+  unproven(): Set<string>
 }
 
 const allTypes = ['null', 'boolean', 'string', 'integer', 'number', 'array', 'object']
@@ -104,24 +106,42 @@ const arrayChecks: Record<string, Check> = {
 export function serializerGenerator(shared: Record<string, Schema>): SerializerGenerator {
   const identityOf = schemaIdentities()
   const names = new Map<string, string>()
-  const named: (() => string)[] = []
+  const named = new Map<string, () => string>()
+  /** The serializers that call each one. */
+  const callers = new Map<string, Set<string>>()
+  let caller = ''
   const patternNames = new Map<string, string>()
   return {
-    nameOf: (schema) => writerOf([schema], true),
+    nameOf: (schema) => nameOf([schema], true),
     code() {
-      // Iteration over an array includes the elements that are added meanwhile.
+      // Iteration over a Map includes the entries that are added meanwhile.
       const functions = []
-      for (const codeOf of named) functions.push(codeOf())
+      for (const [name, codeOf] of named) {
+        caller = name
+        functions.push(codeOf())
+      }
       const patterns = Array.from(patternNames, ([pattern, name]) => `const ${name} = compilePattern(${pattern})`)
       return [...patterns, ...functions].join('\n')
     },
+    unproven() {
+      const found = new Set(['unproven'])
+      for (const name of found) for (const one of callers.get(name) ?? []) found.add(one)
+      return found
+    },
+  }
+
+  /** Returns the name of a serializer, which the one whose code is being written calls. */
+  function writerOf(schemas: Schema[], isRemovalSafe: boolean): string {
+    const name = nameOf(schemas, isRemovalSafe)
+    callers.set(name, (callers.get(name) ?? new Set()).add(caller))
+    return name
   }
 
   /**
    * Returns the name of the function that writes the values that these schemas describe together. `isRemovalSafe` tells
    * that no keyword above these schemas looks into the members of their values, so unlisted members can be left out.
    */
-  function writerOf(schemas: Schema[], isRemovalSafe: boolean): string {
+  function nameOf(schemas: Schema[], isRemovalSafe: boolean): string {
     const merged = mergeKeywords(shared, schemas)
     const described = describedBy(merged)
     if (described.length === 0) return merged.hasFalse ? 'unproven' : 'json'
@@ -133,7 +153,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     if (known !== undefined) return known
     const name = `write${names.size}`
     names.set(identity, name)
-    named.push(() => {
+    named.set(name, () => {
       const lines =
         other === undefined
           ? checkedCode(merged, described, isRemovalSafe && merged.isPlain)

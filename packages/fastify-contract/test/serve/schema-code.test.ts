@@ -127,6 +127,23 @@ t.test('equal schemas share their code', async (t) => {
   t.same(functions(codeOf(['one', 'two', 'three'])), functions(codeOf(['one'])))
 })
 
+t.test('a response has a validator only if its serializer may not prove a value valid', async (t) => {
+  const proven = { type: 'array', items: { type: 'object', properties: { name: text } } }
+  const unproven = { type: 'object', properties: { names: { type: 'array', uniqueItems: true } } }
+  const validators = (schema: Schema, mediaType = 'application/json') => {
+    const responses = { 200: { description: 'ok', content: { [mediaType]: { schema } } } }
+    const get = { operationId: 'getNode', responses }
+    return schemaCode(compileRoutes({ ...document, paths: { '/nodes': { get } } } as unknown as Document)).match(
+      /^function validate\w+/gm,
+    )
+  }
+  t.equal(validators(proven), null)
+  t.equal(validators({ ...proven, items: unproven })?.length, 1)
+  t.equal(validators(reference('Node'))?.length, 2)
+  t.equal(validators(text, 'text/plain')?.length, 1)
+  t.equal(validators(proven, '*/*'), null)
+})
+
 t.test('the same document gives the same code', async (t) => {
   t.equal(schemaCode(compileRoutes(document)), schemaCode(compileRoutes(document)))
 })

@@ -17,19 +17,25 @@ import {
   mergeKeywords,
   type ObjectSchema,
   plainKeywords,
-  quote,
   schemaIdentities,
+  unquoted,
 } from './serializer.ts'
 import { compilePattern, hasFormat } from './string-keywords.ts'
 
 /**
- * Returns the JSON text of a value if it is surely valid under its schema. Otherwise returns undefined, and a validator
- * must tell.
+ * Returns the JSON text of a value, after the text `before`, if it is surely valid under its schema. Otherwise returns
+ * undefined, and a validator must tell.
  */
-export type SerializeIfValid = (value: unknown) => string | undefined
+export type SerializeIfValid = (value: unknown, before?: string) => string | undefined
 
 /** The functions that the code of serializers calls. */
-export const serializerFunctions = { json, quote, ucs2length: ucs2length.default, hasFormat, unproven: () => undefined }
+export const serializerFunctions = {
+  unquoted,
+  ucs2length: ucs2length.default,
+  hasFormat,
+  whole: (value: unknown, before = '') => before + json(value),
+  unproven: () => undefined,
+}
 
 /** Returns the checking serializer of one schema. */
 export function compileSerializer(shared: Record<string, Schema>, schema: Schema): SerializeIfValid {
@@ -138,13 +144,14 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
   }
 
   /**
-   * Returns the name of the function that writes the values that these schemas describe together. `isRemovalSafe` tells
-   * that no keyword above these schemas looks into the members of their values, so unlisted members can be left out.
+   * Returns the name of the function that appends the values that these schemas describe together to a text.
+   * `isRemovalSafe` tells that no keyword above these schemas looks into the members of their values, so unlisted
+   * members can be left out.
    */
   function nameOf(schemas: Schema[], isRemovalSafe: boolean): string {
     const merged = mergeKeywords(shared, schemas)
     const described = describedBy(merged)
-    if (described.length === 0) return merged.hasFalse ? 'unproven' : 'json'
+    if (described.length === 0) return merged.hasFalse ? 'unproven' : 'whole'
     const other = schemas.length === 1 ? otherThanNull(described[0] as ObjectSchema) : undefined
     if (other === undefined && !isProvable(merged)) return 'unproven'
     // A schema may contain itself, so the same schemas share one function.
@@ -157,8 +164,8 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
       const lines =
         other === undefined
           ? checkedCode(merged, described, isRemovalSafe && merged.isPlain)
-          : [`return value === null ? "null" : ${writerOf([other], isRemovalSafe)}(value)`]
-      return [`function ${name}(value) {`, ...lines, '}'].join('\n')
+          : [`return value === null ? text + "null" : ${writerOf([other], isRemovalSafe)}(value, text)`]
+      return [`function ${name}(value, text = "") {`, ...lines, '}'].join('\n')
     })
     return name
   }
@@ -183,35 +190,38 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     return name
   }
 
-  /** Returns the lines of the function that writes the values of merged keywords. */
+  /** Returns the condition under which a value is valid under schemas that allow only strings; undefined for others. */
+  function textCondition(schemas: Schema[]): string | undefined {
+    const merged = mergeKeywords(shared, schemas)
+    const described = describedBy(merged)
+    const isText = allTypes.every((type) => allowsType(described, type) === (type === 'string'))
+    if (!isText || !isProvable(merged)) return undefined
+    return all(['typeof value === "string"', ...constantConditions(described), ...stringConditions(described)])
+  }
+
+  function stringConditions(described: ObjectSchema[]): string[] {
+    const patterns = described.flatMap(({ pattern }) => (pattern === undefined ? [] : [patternName(pattern)]))
+    return [...conditionsOf(described, stringChecks), ...patterns.map((name) => `${name}.test(value)`)]
+  }
+
+  /** Returns the lines of the function that appends the values of merged keywords. */
   function checkedCode(merged: MergedKeywords, described: ObjectSchema[], isRemovalSafe: boolean): string[] {
-    const constants = described.flatMap((schema) => [
-      ...(schema.enum === undefined ? [] : [schema.enum as unknown[]]),
-      ...(schema.const === undefined ? [] : [[schema.const]]),
-    ])
-    const isOneOf = (values: unknown[]) =>
-      ['false', ...values.map((one) => `value === ${JSON.stringify(one)}`)].join(' || ')
     const required = requiredOf(described)
     const isClosed = described.some(({ additionalProperties }) => additionalProperties === false)
-    const patterns = described.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern]))
     const lines = {
-      null: () => ['if (value === null) return "null"'],
-      boolean: () => ['if (typeof value === "boolean") return value ? "true" : "false"'],
-      string: () => {
-        const isValid = [conditionOf(stringChecks), ...patterns.map((one) => `${patternName(one)}.test(value)`)].join(
-          ' && ',
-        )
-        return [`if (typeof value === "string") return ${isValid} ? quote(value) : undefined`]
-      },
+      null: () => ['if (value === null) return text + "null"'],
+      boolean: () => ['if (typeof value === "boolean") return text + value'],
+      string: () => [
+        `if (typeof value === "string") return ${all(stringConditions(described))} ? text + "\\"" + unquoted(value) + "\\"" : undefined`,
+      ],
       number: numberLines,
       array: () => [
         'if (Array.isArray(value)) {',
-        `if (!(${conditionOf(arrayChecks)})) return undefined`,
-        'let text = "["',
+        `if (!(${all(conditionsOf(described, arrayChecks))})) return undefined`,
+        'text += "["',
         'for (let index = 0; index < value.length; index++) {',
-        `const part = ${writerOf(merged.items, isRemovalSafe)}(value[index])`,
-        'if (part === undefined) return undefined',
-        'text += index === 0 ? part : "," + part',
+        `text = ${writerOf(merged.items, isRemovalSafe)}(value[index], index === 0 ? text : text + ",")`,
+        'if (text === undefined) return undefined',
         '}',
         'return text + "]"',
         '}',
@@ -226,20 +236,10 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     }
     const types = Object.keys(lines) as (keyof typeof lines)[]
     return [
-      ...constants.map((values) => `if (!(${isOneOf(values)})) return undefined`),
+      ...constantConditions(described).map((condition) => `if (!${condition}) return undefined`),
       ...types.flatMap((type) => (allowsType(described, type === 'number' ? 'integer' : type) ? lines[type]() : [])),
       'return undefined',
     ]
-
-    /** Returns the code of a condition: the value satisfies each keyword of `checks` in each schema. */
-    function conditionOf(checks: Record<string, Check>, number = 'value'): string {
-      const conditions = described.flatMap((schema) =>
-        Object.entries(checks).flatMap(([keyword, check]) =>
-          keyword in schema ? [check(schema[keyword], number)] : [],
-        ),
-      )
-      return conditions.length === 0 ? 'true' : conditions.join(' && ')
-    }
 
     function numberLines(): string[] {
       const ranges = described.flatMap((schema) => {
@@ -247,86 +247,135 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
         return allowsType([schema], 'number') ? [] : [exactRange]
       })
       if (ranges.length === 0) {
-        const isValid = `Number.isFinite(value) && ${conditionOf(numberChecks)}`
-        return [`if (typeof value === "number") return ${isValid} ? String(value) : undefined`]
+        const isValid = all(['Number.isFinite(value)', ...conditionsOf(described, numberChecks)])
+        return [`if (typeof value === "number") return ${isValid} ? text + value : undefined`]
       }
       const within = (literal: (bound: bigint) => string) =>
-        ranges.map(([least, greatest]) => `value >= ${literal(least)} && value <= ${literal(greatest)} && `).join('')
-      const safe = `Number.isSafeInteger(value) && ${within((bound) => String(Number(bound)))}`
-      const large = within((bound) => `${bound}n`)
+        ranges.map(([least, greatest]) => `value >= ${literal(least)} && value <= ${literal(greatest)}`)
+      const isSafe = ['Number.isSafeInteger(value)', ...within((bound) => String(Number(bound)))]
       const canBeLarge = !ranges.includes(exactRange) && !described.some((schema) => 'multipleOf' in schema)
+      const isLarge = [...within((bound) => `${bound}n`), ...conditionsOf(described, numberChecks, 'Number(value)')]
       return [
         'if (typeof value === "bigint" && value >= -9007199254740991n && value <= 9007199254740991n) value = Number(value)',
-        `if (typeof value === "number") return ${safe}${conditionOf(numberChecks)} ? String(value) : undefined`,
-        ...(canBeLarge
-          ? [
-              `if (typeof value === "bigint") return ${large}${conditionOf(numberChecks, 'Number(value)')} ? String(value) : undefined`,
-            ]
-          : []),
+        `if (typeof value === "number") return ${all([...isSafe, ...conditionsOf(described, numberChecks)])} ? text + value : undefined`,
+        ...(canBeLarge ? [`if (typeof value === "bigint") return ${all(isLarge)} ? text + value : undefined`] : []),
       ]
     }
 
-    /** Writes the properties in the order of the schema. */
+    /** Appends the properties in the order of the schema. */
     function listedLines(): string[] {
-      const lines = ['let text = ""']
-      let isFirst = true
+      const lines = ['const object = value', ...(isClosed ? ['let count = 0'] : [])]
+      /** What precedes the next member; undefined if only the generated code knows. */
+      let separator: string | undefined = '{'
+      /** The quote at the end of a string, which is appended together with what follows. */
+      let open = ''
       for (const [property, own] of merged.properties) {
         const isRequired = required.has(property)
-        const count = isClosed ? ['count++'] : []
-        const [first, later] = ['{', ','].map((before) => JSON.stringify(`${before}${JSON.stringify(property)}:`))
-        const prefix = isFirst ? `(text === "" ? ${first} : ${later})` : later
-        const writes = own.every(isOnlyIgnored)
-          ? []
-          : [
-              `const part = ${writerOf(own, true)}(member)`,
-              'if (part === undefined) return undefined',
-              `text += ${prefix} + part`,
-            ]
-        if (isRequired && writes.length > 0) isFirst = false
+        const writes: string[] = []
+        if (!own.every(isOnlyIgnored)) {
+          const condition = textCondition(own)
+          if (!isRequired && separator === '{') {
+            separator = undefined
+            lines.push('let separator = "{"')
+          }
+          if (!isRequired && condition === undefined && open !== '') {
+            lines.push('text += "\\""')
+            open = ''
+          }
+          const isOpen = condition !== undefined && (isRequired || open !== '')
+          const key = `${JSON.stringify(property)}:`
+          const before: Before = separator === undefined ? ['separator + ', key] : ['', open + separator + key]
+          writes.push(...memberLines(own, before, isOpen))
+          if (isRequired) separator = ','
+          else if (separator === undefined) writes.push('separator = ","')
+          open = isOpen ? '"' : ''
+        }
         lines.push(
           '{',
-          `const member = value[${JSON.stringify(property)}]`,
-          isRequired ? 'if (member === undefined) return undefined' : 'if (member !== undefined) {',
+          `const value = object[${JSON.stringify(property)}]`,
+          isRequired ? 'if (value === undefined) return undefined' : 'if (value !== undefined) {',
           ...writes,
-          ...count,
+          ...(isClosed ? ['count++'] : []),
           isRequired ? '}' : '}}',
         )
       }
-      if (isClosed) lines.push('for (const name in value) count--', 'if (count !== 0) return undefined')
-      return [...(isClosed ? ['let count = 0'] : []), ...lines, 'return text === "" ? "{}" : text + "}"']
+      if (isClosed) lines.push('for (const name in object) count--', 'if (count !== 0) return undefined')
+      return [
+        ...lines,
+        separator === undefined
+          ? endOfObject
+          : `return text + ${JSON.stringify(`${open}${separator === '{' ? '{' : ''}}`)}`,
+      ]
     }
 
-    /** Writes all members in their own order. */
+    /** Appends all members in their own order. */
     function loopLines(): string[] {
-      const memberLines = (key: string, schemas: Schema[]) => [
-        `const part = ${writerOf(schemas, isRemovalSafe)}(member)`,
-        'if (part === undefined) return undefined',
-        `text += (text === "{" ? "" : ",") + ${key} + part`,
+      const linesOf = (schemas: Schema[], [code, literal]: Before) => [
+        ...memberLines(schemas, [`separator + ${code}`, literal], false),
+        'separator = ","',
       ]
       const cases = Array.from(merged.properties, ([property, own]) => [
         `case ${JSON.stringify(property)}: {`,
-        ...(own.every(isOnlyIgnored) ? [] : memberLines(JSON.stringify(`${JSON.stringify(property)}:`), own)),
+        ...(own.every(isOnlyIgnored) ? [] : linesOf(own, ['', `${JSON.stringify(property)}:`])),
         'break',
         '}',
       ])
       return [
         ...[...required].map((name) => `if (!Object.hasOwn(value, ${JSON.stringify(name)})) return undefined`),
-        'let text = "{"',
-        'for (const name of Object.keys(value)) {',
-        'const member = value[name]',
-        'if (member === undefined) return undefined',
+        'const object = value',
+        'let separator = "{"',
+        'for (const name of Object.keys(object)) {',
+        'const value = object[name]',
+        'if (value === undefined) return undefined',
         'switch (name) {',
         ...cases.flat(),
         'default: {',
-        ...(isClosed ? ['return undefined'] : memberLines('quote(name) + ":"', merged.others ?? [])),
+        ...(isClosed ? ['return undefined'] : linesOf(merged.others ?? [], ['"\\"" + unquoted(name) + ', '":'])),
         '}',
         '}',
         '}',
-        'return text + "}"',
+        endOfObject,
+      ]
+    }
+
+    /** Returns the lines that append a member with what is before it. If `isOpen`, they leave out the quote at its end. */
+    function memberLines(schemas: Schema[], [code, literal]: Before, isOpen: boolean): string[] {
+      const condition = textCondition(schemas)
+      if (condition === undefined) {
+        return [
+          `text = ${writerOf(schemas, isRemovalSafe)}(value, text + ${code}${JSON.stringify(literal)})`,
+          'if (text === undefined) return undefined',
+        ]
+      }
+      return [
+        `if (!(${condition})) return undefined`,
+        `text = text + ${code}${JSON.stringify(`${literal}"`)} + unquoted(value)${isOpen ? '' : ' + "\\""'}`,
       ]
     }
   }
 }
+
+/** What precedes a member: code that computes the beginning of the text, and the rest. */
+type Before = [code: string, literal: string]
+
+const endOfObject = 'return text + (separator === "{" ? "{}" : "}")'
+
+const all = (conditions: string[]): string => (conditions.length === 0 ? 'true' : conditions.join(' && '))
+
+/** Returns the conditions under which a value satisfies each keyword of `checks` in each schema. */
+const conditionsOf = (described: ObjectSchema[], checks: Record<string, Check>, number = 'value'): string[] =>
+  described.flatMap((schema) =>
+    Object.entries(checks).flatMap(([keyword, check]) => (keyword in schema ? [check(schema[keyword], number)] : [])),
+  )
+
+/** Returns the conditions under which a value is one of those that `enum` and `const` of each schema list. */
+const constantConditions = (described: ObjectSchema[]): string[] =>
+  described
+    .flatMap((schema) => [
+      ...(schema.enum === undefined ? [] : [schema.enum as unknown[]]),
+      ...(schema.const === undefined ? [] : [[schema.const]]),
+    ])
+    .map((values) => `(${['false', ...values.map((one) => `value === ${JSON.stringify(one)}`)].join(' || ')})`)
 
 /** Returns whether a serializer can prove values valid under schemas that all apply to them. */
 function isProvable({ hasFalse, properties, schemas }: MergedKeywords): boolean {

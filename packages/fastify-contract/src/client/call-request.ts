@@ -245,6 +245,9 @@ const asciiJson = (value: unknown): string =>
 export const pairText = ([name, value, isLone]: ParameterPair): string =>
   encodeURIComponent(name) + (isLone ? '' : `=${value}`)
 
-/** Fills the parameters of a path template. Leaves out its fragment, which is not sent. */
+/** Fills the parameters of a path template. Leaves out its query, whose parameters are sent, and its fragment. */
 export const expandPath = (path: string, pairs: ParameterPair[]): string =>
-  pairs.reduce((filled, [name, value]) => filled.replace(`{${name}}`, () => value), path.replace(/#[^{}]*$/, ''))
+  pairs.reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, () => value),
+    path.replace(/[?#](?![^{}]*\}).*$/s, ''),
+  )

@@ -7,7 +7,7 @@ import { errorNumberModule, errorNumberProblems, withErrorTable } from './docume
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { resolve } from './document/json-pointer.ts'
 import { normalize, upgrade } from './document/normalize.ts'
-import { type Document, endpoints } from './document/openapi-document.ts'
+import { type Document, endpoints, routedPath } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
@@ -61,9 +61,16 @@ export type CompileOptions = {
  * the linter finds by the rules for correctness, and what `compileDocument` finds.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
-  const [linted, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
+  const [findings, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
+  const linted = findings.filter((finding) => !isOfPathQuery(finding))
   const integers = await exactIntegers(published, path)
   return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
+}
+
+/** Returns whether the linter misses a path parameter that the query of a path names: it may be one of the query. */
+function isOfPathQuery({ rule, text }: LintProblem): boolean {
+  const [, name = '', path = ''] = /path parameter `(\{[^`]*\})` expected by path `([^`]*)`/.exec(text) ?? []
+  return rule === 'path-parameters-defined' && name !== '' && !routedPath(path).includes(name)
 }
 
 /** The rule of the linter for a reference without a target. */

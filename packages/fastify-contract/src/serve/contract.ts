@@ -103,10 +103,10 @@ export type ServedPath = {
 }
 
 /**
- * A parameter whose value distinguishes an operation from others with its method and path. A request of the operation
- * has one of the texts.
+ * A parameter that distinguishes an operation from others with its method and path. A request of the operation has one
+ * of the texts; without texts, it has the parameter.
  */
-export type Selector = { in: 'query' | 'header'; name: string; texts: string[] }
+export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 
 /** The method of an operation, and the paths at which it is served. */
 export type ServedOperation = {

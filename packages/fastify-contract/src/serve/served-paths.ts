@@ -92,7 +92,7 @@ const mark = '\uD800'
 /** Returns the URL of an operation's route in the syntax of Fastify's router. */
 export function routeUrl({ url }: Pick<ServedPath, 'url'>, selectors: Selector[] = []): string {
   if (selectors.length === 0) return url
-  const values = selectors.map((each) => `${each.in}.${each.name}=${each.texts.join()}`).join('&')
+  const values = selectors.map((each) => [`${each.in}.${each.name}`, ...(each.texts ?? [])].join('=')).join('&')
   return `/${mark}${values.replace(/[^\w.=&-]/g, (unit) => `~${unit.charCodeAt(0).toString(16)}~`)}${url}`
 }
 
@@ -129,12 +129,12 @@ export function operationSelector(
       shared.find((each) => isMatch(each) && !each.within.some(isMatch))?.byMethod.get(String(method)) ?? []
     if (candidates.length === 0) return target
     const query = parseQuery(target.replace(/^[^?]*\??/, ''))
-    const isGiven = ({ in: location, name, texts }: Selector): boolean =>
-      location === 'header'
-        ? texts.includes(String(headers[name.toLowerCase()]))
-        : Object.hasOwn(query, name) &&
-          query[name]?.length === 1 &&
-          texts.includes(decodedOrSame(query[name][0] as string))
+    const isGiven = ({ in: location, name, texts }: Selector): boolean => {
+      if (location === 'header') return texts?.includes(String(headers[name.toLowerCase()])) === true
+      const given = Object.hasOwn(query, name) ? (query[name] as string[]) : []
+      if (texts === undefined) return given.length > 0
+      return given.length === 1 && texts.includes(decodedOrSame(given[0] as string))
+    }
     const selected = candidates.find((selectors) => selectors.every(isGiven))
     return selected === undefined ? target : routeUrl({ url: target }, selected)
   }

@@ -150,11 +150,23 @@ t.test(
     const item = (id: string, ...parameters: object[]) => ({ ...get(id), parameters })
     const query = (name: string, schema: object, required = true) => ({ name, in: 'query', required, schema })
     const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
+    const apart = 'remove one of them, or distinguish them by a required query or header parameter with one value'
     t.same(await rejection({ '/{a}': item('a', inPath('a')), '/{b}': item('b', inPath('b')) }), [
-      '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
+      `#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; ${apart}`,
     ])
-    const shared =
-      '#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; remove one of them'
+    const shared = `#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; ${apart}`
+    for (const twins of [
+      ['/?a=1', '/?a=1#b'],
+      ['/?b&a=1', '/?a=1&b='],
+    ])
+      t.same(
+        (await rejection(Object.fromEntries(twins.map((path, index) => [path, get(String(index))])))).length,
+        1,
+        String(twins),
+      )
+    t.same(await rejection({ '/?a=1': get('a'), '/?a=2': get('b'), '/?a={a}': get('c'), '/': get('d') }), [])
+    for (const path of ['/?', '/a?b=c{d}', '/a?b={c', '/a?{b}'])
+      t.match((await rejection({ [path]: get('a') })).join(), /contains [?{], which is not supported in a path/, path)
     t.same(await rejection({ '/#a': get('a'), '/#b': get('b') }), [shared])
     const one = query('q', { enum: ['1'] })
     for (const other of [

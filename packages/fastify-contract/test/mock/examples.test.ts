@@ -24,6 +24,19 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ oneOf: [{ type: 'string', default: 'd' }, { type: 'null' }] }, 'd'],
     [{ type: 'object', example: { a: 1 } }, { a: 1 }],
     [{}, {}],
+    [
+      { type: 'object', minProperties: 2, additionalProperties: { type: 'integer' } },
+      { x: 0, xx: 0 },
+    ],
+    [
+      { minProperties: 1, propertyNames: { pattern: '^a-' }, type: 'object', additionalProperties: { const: 1 } },
+      { 'a-': 1 },
+    ],
+    [
+      { type: 'object', minProperties: 2, patternProperties: { '^b+$': { const: 2 } }, additionalProperties: false },
+      { b: 2, bb: 2 },
+    ],
+    [{ type: 'object', minProperties: 1, additionalProperties: false }, {}],
   ]
   for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
 })

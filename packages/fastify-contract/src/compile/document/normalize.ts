@@ -5,6 +5,7 @@ import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
+import { withPathQueries } from './path-queries.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import { isNode, mapDocument, mapEntries, mapTree, type Node, type Transforms, walk } from './walk-document.ts'
 
@@ -16,7 +17,7 @@ export function upgrade(
   document: Document,
   integers: ExactIntegers = new Map(),
 ): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(asOpenApi31(document), integers)
+  const upgraded = withExactKeywords(withPathQueries(asOpenApi31(document)), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 

@@ -1,3 +1,4 @@
+import { decodedOrSame } from '../../http/request-head.ts'
 import type { SecurityRequirement } from '../../serve/contract.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
@@ -166,7 +167,30 @@ function endpointOf(
 }
 
 /** Returns a path without a fragment, which clients do not send. */
-export const routedPath = (path: string): string => path.replace(/#[^{}]*$/, '')
+export const withoutFragment = (path: string): string => path.replace(/#[^{}]*$/, '')
+
+/** Matches the query of a path: pairs, each with a value that is a text or a parameter. */
+const queryOfPath = /\?((?:[^?&={}]+(?:=(?:[^?&{}]*|\{[^{}]+\}))?(?:&|$))+)$/
+
+/** Returns a path as requests are routed: without a fragment and a query. */
+export const routedPath = (path: string): string => withoutFragment(path).replace(queryOfPath, '')
+
+/** A pair in the query of a path, whose value is a text or the name of a parameter. */
+export type PathPair = { name: string; value: string; parameter?: string }
+
+/** Returns the pairs in the query of a path; none if it has no query or an unsupported one. */
+export function pathQuery(path: string): PathPair[] {
+  const [, query] = queryOfPath.exec(withoutFragment(path)) ?? []
+  return (query ?? '')
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const [name = '', value = ''] = pair.split(/=(.*)/s)
+      const [, parameter] = /^\{(.*)\}$/.exec(value) ?? []
+      const text = { name: decodedOrSame(name), value: decodedOrSame(value) }
+      return parameter === undefined ? text : { ...text, parameter }
+    })
+}
 
 /** Returns a name in camelCase: `getOwnersByOwnerIdPets` for GET /owners/{owner-id}/pets. */
 const derivedId = (method: string, path: string): string =>
@@ -192,6 +216,10 @@ export function parametersOf(document: Document, ...holders: Located<Item>[]): L
   const kept = all.filter((parameter) => !isIgnored(parameter))
   return [...new Map(kept.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }
+
+/** Returns an object of a document, after following any $ref. */
+export const resolved = <T>(document: Document, node: { $ref?: string }): T =>
+  node.$ref === undefined ? (node as T) : locate<T & object>(document, node.$ref)
 
 /** Returns the object at a pointer in a document, after following any $ref. */
 export function locate<T>(document: Document, pointer: string): Located<T> {

@@ -4,7 +4,15 @@ import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from './forms.ts'
 import { resolve } from './json-pointer.ts'
-import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
+import {
+  type Document,
+  type Endpoint,
+  type MediaTypes,
+  type Parameter,
+  pathQuery,
+  routedPath,
+  wholeStyle,
+} from './openapi-document.ts'
 import { listedValues, partsOf } from './schemas.ts'
 import { serializedValue } from './styled-values.ts'
 import { mapDocument, type Node } from './walk-document.ts'
@@ -15,9 +23,9 @@ export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', 
 /** Returns the description of how the service reads a parameter from a request. */
 export function serializedParameter(document: Document, path: string, parameter: Parameter): SerializedParameter {
   const { in: location, name } = parameter
-  const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
+  const keys = { path: routerNames(routedPath(path)).get(name), header: name.toLowerCase(), query: name, cookie: name }
   const value = parameterValue(document, parameter)
-  const segment = isSplit(parameter, value) ? segmentOf(path, name) : undefined
+  const segment = isSplit(parameter, value) ? segmentOf(routedPath(path), name) : undefined
   return {
     in: location,
     ...value,
@@ -73,16 +81,26 @@ export function defaultOf(document: Document, parameter: Parameter): { default?:
   return { default: (holder[exactKeyword('default')] as string | undefined) ?? JSON.stringify(holder.default) }
 }
 
-/** Returns the required parameters with one value, by which the router can choose an operation, in order of names. */
-export const selectorsOf = (document: Document, parameters: Parameter[]): Selector[] =>
-  parameters
+/**
+ * Returns the required parameters by which the router can choose an operation, in order of names: those with one value,
+ * and those that the query of the path names.
+ */
+export function selectorsOf(
+  document: Document,
+  { path, parameters }: Pick<Endpoint, 'path' | 'parameters'>,
+): Selector[] {
+  const named = pathQuery(path).flatMap((pair) => (pair.parameter === undefined ? [] : [pair.name]))
+  return parameters
     .flatMap(({ in: location, name, required, schema = true, allowEmptyValue }): Selector[] => {
       const [value, ...others] = listedValues(document, [schema]) ?? []
       const isText = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
-      if (!required || !isText || others.length > 0 || (location !== 'query' && location !== 'header')) return []
-      return [{ in: location, name, texts: [String(value), ...(allowEmptyValue ? [''] : [])] }]
+      if (!required || (location !== 'query' && location !== 'header')) return []
+      if (isText && others.length === 0)
+        return [{ in: location, name, texts: [...new Set([String(value), ...(allowEmptyValue ? [''] : [])])] }]
+      return location === 'query' && named.includes(name) ? [{ in: location, name }] : []
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
 
 /** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {

@@ -6,6 +6,7 @@ import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from '../document/openapi-document.ts'
 import type { Example, WithExample } from '../document/parameter-objects.ts'
+import { textOfPattern } from '../document/patterns.ts'
 import {
   commonTypes,
   isInt64,
@@ -337,7 +338,27 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
     const value = makeValue(document, schema, below(progress, holders))
     if (value !== undefined) members.set(name, value)
   }
+  const schemas = parts.map(({ schema }) => schema)
+  const least = Math.max(0, ...numbersOf(schemas, 'minProperties'))
+  for (const name of members.size < least ? otherNames(schemas) : []) {
+    const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
+    const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
+    const value = members.has(name) ? undefined : makeValue(document, schema, below(progress, holders))
+    if (value !== undefined) members.set(name, value)
+    if (members.size >= least) break
+  }
   return Object.fromEntries(members)
+}
+
+/** Returns names of members that the schemas of an object may allow without naming them. */
+function otherNames(schemas: Node[]): string[] {
+  const rules = schemas.flatMap((schema) => schemasIn(schema, 'propertyNames')) as Node[]
+  const patterns = schemas.flatMap(({ patternProperties }) => Object.keys(Object(patternProperties)))
+  const lengths = Array.from({ length: maxArrayItems }, (_, index) => index + 1)
+  return [
+    ...patterns.flatMap((pattern) => [0, 1, 2].flatMap((more) => textOfPattern(pattern, more) ?? [])),
+    ...lengths.map((minLength) => exampleText([...rules, { minLength }])),
+  ]
 }
 
 const below = ({ within, depth, ...more }: Progress, parts: Part[]): Progress => ({

@@ -27,7 +27,7 @@ export function routesOf(document: Document): Routes {
   for (const key of operations.flatMap(routeKeys)) counts.set(key, (counts.get(key) ?? 0) + 1)
   const toldApart = operations.map((operation, index): Operation => {
     const isShared = routeKeys(operation).some((key) => counts.get(key) !== 1)
-    const selectors = isShared ? selectorsOf(document, (all[index] as Endpoint).parameters) : []
+    const selectors = isShared ? selectorsOf(document, all[index] as Endpoint) : []
     return selectors.length === 0 ? operation : { ...operation, selectors }
   })
   return {

@@ -27,6 +27,7 @@ import {
   type Server,
   schemePointer,
   securityPointer,
+  withoutFragment,
 } from '../document/openapi-document.ts'
 import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
@@ -161,12 +162,13 @@ const fixFor = (schema: Node): string =>
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 
-function checkPath({ path, routes, parameters }: Endpoint, { reject, warn }: Report, document: Document): void {
+function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
+  const { path, routes } = endpoint
   const pointer = join('#', 'paths', path)
   if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
-  if (path !== routedPath(path) && selectorsOf(document, parameters).length === 0)
+  if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
     warn(pointer, 'no request has a fragment, so the path is served without it')
-  const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
+  const names = Array.from(routedPath(path).matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
     reject(pointer, `${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
@@ -187,13 +189,13 @@ export function sharedRoutes(document: Document, { operations }: Routes, rejecte
   return endpoints(document).flatMap(({ method, path, pointer }, index) => {
     if (rejected.includes(`${method} ${path}`)) return []
     const { servedPaths, selectors } = operations[index] as Operation
-    const reason = routedPath(path) === path ? '' : ', since a request has no fragment'
+    const reason = withoutFragment(path) === path ? '' : ', since a request has no fragment'
     const shared = servedPaths.filter(
       ({ pattern }) => seen.size === seen.add(JSON.stringify([method, pattern, selectors])).size,
     )
     return shared.map(
       (each) =>
-        `${pointer}: ${method} ${each.path} is already served by another operation${reason}; remove one of them`,
+        `${pointer}: ${method} ${each.path} is already served by another operation${reason}; remove one of them, or distinguish them by a required query or header parameter with one value`,
     )
   })
 }

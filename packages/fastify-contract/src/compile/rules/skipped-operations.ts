@@ -12,6 +12,7 @@ import {
   type Server,
 } from '../document/openapi-document.ts'
 import { selectorsOf, servedPath } from '../document/parameter-objects.ts'
+import { withPathQueries } from '../document/path-queries.ts'
 import { routeKeys } from '../emit/route-schemas.ts'
 import type { Problem } from './problems.ts'
 
@@ -54,11 +55,12 @@ export function skippedRoutes(
 }
 
 /** Returns the selectors of an operation; none if its structure is invalid. */
-function selectorsAt(document: Document, path: string, method: string): Selector[] {
-  const item = itemAt(document, path)
+function selectorsAt(given: Document, path: string, method: string): Selector[] {
   try {
+    const document = withPathQueries({ ...given, paths: { [path]: Object(given.paths)[path] } })
+    const item = itemAt(document, path)
     const operation = locate<object>(document, join(item.pointer, method.toLowerCase()))
-    return selectorsOf(document, parametersOf(document, item, operation))
+    return selectorsOf(document, { path, parameters: parametersOf(document, item, operation) })
   } catch {
     return []
   }

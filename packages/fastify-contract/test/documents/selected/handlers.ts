@@ -21,6 +21,13 @@ export const handlers: Handlers<operations> = {
   getAcl: async ({ path }) => ({ status: 200, body: path.bucket }),
   runFast: async ({ path }) => ({ status: 200, body: path.id }),
   runSlow: done,
+  listTasks: done,
+  async tasksAfter({ query }) {
+    const id: bigint = query.id
+    return { status: 200, body: [query.op, id] }
+  },
+  tasksByStatus: async ({ query }) => ({ status: 200, body: query }),
+  getTask: async ({ path }) => ({ status: 200, body: path.id }),
 }
 
 export const verifiers = (context: VerifierContext) => {
@@ -96,4 +103,14 @@ export const calls: Call[] = [
   { request: 'PUT /jobs/a:run?mode=2', status: 204 },
   { request: 'PUT /jobs/a:run?mode=3', status: 400, body: unselected('query/mode') },
   { request: 'PUT /jobs/a%3Arun?mode=1', status: 404 },
+  { request: 'GET /tasks', status: 204 },
+  { request: 'GET /tasks?op=after', status: 204 },
+  { request: 'GET /tasks?op=after&id=9007199254740993', status: 200, body: '["after",9007199254740993]' },
+  { request: 'GET /tasks?op=after&id=a', status: 400, body: { message: /query\/id must be an int64 integer/ } },
+  { request: 'GET /tasks?status=open', status: 200, body: '{"status":"open"}' },
+  { request: 'GET /tasks?status=closed', status: 400, body: { message: /query\/status must NOT have more than 4/ } },
+  { request: 'GET /tasks?status=a&status=b', status: 400, body: { message: 'query/status must be given once' } },
+  { request: 'GET /tasks/7?full', status: 200, body: '"7"' },
+  { request: 'GET /tasks/7', status: 400, body: { message: "query must have required property 'full'" } },
+  { request: 'GET /tasks/7?full=1', status: 400, body: { message: /query\/full/ } },
 ]

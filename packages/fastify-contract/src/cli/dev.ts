@@ -13,8 +13,9 @@ bundles, and starts the new service on trial on free ports. If that is ready, it
 that arrive during the switch wait. After an error the last working service keeps running.
 
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
-MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections,
-so the log has its address. Without ACCESS_TOKENS it creates a token with every scope, which stays valid after restarts.
+MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections
+to free ports, which the log of the service names. Without ACCESS_TOKENS it creates a token with every scope, which
+stays valid after restarts.
 
 ${documentHelp}
 --entry FILE          the module that starts the service (default: src/server.ts); its directory is watched

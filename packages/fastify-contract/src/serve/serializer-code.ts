@@ -6,7 +6,9 @@ import {
   integerBounds,
   isIgnored,
   isIntegerFormat,
+  linearKeyword,
 } from './exact-keywords.ts'
+import { linearPattern } from './linear-pattern.ts'
 import type { Schema } from './schema-keywords.ts'
 import {
   describedBy,
@@ -33,6 +35,7 @@ export const serializerFunctions = {
   unquoted,
   ucs2length: ucs2length.default,
   hasFormat,
+  linearPattern,
   whole: (value: unknown, before = '') => before + json(value),
   unproven: () => undefined,
 }
@@ -116,7 +119,8 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
   /** The serializers that call each one. */
   const callers = new Map<string, Set<string>>()
   let caller = ''
-  const patternNames = new Map<string, string>()
+  /** The names of the functions that test patterns, by their code. */
+  const testNames = new Map<string, string>()
   return {
     nameOf: (schema) => nameOf([schema], true),
     code() {
@@ -126,8 +130,8 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
         caller = name
         functions.push(codeOf())
       }
-      const patterns = Array.from(patternNames, ([pattern, name]) => `const ${name} = compilePattern(${pattern})`)
-      return [...patterns, ...functions].join('\n')
+      const tests = Array.from(testNames, ([code, name]) => `const ${name} = ${code}`)
+      return [...tests, ...functions].join('\n')
     },
     unproven() {
       const found = new Set(['unproven'])
@@ -183,13 +187,6 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     return isProvable(merged) && !allowsType([...merged.schemas], 'null') ? other : undefined
   }
 
-  function patternName(pattern: unknown): string {
-    const text = JSON.stringify(pattern)
-    const name = patternNames.get(text) ?? `expression${patternNames.size}`
-    patternNames.set(text, name)
-    return name
-  }
-
   /** Returns the condition under which a value is valid under schemas that allow only strings; undefined for others. */
   function textCondition(schemas: Schema[]): string | undefined {
     const merged = mergeKeywords(shared, schemas)
@@ -200,8 +197,16 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
   }
 
   function stringConditions(described: ObjectSchema[]): string[] {
-    const patterns = described.flatMap(({ pattern }) => (pattern === undefined ? [] : [patternName(pattern)]))
-    return [...conditionsOf(described, stringChecks), ...patterns.map((name) => `${name}.test(value)`)]
+    const testOf = (code: string) => {
+      const name = testNames.get(code) ?? `test${testNames.size}`
+      testNames.set(code, name)
+      return name
+    }
+    const ofPatterns = described.flatMap(({ pattern, [linearKeyword]: linear }) => [
+      ...(pattern === undefined ? [] : [`${testOf(`compilePattern(${JSON.stringify(pattern)})`)}.test(value)`]),
+      ...(linear === undefined ? [] : [`${testOf(`linearPattern(${JSON.stringify(linear)})`)}(value)`]),
+    ])
+    return [...conditionsOf(described, stringChecks), ...ofPatterns]
   }
 
   /** Returns the lines of the function that appends the values of merged keywords. */

@@ -1,4 +1,4 @@
-import { comparedKeywords, exactKeyword, ignoredKeyword, isIgnored } from './exact-keywords.ts'
+import { comparedKeywords, exactKeyword, ignoredKeyword, isIgnored, linearKeyword } from './exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import { compilePattern } from './string-keywords.ts'
 
@@ -137,7 +137,7 @@ export const plainKeywords: ReadonlySet<string> = new Set(
     '$ref allOf type properties patternProperties additionalProperties unevaluatedProperties required maxProperties ' +
     'prefixItems items minItems maxItems format pattern minLength maxLength minimum maximum ' +
     'exclusiveMinimum exclusiveMaximum multipleOf default deprecated ' +
-    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword} ${comparedKeywords.map(exactKeyword).join(' ')}`
+    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword} ${linearKeyword} ${comparedKeywords.map(exactKeyword).join(' ')}`
   ).split(' '),
 )
 

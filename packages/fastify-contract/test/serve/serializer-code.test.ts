@@ -201,6 +201,7 @@ t.test('a value of the common keywords is written without the validator', async 
       name: { type: 'string', minLength: 1, maxLength: 40, pattern: '^[A-Z]' },
       kind: { enum: ['tree', 'herb'] },
       day: { type: ['string', 'null'], format: 'date' },
+      color: { type: 'string', 'x-linear-pattern': '^(a+)+$' },
       height: { type: 'number', exclusiveMinimum: 0 },
       tree: { $ref: 'MaybeTree#' },
       labels: { type: 'object', additionalProperties: { type: 'string' } },
@@ -209,10 +210,17 @@ t.test('a value of the common keywords is written without the validator', async 
   }
   const serialize = compileSerializer(shared, { type: 'array', items: plant })
   const text =
-    '[{"id":9223372036854775807,"name":"Fern","kind":"herb","day":null,"height":0.5,"tree":{"id":1},"labels":{"a b":"c"}}]'
-  const value = { id: 2n ** 63n - 1n, name: 'Fern', kind: 'herb', day: null, height: 0.5 }
+    '[{"id":9223372036854775807,"name":"Fern","kind":"herb","day":null,"color":"aa","height":0.5,"tree":{"id":1},"labels":{"a b":"c"}}]'
+  const value = { id: 2n ** 63n - 1n, name: 'Fern', kind: 'herb', day: null, color: 'aa', height: 0.5 }
   t.equal(serialize([{ ...value, tree: { id: 1n, other: 2 }, labels: { 'a b': 'c' } }]), text)
-  for (const other of [{ id: 2n ** 63n }, { name: 'fern' }, { kind: 'moss' }, { day: '2026-02-30' }, { extra: 1 }]) {
+  for (const other of [
+    { id: 2n ** 63n },
+    { name: 'fern' },
+    { kind: 'moss' },
+    { day: '2026-02-30' },
+    { color: 'b' },
+    { extra: 1 },
+  ]) {
     t.equal(serialize([{ ...value, ...other }]), undefined)
   }
 })

@@ -47,19 +47,41 @@ export function growthOf(pattern: string): Growth {
   return growth
 }
 
-/** Matches a character, class or escape of a pattern. */
-const unit = String.raw`(?:\\[pP]\{[^}]*\}|\\[^pP]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])`
+/** Matches a character, class or escape of a pattern, with its quantifier. */
+const unit = /(\\[pP]\{[^}]*\}|\\[^pPuxck\d]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])((?:[*+?]|\{\d+(?:,\d*)?\})\??)?/sy
 
-/** Matches a pattern without groups that can match at the start of a text only and has at most one repetition. */
-const simple = new RegExp(String.raw`^\^(?:${unit}(?:\{\d+\})?)*(?:(?:[*+?]|\{\d+,\d*\})\??${unit}*)?$`, 's')
+/**
+ * Returns whether a match surely takes linear time, which spares most documents the analyzer: the pattern repeats little,
+ * or it has no groups, matches at the start of a text only, and a character follows each repetition but the last that
+ * the repetition does not match. Then each length of a repetition fails at once.
+ */
+function isSurelyLinear(pattern: string): boolean {
+  if (!isRepeated(pattern) && !hasManyChoices(pattern)) return true
+  const units: string[][] = []
+  for (unit.lastIndex = 1; unit.lastIndex < pattern.length; ) {
+    const found = unit.exec(pattern)
+    if (found === null) return false
+    units.push(found)
+  }
+  const repeated = units.flatMap(([, , quantifier = ''], index) =>
+    /^(?:\{\d+\}\??)?$/.test(quantifier) ? [] : [index],
+  )
+  return (
+    pattern.startsWith('^') &&
+    repeated.slice(0, -1).every((index) => {
+      const [[, source], [, next = '', quantifier] = []] = units.slice(index) as [string[], string[]]
+      const isCharacter = /^(?:\\?[^\w$^.\\]|\w|\\[\\$^.])$/.test(next) && !/^[*?]|^\{0/.test(quantifier ?? '')
+      return isCharacter && expressionOf(`^${source}$`)?.test(next.slice(-1)) === false
+    })
+  )
+}
+
+/** Without a repeated part there is little to backtrack to. */
+const isRepeated = (pattern: string): boolean => /[*+]|\{\d+,|\)\{/.test(pattern)
 
 function analyze(pattern: string): Growth {
-  // Without a repeated part there is little to backtrack to. This spares most documents the analyzer.
-  const isRepeated = /[*+]|\{\d+,|\)\{/.test(pattern)
-  if (!isRepeated && !hasManyChoices(pattern)) return 'linear'
-  if (isRepeated && pattern.length > maxPatternLength) return 'unknown'
-  // For each length of the repetition, a few characters are left to match. This spares most documents the analyzer, too.
-  if (simple.test(pattern)) return 'linear'
+  if (isSurelyLinear(pattern)) return 'linear'
+  if (isRepeated(pattern) && pattern.length > maxPatternLength) return 'unknown'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
@@ -108,10 +130,8 @@ export function withBoundedPatterns(schema: Node): Node {
 
 function withLinearPattern(schema: Node): Node {
   const { pattern, ...rest } = schema
-  if (typeof pattern !== 'string' || linearPattern(pattern) === undefined) return schema
-  // The analysis of such a pattern can take half a minute.
-  const repetitions = pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]/gs, '').match(/[*+]|\{\d+,\}/g) ?? []
-  return repetitions.length > 3 || growthOf(pattern) !== 'linear' ? { ...rest, [linearKeyword]: pattern } : schema
+  if (typeof pattern !== 'string' || isSurelyLinear(pattern) || linearPattern(pattern) === undefined) return schema
+  return { ...rest, [linearKeyword]: pattern }
 }
 
 /**

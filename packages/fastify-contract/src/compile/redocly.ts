@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join as joinPaths, resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join as joinPaths, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
+import { sourceTexts } from './document/source-files.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -41,7 +45,9 @@ type LintLocation = { source: { ref: string }; pointer: string; start: { line: n
 /** Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml. */
 export async function lint(path: string, rules?: string): Promise<LintFinding[]> {
   const config = rules === undefined ? [] : [`--config=${rules}`]
-  const { stdout, message } = await runRedocly('lint', path, '--format=json', '--max-problems=10000', ...config)
+  const { stdout, message } = await onFiles(path, (local) =>
+    runRedocly('lint', local, '--format=json', '--max-problems=10000', ...config),
+  )
   // A configuration without rules, such as `extends: []`, has no findings.
   if (message?.includes('No rules were configured')) return []
   if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
@@ -82,7 +88,31 @@ export async function lintCorrectness(path: string): Promise<LintProblem[]> {
 /** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
 export async function bundle(path: string, rules?: string): Promise<Document> {
   const config = rules === undefined ? [] : [`--config=${rules}`]
-  return JSON.parse(await redocly('bundle', path, '--ext=json', '--force', ...config))
+  return JSON.parse(await onFiles(path, (local) => redocly('bundle', local, '--ext=json', '--force', ...config)))
+}
+
+/**
+ * Runs Redocly on a document without network. Redocly would fetch what a reference names by the URI of `$self`, so such a
+ * document is copied, with references to its files instead. The result names the files of the document itself.
+ */
+async function onFiles<Result>(path: string, run: (path: string) => Promise<Result>): Promise<Result> {
+  // Redocly reports a file that cannot be read.
+  const texts = existsSync(path) ? [...(await sourceTexts(path))] : []
+  if (texts.every(([, { isChanged }]) => !isChanged)) return await run(path)
+  const directory = await mkdtemp(joinPaths(tmpdir(), 'openapi-'))
+  try {
+    // The copy keeps the depth of each file, so that references above the directory of the document lead to files.
+    for (const [file, { text }] of texts) {
+      const copy = joinPaths(directory, file)
+      await mkdir(dirname(copy), { recursive: true })
+      await writeFile(copy, text)
+    }
+    const result = JSON.stringify(await run(joinPaths(directory, resolve(path))))
+    const own = relative('.', joinPaths(directory, resolve('.')))
+    return JSON.parse(result.replaceAll(`${own}/`, '').replaceAll(relative('.', directory), relative('.', '/')))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 }
 
 /** Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails. */

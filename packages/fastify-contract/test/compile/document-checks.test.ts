@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { basePaths, type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
+import { sourceFiles } from '../../src/compile/document/source-files.ts'
 import { int64Responses } from '../../src/compile/emit/client-table.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
-import { redocly } from '../../src/compile/redocly.ts'
+import { bundle, lintCorrectness, redocly } from '../../src/compile/redocly.ts'
 import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import { structureProblems } from '../../src/compile/rules/document-structure.ts'
 import { serveDocument } from '../support/serve-document.ts'
@@ -38,6 +40,36 @@ const responses = { 200: { description: 'a', content: { 'application/json': { sc
 const documentOf = (paths: object, more: object = {}) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths, ...more }) as Document
 const idsOf = (document: Document) => endpoints(document).map(({ operationId }) => operationId)
+
+t.test('a reference by the URI of $self leads to a file, without network', async (t) => {
+  const self = 'https://example.invalid/api/openapi.yaml'
+  const schemas = {
+    A: { $ref: `${self}#/components/schemas/Text` },
+    B: { $ref: 'https://example.invalid/api/shared/pets.json#/Pet' },
+    Text: { type: 'string' },
+  }
+  const directory = t.testdir({
+    'openapi.yaml': JSON.stringify({ $self: self, ...documentOf({}, { components: { schemas } }), openapi: '3.2.0' }),
+    shared: {
+      'pets.json': `{ "Pet": { "properties": { "name": { "$ref": "${self}#/components/schemas/Text" }, "tag": { "$ref": "#/None" } } } }`,
+    },
+  })
+  const path = join(directory, 'openapi.yaml')
+  t.same(await sourceFiles(path), [path, join(directory, 'shared/pets.json')])
+  const text = { $ref: '#/components/schemas/Text' }
+  t.match((await bundle(path)).components, {
+    schemas: {
+      A: text,
+      B: { $ref: '#/components/schemas/Pet' },
+      Text: { type: 'string' },
+      Pet: { properties: { name: text } },
+    },
+  })
+  t.match(
+    (await lintCorrectness(path)).map(({ place, rule }) => `${place} ${rule}`),
+    [/^\.tap\/.*\/shared\/pets\.json:1:\d+ no-unresolved-refs$/],
+  )
+})
 
 t.test('an operation without operationId is named after its method and path alone', async (t) => {
   const names: [path: string, name: string][] = [

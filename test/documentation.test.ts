@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { markdownPages } from '../scripts/lint/documentation.ts'
 import { openMemory } from '../src/store/memory.ts'
 import { openStore } from '../src/store/open.ts'
 import { Unavailable } from '../src/store/plant-store.ts'
 import { sqliteSkipReason } from './support/better-sqlite.ts'
-import { sourceCode } from './support/service-code.ts'
+import { coveredCode } from './support/service-code.ts'
 import { spawnService } from './support/service-process.ts'
 import { createTestApp } from './support/test-app.ts'
 
@@ -140,7 +140,7 @@ t.test('each message of the troubleshooting page stops the start', { skip: sqlit
   const messages = troubles('The service does not start')
   t.equal(messages.length, causes.length)
   for (const [index, cell] of messages.entries()) {
-    const { code, stderr } = await spawnService(causes[index], sourceCode).untilEnded()
+    const { code, stderr } = await spawnService(causes[index], coveredCode).untilEnded()
     t.equal(code, 1)
     t.match(stderr.replace('plant-store: ', ''), pattern(cell.replaceAll('`', '')))
   }
@@ -187,6 +187,8 @@ t.test('the responses that the README and getting started show are those of the 
   t.same([conflict.status, `${conflict.text}\n`], [409, blocks('docs/getting-started.md', 'json')[0]])
 })
 
+const tool = coveredCode.tool.map((word) => `'${word}'`).join(' ')
+
 t.test('the commands of the pages work', { skip: sqliteSkipReason }, async (t) => {
   const directory = t.testdir({ data: {} })
   const store = await openStore(`sqlite:${join(directory, 'data', 'plants.db')}`)
@@ -194,9 +196,8 @@ t.test('the commands of the pages work', { skip: sqliteSkipReason }, async (t) =
   await store.close()
   /** Runs a block of shell commands, whose npm runs the command of the sources in this directory. */
   const run = (script: string) => {
-    const npm = `npm() { shift; [ "$1" = --silent ] && shift; local name=$1; shift 2; node "$REGISTER" "$MAIN" "$name" "$@"; }`
-    const [REGISTER, MAIN] = [`--import=${resolve('test/support/register-strip-types.js')}`, resolve('src/cli/main.ts')]
-    const env = { ...process.env, REGISTER, MAIN, STORE_URL: 'sqlite:data/plants.db' }
+    const npm = `npm() { shift; [ "$1" = --silent ] && shift; local name=$1; shift 2; ${tool} "$name" "$@"; }`
+    const env = { ...process.env, STORE_URL: 'sqlite:data/plants.db' }
     const { status, stdout, stderr } = spawnSync('bash', ['-ec', `${npm}\n${script}`], {
       cwd: directory,
       env,
@@ -224,11 +225,9 @@ t.test('the commands of the deployment page work as far as they run without thei
     const names = ['docker', 'kubectl', 'sudo', 'npm']
     const programs = names.map((name) => `${name}() { echo ${name} "$@"; create "$@"; }`)
     const create = `create() { [[ "$*" =~ token.*create.--name.NAME ]] || return 0
-      [[ "$*" =~ TOKENS_FILE=|--file ]] && node "$REGISTER" "$MAIN" token create --name NAME --file tokens.json && rm tokens.json; }`
-    const [REGISTER, MAIN] = [`--import=${resolve('test/support/register-strip-types.js')}`, resolve('src/cli/main.ts')]
+      [[ "$*" =~ TOKENS_FILE=|--file ]] && ${tool} token create --name NAME --file tokens.json && rm tokens.json; }`
     return spawnSync('bash', ['-euc', [create, ...programs, script].join('\n')], {
       cwd: directory,
-      env: { ...process.env, REGISTER, MAIN },
       encoding: 'utf8',
     })
   }

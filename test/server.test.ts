@@ -13,7 +13,7 @@ import { withKillAsExitCode } from './support/child-process.ts'
 import { document } from './support/contract.ts'
 import { httpRequest } from './support/http-request.ts'
 import { openSocket } from './support/open-socket.ts'
-import { sourceCode } from './support/service-code.ts'
+import { coveredCode } from './support/service-code.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { token } from './support/test-app.ts'
 import { writeTokenFile } from './support/token-files.ts'
@@ -53,7 +53,7 @@ t.test('a plant survives a restart', { skip: sqliteSkipReason }, async (t) => {
 })
 
 t.test('without ACCESS_TOKENS a token is generated and the printed command works', async (t) => {
-  const { find, stop } = await startService(t, { ACCESS_TOKENS: '' }, sourceCode)
+  const { find, stop } = await startService(t, { ACCESS_TOKENS: '' }, coveredCode)
   const [, command = '', made = ''] = await find(
     'stderr',
     /^(curl .* 'Authorization: Bearer (plants_[\w-]{49})' .*)\n/m,
@@ -111,7 +111,7 @@ t.test('invalid configuration stops the start with one line', async (t) => {
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set; .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { code, stdout, stderr } = withKillAsExitCode(await spawnService(environment, sourceCode).untilEnded())
+    const { code, stdout, stderr } = withKillAsExitCode(await spawnService(environment, coveredCode).untilEnded())
     t.same([code, stdout], [1, ''])
     t.match(stderr, line)
   }
@@ -125,7 +125,7 @@ t.test('a permanent store failure ends the process with exit code 1', async (t) 
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('the disk is on fire')))),
     })`,
   })
-  const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` }, sourceCode)
+  const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` }, coveredCode)
   t.equal((await create('{"id":1,"name":"a"}')).status, 503)
   const told = 'plant-store: the store has failed: the disk is on fire\n'
   t.hasStrict(withKillAsExitCode(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
@@ -165,7 +165,7 @@ t.test('a signal or a failed start ends a service that does not serve yet', asyn
     export const open = () => anyStore({ close: async () => { throw new Error('stuck') } })`,
   })
   const STORE_URL = `module:${directory}/slow.mjs`
-  const slow = spawnService({ STORE_URL }, sourceCode)
+  const slow = spawnService({ STORE_URL }, coveredCode)
   await slow.find('stdout', /^opening$/m)
   t.same(await slow.stop(), { code: 0, signal: null, stdout: 'opening\n', stderr: '' })
   const half = `module:${directory}/half.mjs`
@@ -197,7 +197,7 @@ t.test('the password of a store URL is never printed', async (t) => {
 })
 
 t.test('an IPv6 address is printed in brackets, and the forms of the admin server may call it', async (t) => {
-  const { url, managementUrl, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
+  const { url, managementUrl, create, stop } = await startService(t, { HOST: '::1' }, coveredCode)
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   const allowed = async (origin: string) =>
@@ -211,7 +211,7 @@ t.test('an IPv6 address is printed in brackets, and the forms of the admin serve
 t.test('a broken token file is logged and counted, and its last good tokens stay valid', async (t) => {
   const path = writeTokenFile(t, ['gardener', token])
   const good = readFileSync(path, 'utf8')
-  const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, sourceCode)
+  const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, coveredCode)
   const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]
   await find('stdout', /^\{"level":"info".*"clients":1,"msg":"token file loaded"\}$/m)
   t.equal(await figure(), '1')
@@ -236,7 +236,7 @@ t.test('a broken token file is logged and counted, and its last good tokens stay
 })
 
 t.test('connections over the limit are counted', async (t) => {
-  const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' }, sourceCode)
+  const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' }, coveredCode)
   const first = await openSocket(t, port)
   const second = await openSocket(t, port)
   t.equal(await second.closed(), '')

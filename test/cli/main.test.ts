@@ -13,23 +13,22 @@ import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { lockFile, NoSqlite } from '../../src/store/sqlite/sqlite-driver.ts'
-import { nodeCommand, oldNode, run } from '../support/child-process.ts'
+import { oldNode, run } from '../support/child-process.ts'
 import { exactly, usageError } from '../support/exact-pattern.ts'
 import { copyProject } from '../support/project-copy.ts'
+import { coveredCode, runTool } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { token } from '../support/test-app.ts'
 import { writeTokenFile } from '../support/token-files.ts'
 
-const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/main.ts', environment, args)
-
 t.test('serve runs the server', async (t) => {
-  const command = [...nodeCommand('src/cli/main.ts'), 'serve']
+  const command = [...coveredCode.tool, 'serve']
   const { create, storeUrl, stop, banner } = await startService(t, {}, { command })
   t.equal(storeUrl, 'memory:')
   t.equal((await create('{"id":1,"name":"a"}')).status, 200)
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 
-  t.same(await plantStore(t, ['serve'], { ACCESS_TOKENS: token, PORT: 'x' }).untilEnded(), {
+  t.same(await runTool(t, ['serve'], { ACCESS_TOKENS: token, PORT: 'x' }).untilEnded(), {
     code: 1,
     signal: null,
     stdout: '',
@@ -53,7 +52,7 @@ t.test('--help and --version are printed', async (t) => {
     [['--version'], exactly(`${version}\n`)],
   ]
   for (const [args, pattern] of answers) {
-    const { code, stdout, stderr } = await plantStore(t, args).untilEnded()
+    const { code, stdout, stderr } = await runTool(t, args).untilEnded()
     t.same([code, stderr], [0, ''])
     t.match(stdout, pattern)
   }
@@ -67,25 +66,25 @@ t.test('wrong arguments are reported in one line, with exit code 2', async (t) =
     [['serve', 'plants'], "unexpected argument 'plants'; expected --help"],
   ]
   for (const [args, message] of refusals) {
-    const { code, stdout, stderr } = await plantStore(t, args).untilEnded()
+    const { code, stdout, stderr } = await runTool(t, args).untilEnded()
     t.same([code, stdout, stderr], [2, '', `plant-store: ${message}\n`])
   }
 })
 
 t.test('without a command the help is printed to stderr, with exit code 2', async (t) => {
-  const { code, stdout, stderr } = await plantStore(t, []).untilEnded()
+  const { code, stdout, stderr } = await runTool(t, []).untilEnded()
   t.same([code, stdout], [2, ''])
   t.match(stderr, /^Usage: plant-store COMMAND/)
 })
 
 t.test('a missing file is reported by its name', async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'plants.db')}`
-  const { code, stdout, stderr } = await plantStore(t, ['plants', 'import', 'none.jsonl'], { STORE_URL }).untilEnded()
+  const { code, stdout, stderr } = await runTool(t, ['plants', 'import', 'none.jsonl'], { STORE_URL }).untilEnded()
   t.same([code, stdout, stderr], [1, '', 'plant-store: none.jsonl does not exist\n'])
 })
 
 t.test('a reader that closes its pipe is no error', async (t) => {
-  const { child, untilEnded } = plantStore(t, ['--help'])
+  const { child, untilEnded } = runTool(t, ['--help'])
   child.stdout.destroy()
   t.match(await untilEnded(), { code: 0, signal: null, stderr: '' })
 })
@@ -98,7 +97,7 @@ t.test('a Node version below that of package.json is rejected', async (t) => {
 })
 
 t.test('plant-store reports an old Node in one line before it uses newer features', async (t) => {
-  const { code, stdout, stderr } = await run(t, 'src/cli/main.ts', oldNode, ['serve']).untilEnded()
+  const { code, stdout, stderr } = await runTool(t, ['serve'], oldNode).untilEnded()
   t.same([code, stdout, stderr], [1, '', 'plant-store: Node 18.20.8 is too old; use Node 20.19.0 or newer\n'])
 })
 
@@ -137,7 +136,7 @@ const command = (args: string[], environment: Record<string, string>) =>
   })
 
 const runToken = (t: Test, environment: Record<string, string>, ...args: string[]) =>
-  run(t, 'src/cli/main.ts', environment, ['token', ...args])
+  runTool(t, ['token', ...args], environment)
 
 const namesOf = async (file: string) => (await readTokens(file)).map(({ name }) => name)
 
@@ -234,7 +233,7 @@ t.test('the token file comes from the option, the environment or tokens.json', a
   await create('b', { TOKENS_FILE: one }, '--file', two)
   t.same(await namesOf(one), ['a'])
   t.same(await namesOf(two), ['b'])
-  const here = run(t, resolve('src/cli/main.ts'), { TOKENS_FILE: '' }, ['token', 'create', '--name', 'c'], directory)
+  const here = runTool(t, ['token', 'create', '--name', 'c'], { TOKENS_FILE: '' }, directory)
   t.hasStrict(await here.untilEnded(), { code: 0, stderr: 'tokens.json: the token of c does not expire\n' })
   t.same(await namesOf(join(directory, 'tokens.json')), ['c'])
 })

@@ -15,8 +15,8 @@ import { openForReading, openStore } from '../../src/store/open.ts'
 import type { StoredPlant } from '../../src/store/plant-store.ts'
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { requireSqlite } from '../support/better-sqlite.ts'
-import { run } from '../support/child-process.ts'
 import { exactly, usageError } from '../support/exact-pattern.ts'
+import { runTool } from '../support/service-code.ts'
 import { runPlants } from './run-plants.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
@@ -120,7 +120,7 @@ t.test('a writer can reset the write-ahead log during an export', async (t) => {
 t.test('a reader that closes its pipe ends an export silently', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   makeStore(path, ...Array.from({ length: 50_000 }, (_, id) => BigInt(id)))
-  const { child, untilEnded } = run(t, 'src/cli/main.ts', { STORE_URL: `sqlite:${path}` }, ['plants', 'export'])
+  const { child, untilEnded } = runTool(t, ['plants', 'export'], { STORE_URL: `sqlite:${path}` })
   child.stdout.once('data', () => child.stdout.destroy())
   t.match(await untilEnded(), { code: 1, signal: null, stderr: '' })
 })
@@ -213,7 +213,7 @@ t.test('an import needs the file for itself, and reports its plants at SIGINT', 
   const path = join(t.testdir({}), 'plants.db')
   const url = `sqlite:${path}`
   makeStore(path)
-  const { child, stop, find } = run(t, 'src/cli/main.ts', { STORE_URL: url }, ['plants', 'import'])
+  const { child, stop, find } = runTool(t, ['plants', 'import'], { STORE_URL: url })
   child.stdin.write(Array.from({ length: 1_000 }, (_, id) => lineOf(id)).join(''))
   await until(() => idsIn(path).length === 1_000, 'the batch to be created')
   const message = exactly(`STORE_URL is "${url}": it is in use by another process`)

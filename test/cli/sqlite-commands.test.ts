@@ -17,14 +17,14 @@ import { openForReading, openStore } from '../../src/store/open.ts'
 import { Database, hideSqlite, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
 import { exactly, usageError } from '../support/exact-pattern.ts'
+import { runTool } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { runPlants } from './run-plants.ts'
 import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
 
 requireSqlite(t)
 
-const plantStore = (t: Test, STORE_URL: string, ...args: string[]) =>
-  run(t, 'src/cli/main.ts', { STORE_URL }, args).untilEnded()
+const plantStore = (t: Test, STORE_URL: string, ...args: string[]) => runTool(t, args, { STORE_URL }).untilEnded()
 
 t.test('check reports a sound file, in use or not, and leaves nothing behind', async (t) => {
   const directory = t.testdir({})
@@ -98,7 +98,7 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   const load = (async () => {
     while (!ended) await store.create({ id: BigInt(created++), name: 'a' })
   })()
-  const { code, stdout } = await run(t, 'src/cli/main.ts', { STORE_URL }, ['backup', target]).ended
+  const { code, stdout } = await runTool(t, ['backup', target], { STORE_URL }).ended
   ended = true
   await load
   await store.close()
@@ -180,7 +180,7 @@ t.test("a backup without a running service leaves no journal and does not change
 })
 
 const command = (t: Test, source: string, STORE_URL: string) =>
-  run(t, 'src/cli/main.ts', { STORE_URL }, ['restore', source]).untilEnded()
+  runTool(t, ['restore', source], { STORE_URL }).untilEnded()
 
 t.test('a service serves the plants of the backup, and no later ones', async (t) => {
   const directory = t.testdir({})

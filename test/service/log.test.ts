@@ -9,7 +9,7 @@ import { freePort } from '../../scripts/system/free-port.ts'
 import { until } from '../../scripts/system/poll.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { httpRequest } from '../support/http-request.ts'
-import { builtCode, forSourceAndBundle, sourceCode } from '../support/service-code.ts'
+import { builtCode, coveredCode, forSourceAndBundle } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
 import { fillPipe, onTerminal, terminalSkipReason, unreadPipe } from '../support/terminal.ts'
 import { authorization, token } from '../support/test-app.ts'
@@ -36,7 +36,7 @@ const lines = (text: string): Record<string, unknown>[] =>
     .filter(({ msg }) => !msg.startsWith('Server listening'))
 
 t.test('each request gets one JSON line whose level reflects its outcome', async (t) => {
-  const { create, end, url } = await start(t, {}, sourceCode)
+  const { create, end, url } = await start(t, {}, coveredCode)
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await create(1, { 'x-request-id': 'mine', traceparent })
   const made = await create(1, { authorization: 'Bearer wrong' })
@@ -84,7 +84,7 @@ t.test('request lines can be switched off or limited to rejections', async (t) =
     [{ ACCESS_LOG: 'off' }, []],
     [{ LOG_LEVEL: 'warn' }, [401]],
   ] as const) {
-    const { create, end } = await start(t, environment, sourceCode)
+    const { create, end } = await start(t, environment, coveredCode)
     await create(1)
     await create(1, { authorization: 'Bearer wrong' })
     t.same(
@@ -105,7 +105,7 @@ t.test('a failure is logged with its cause and nothing else of the thrown value'
       import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
       export const open = async () => anyStore({ create: async ({ id }) => { throw causes[id]() } })`,
   })
-  const { create, end } = await start(t, { STORE_URL: `module:${directory}/store.mjs` }, sourceCode)
+  const { create, end } = await start(t, { STORE_URL: `module:${directory}/store.mjs` }, coveredCode)
   const ids = [await create(1), await create(2), await create(3)]
   const text = await end()
   t.notMatch(text, /canary/)
@@ -221,7 +221,7 @@ const places: Record<string, Place> = {
     terminal: 'apart',
     skip: terminalSkipReason,
     end: '1',
-    command: sourceCode.command,
+    command: coveredCode.command,
   },
   'lines of JSON on a terminal': {
     format: 'json',

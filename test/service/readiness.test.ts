@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/poll.ts'
 import { requireSqlite } from '../support/better-sqlite.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
-import { builtCode, type ServiceCode, sourceCode } from '../support/service-code.ts'
+import { builtCode, coveredCode, type ServiceCode } from '../support/service-code.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
 import { storeWith } from '../support/store-module.ts'
 
@@ -15,7 +15,7 @@ const start = (t: Test, members: string, environment = {}, code = builtCode) =>
 
 t.test('the readiness metric follows the store without a request to /readyz', async (t) => {
   const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
-  const service = await start(t, members, {}, sourceCode)
+  const service = await start(t, members, {}, coveredCode)
   t.equal(await readyMetric(service), '1')
   const flag = join(t.testdirName, 'flag')
   writeFileSync(flag, '')
@@ -88,7 +88,7 @@ async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages:
 }
 
 t.test('a removed file is noticed without a write, and the service recovers once it is back', async (t) => {
-  const service = await startSqlite(t, sourceCode)
+  const service = await startSqlite(t, coveredCode)
   t.equal(await service.create(), 200)
   renameSync(service.path, `${service.path}.away`)
   await readyBecomes(service, '0')
@@ -110,7 +110,7 @@ t.test(
   'a disk that rejects writes makes the service unready, with and without writes',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
-    // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `sourceCode`, does not.
+    // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `coveredCode`, does not.
     const service = await startSqlite(t, builtCode)
     const { pid } = service.child
     const limitFiles = (bytes: string) => {

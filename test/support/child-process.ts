@@ -97,8 +97,12 @@ export const oldNode = {
 }
 
 /** Runs a TypeScript module in a child process with coverage; kills it when the test ends. */
-export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
-  const running = spawnProcess([...nodeCommand(module), ...args], { cwd, env: environment })
+export const run = (t: Test, module: string, environment?: Record<string, string>, args: string[] = [], cwd?: string) =>
+  runCommand(t, [...nodeCommand(module), ...args], environment, cwd)
+
+/** Runs a command in a child process; kills it when the test ends. */
+export function runCommand(t: Test, command: string[], environment: Record<string, string> = {}, cwd = '.') {
+  const running = spawnProcess(command, { cwd, env: environment })
   t.teardown(() => running.signal('SIGKILL'))
   return { ...running, child: running.child as ChildProcessWithoutNullStreams }
 }

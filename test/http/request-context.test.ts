@@ -205,7 +205,9 @@ t.test('an error of a plugin with a status from 400 to 499 keeps its status and 
 t.test('the status of an error is that of its name, another one that is given, or 500', async (t) => {
   t.equal(new ContractError('notJson', 'no').statusCode, 400)
   t.equal(new ContractError('idTaken', 'taken', {}, 409).statusCode, 409)
+  // @ts-expect-error A name that the service does not have needs a status.
   t.equal(new ContractError('idTaken', 'taken').statusCode, 500)
+  t.equal(new ContractError('notImplemented', 'later').statusCode, 501)
 })
 
 t.test('a contract error rejects headers that HTTP does not allow', async (t) => {

@@ -124,7 +124,7 @@ t.test('the last working service serves until a changed document with its handle
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}\/\/)/ms.exec(complaint) ?? []
   t.match(
     handlers,
-    /async listPlants\(\) \{\n {4}\/\/ The example of the document\.\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+    /async listPlants\(\): ReturnType<.*> \{\n {4}\/\/ The example of the document\.\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
   )
   t.match(handlers, /\/\/ GET \/plants\/\{plant-id\} takes path\['plant-id'\]\n {2}async getPlant\(/)
 

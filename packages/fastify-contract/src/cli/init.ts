@@ -129,7 +129,7 @@ type Written = {
 function summary({ directory, copies, files, handlers, errors, compiled }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
-    .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
+    .map((handler) => /^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
@@ -138,11 +138,11 @@ function summary({ directory, copies, files, handlers, errors, compiled }: Writt
     '',
     handlers.length === 0
       ? 'The document has no operations.'
-      : `${handlers.length - missing.length} of ${handlers.length} operations respond with the examples of the document.`,
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond with their example, or without a body.`,
     ...(skipped.length === 0
       ? []
       : [
-          `${skippedOperations(skipped).length} more cannot be served as the document describes them, and respond with 501:`,
+          `Not counted: ${skippedOperations(skipped).length} that cannot be served as the document describes them; these respond with 501:`,
           ...firstOf(
             skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`),
             5,
@@ -160,6 +160,7 @@ function summary({ directory, copies, files, handlers, errors, compiled }: Writt
       : [
           'Errors are plain text, because the document describes members that only you can fill:',
           ...firstOf(distinct(errors.reasons), 10, '  '),
+          'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
         ]),
     ...(warnings.length > 1 ? [`npm run generate prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),

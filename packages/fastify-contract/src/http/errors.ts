@@ -23,23 +23,21 @@ export const serviceErrors = {
   tooManyRequests: { error: 42900, meaning: 'Too many requests' },
   headersTooLarge: { error: 43100, meaning: 'The header section is too large' },
   internal: { error: 50000, meaning: 'Internal error' },
+  notImplemented: { error: 50100, meaning: 'The operation is not implemented' },
   unavailable: { error: 50300, meaning: 'The service is temporarily unavailable' },
 }
 
 /** The name of an error that the service itself sends. */
 export type ErrorName = keyof typeof serviceErrors
 
-/** Returns the status of an error by its name; 500 for a name that is not in the table. */
-function statusOf(kind: string): number {
-  // Handlers throw this error until they are written.
-  if (kind === 'notImplemented') return 501
-  return Object.hasOwn(serviceErrors, kind) ? Math.trunc(serviceErrors[kind as ErrorName].error / 100) : 500
-}
+const isErrorName = (kind: string): kind is ErrorName => Object.hasOwn(serviceErrors, kind)
+
+const statusOf = (kind: ErrorName): number => Math.trunc(serviceErrors[kind].error / 100)
 
 /**
  * An error with its own response. When it is thrown while a request is handled, the client gets its status, its headers
- * and a body with its message, and with the number that the document has for `kind` in x-error-numbers. `kind` is an
- * ErrorName or another name of that table. The constructor throws a TypeError for a header that HTTP does not allow
+ * and a body with its message, and with the number that the document has for `kind` in x-error-numbers. An ErrorName
+ * has a status; any other name needs one. The constructor throws a TypeError for a header that HTTP does not allow
  * (RFC 9110 section 5): Node.js would throw when the response is written, too late for an error body.
  */
 export class ContractError extends Error {
@@ -48,7 +46,14 @@ export class ContractError extends Error {
   readonly headers: Record<string, string>
   readonly statusCode: number
 
-  constructor(kind: string, message: string, headers: Record<string, string> = {}, statusCode = statusOf(kind)) {
+  constructor(kind: ErrorName, message: string, headers?: Record<string, string>)
+  constructor(kind: string, message: string, headers: Record<string, string>, statusCode: number)
+  constructor(
+    kind: string,
+    message: string,
+    headers: Record<string, string> = {},
+    statusCode = isErrorName(kind) ? statusOf(kind) : 500,
+  ) {
     super(message)
     for (const [name, value] of Object.entries(headers)) {
       validateHeaderName(name)
@@ -85,7 +90,7 @@ type Coded = { code?: string; statusCode?: number; message?: string }
 const errorNameOf = (status: number): string =>
   status === 400
     ? 'invalid'
-    : (Object.keys(serviceErrors).find((kind) => statusOf(kind) === status) ?? `status${status}`)
+    : (Object.keys(serviceErrors).find((kind) => statusOf(kind as ErrorName) === status) ?? `status${status}`)
 
 /**
  * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of

@@ -102,6 +102,11 @@ export function recordError(context: RequestContext, error: number | undefined):
   if (!hasStatus(context)) (context as Mutable).error = error
 }
 
+/** Records the operation, the client and the error of a call that a request made within the server. */
+export function recordCall(context: RequestContext, { operation, client, error }: RequestContext): void {
+  Object.assign(context, { operation, client, error })
+}
+
 /** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
 export function recordEnd(context: RequestContext, status: number | undefined): void {
   if (status !== undefined && !hasStatus(context)) (context as Mutable).status = status

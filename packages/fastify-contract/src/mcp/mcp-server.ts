@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
 import { type CallParameters, type CallStyles, pairWriter, requestTarget } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
 import { ContractError } from '../http/errors.ts'
-import { contextOf } from '../http/request-context.ts'
+import { contextOf, recordCall } from '../http/request-context.ts'
 import { stringifyJson } from '../json/json-document.ts'
 
 /** An operation with `x-mcp: true`, as a tool. */
@@ -123,11 +123,12 @@ function toolCaller(app: FastifyInstance, { tools, nodes }: McpTable, request: F
         return failed((error as Error).message)
       }
       const taken = credentials.map((header) => [header, request.headers[header]]).filter(([, value]) => value)
-      const { statusCode, payload, headers } = await app.inject({
+      const { statusCode, payload, headers, raw } = await app.inject({
         ...call,
         remoteAddress: request.ip,
         headers: { ...call.headers, ...Object.fromEntries(taken), 'x-request-id': contextOf(request.raw).id },
       })
+      recordCall(contextOf(request.raw), contextOf(raw.req))
       // MCP clients begin to authorize after a 401 of the endpoint itself.
       if (statusCode === 401) {
         const challenge = { 'www-authenticate': String(headers['www-authenticate']) }

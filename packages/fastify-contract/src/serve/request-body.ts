@@ -243,7 +243,8 @@ function parsed(text: string | Buffer, name: string): JsonDocument {
 function validItem(document: JsonDocument, validate: Validate, name: string): unknown {
   const result = validate(document)
   if ('value' in result) return result.value
-  throw new ContractError(result.error.kind, `${name}: ${result.error.message}`)
+  const { kind, message, headers, statusCode } = result.error
+  throw new ContractError(kind, `${name}: ${message}`, headers, statusCode)
 }
 
 /**

@@ -126,7 +126,8 @@ function moreSpecificError(first: Error, second: Error): Error {
   // A 401 ranks lowest, so the other rejection is a 401 too, and both have challenges.
   const challenges = withoutRepeats(challengesOf(first as ContractError), challengesOf(second as ContractError))
   if (challenges === challengesOf(chosen)) return chosen
-  return new ContractError(chosen.kind, chosen.message, { ...chosen.headers, [challengeHeader]: challenges })
+  const headers = { ...chosen.headers, [challengeHeader]: challenges }
+  return new ContractError(chosen.kind, chosen.message, headers, chosen.statusCode)
 }
 
 /** Ranks by status; wrong credentials are more specific than missing ones. */

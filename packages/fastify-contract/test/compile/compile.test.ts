@@ -231,7 +231,8 @@ t.test(
       '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
       '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
     ]
-    const summary = '4 problems affect 3 of 5 operations; --skip-unsupported serves the others'
+    const summary =
+      '4 problems affect 3 of 5 operations; if you cannot correct them, --skip-unsupported serves the others'
     await t.rejects(compileDocument(document, 'a.yaml'), { message: `${lines.join('\n  ')}\n${summary}` })
   },
 )

@@ -3,7 +3,7 @@ import { diagnose } from '../../../../test/support/compiler.ts'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { ExactIntegers } from '../../src/compile/document/exact-integers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { handlerStubs, moduleFindings } from '../../src/compile/emit/handler-stubs.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -98,15 +98,35 @@ t.test('a new operation gets a handler that returns its example exactly', async 
   t.same(await stubs(document, documentOf({ old: {} })), [
     [
       String.raw`  // POST /0 takes body, query.id, query['plant-id'], query['a\u2028b']`,
-      '  async get() {',
+      "  async get(): ReturnType<Handlers<operations>['get']> {",
       '    // The example of the document.',
       String.raw`    return { status: 200, body: { id: 7n, 'x-y': null, tags: ['it\'s', '"\n', {}], count: 1 } }`,
       '  },',
     ].join('\n'),
-    "  // POST /2\n  async 'remove it'() {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
+    "  // POST /2\n  async 'remove it'(): ReturnType<Handlers<operations>['remove it']> {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
   ])
   t.equal((await stubs(document)).length, 3)
   t.same(await stubs(document, document), [])
+})
+
+t.test('in a new handler, a misspelt optional property is an error of its line', async (t) => {
+  const failure = json({ type: 'object', required: ['error'], properties: { error: text, message: text } })
+  const compiled = await compileDocument(
+    documentOf({ get: { responses: { ...done.responses, 404: failure } } }),
+    'a.yaml',
+  )
+  const [stub = ''] = handlerStubs(compiled, undefined)
+  const module = (response: string) =>
+    [
+      "import type { Handlers } from './handler-types.js'",
+      "import type { operations } from './new-operations.d.ts'",
+      `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
+    ].join('\n')
+  const texts = ["{ status: 404, body: { error: 'a', massage: 'b' } }", '{ status: 403, body: undefined }'].map(module)
+  for (const text of texts) {
+    const [finding] = moduleFindings(text, compiled.files['api.d.ts'] as string)
+    t.match(text.slice(finding?.start), /^(massage|status)/)
+  }
 })
 
 t.test('without made values, a handler whose response has no example responds with 501', async (t) => {

@@ -39,14 +39,19 @@ export function diagnosePrinted(documents: Served[]): string[] {
   )
 }
 
-/** Loads the printed handlers of a document; without the typed head their text is JavaScript. */
+/** Loads the printed handlers of a document; without their types they are JavaScript. */
 export async function printedHandlers(
   { name, handlers }: Served,
   directory: string,
 ): Promise<Record<string, AnyHandler>> {
   const path = join(directory, `${name.replaceAll('/', '-')}.mjs`)
   // No call gets an invalid example, so the error of the handlers without one need not be that of the engine.
-  writeFileSync(path, `class ContractError extends Error {}\nexport const handlers = {\n${handlers.join('\n')}\n}\n`)
+  writeFileSync(
+    path,
+    `class ContractError extends Error {}\nexport const handlers = {\n${handlers.join('\n').replaceAll(returnType, ' {')}\n}\n`,
+  )
   const module: { handlers: Record<string, AnyHandler> } = await import(pathToFileURL(path).href)
   return module.handlers
 }
+
+const returnType = /: ReturnType<Handlers<operations>\[.*\]> \{$/gm

@@ -77,8 +77,13 @@ const authorization = 'Bearer a-token-of-the-tests-0123456789-abcdef'
 /** Serves the document with its tools; returns the URL of the endpoint and what the handlers received. */
 async function serve(t: Test, options: Partial<McpOptions> = {}) {
   const received: unknown[] = []
+  const observed: object[] = []
   const app = createServer<never>({
     contract: { routes },
+    observer: {
+      begin() {},
+      end: ({ operation, client, status, error }) => observed.push({ operation, client: client?.name, status, error }),
+    },
     handlers: {
       async addPet({ body }: { body: { id: bigint; name: string } }) {
         received.push(body)
@@ -102,7 +107,7 @@ async function serve(t: Test, options: Partial<McpOptions> = {}) {
   app.register(mcpServer, { table, ...options })
   t.teardown(() => app.close())
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.path ?? '/mcp'}`
-  return { app, url, received }
+  return { app, url, received, observed }
 }
 
 /** Connects the client of the official SDK. */
@@ -236,6 +241,23 @@ t.test('a call without valid credentials is a 401 of the endpoint, with the chal
     t.match(response.headers.get('www-authenticate'), /^Bearer realm="Pets"/)
   }
   t.same(received, [])
+})
+
+t.test('the log and the metrics name the operation, the client and the error of a call', async (t) => {
+  const { url, observed } = await serve(t)
+  const call = await connect(t, url)
+  observed.length = 0
+  await call('listNames')
+  await call('addPet', { body: { id: '0', name: 'a' } })
+  await t.rejects((await connect(t, url, {}))('listNames'))
+  t.match(
+    observed.filter((each) => 'operation' in each && each.operation !== undefined),
+    [
+      { operation: 'listNames', client: 'token-1', status: 200, error: undefined },
+      { operation: 'addPet', client: 'token-1', status: 200, error: 40003 },
+      { operation: 'listNames', client: undefined, status: 401, error: 40101 },
+    ],
+  )
 })
 
 t.test('pages of other origins are rejected against DNS rebinding', async (t) => {

@@ -124,5 +124,6 @@ export const occurrences: Record<ErrorName, Occurrence> = {
   tooManyRequests: { ends: always },
   headersTooLarge: { ends: always, occurs: 'before' },
   internal: { ends: always, occurs: 'both' },
+  notImplemented: {},
   unavailable: { ends: always, occurs: 'both' },
 }

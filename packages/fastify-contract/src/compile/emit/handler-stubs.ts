@@ -127,9 +127,11 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
     ...(requestBody !== undefined && hasSeveralTypes(requestBody) ? ['contentType'] : []),
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
+  // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
+  const result = `ReturnType<Handlers<operations>[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
-    `  async ${quotedName(operationId)}() {`,
+    `  async ${quotedName(operationId)}(): ${result} {`,
     ...statements.map((statement) => `    ${statement}`),
     '  },',
   ].join('\n')

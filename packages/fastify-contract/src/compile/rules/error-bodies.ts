@@ -12,7 +12,7 @@ import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 
 /** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
-const messages = ['the request does not match its schema', 'body/name must be a string; '.repeat(40)]
+const messages = ['an example of a message', 'body/name must be a string; '.repeat(40)]
 
 /** The maximum number of characters of a body in a problem line. */
 const maxShown = 200

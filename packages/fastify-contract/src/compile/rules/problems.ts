@@ -50,7 +50,7 @@ function summaryOf(problems: Problem[], document: Document): string {
   if (problems.some(({ operations }) => operations.length === 0)) return `${count} the whole document`
   const lost = new Set(problems.flatMap(({ operations }) => operations)).size
   const all = operationReaches(document).length
-  const fix = lost < all ? '; --skip-unsupported serves the others' : ''
+  const fix = lost < all ? '; if you cannot correct them, --skip-unsupported serves the others' : ''
   const kind =
     Object.keys(Object((document as { webhooks?: Node }).webhooks)).length > 0
       ? 'operations and webhooks'

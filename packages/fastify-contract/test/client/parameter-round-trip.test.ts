@@ -62,9 +62,9 @@ const byContent = (['path', 'query', 'header'] as const).flatMap((place) => [
   { in: place, content: { 'application/json': { schema: { additionalProperties: int64 } } } },
   { in: place, content: { 'text/plain': { schema: string } } },
 ])
-// Without deepObject, the client writes each object as JSON.
-const listed = { in: 'query', style: 'form', explode: true, schema: rows } as const
-const operations: Operation[] = [...described, listed, ...byContent].map((parameter, index) => ({
+// The client writes each item of the list as JSON, and the object with names in brackets.
+const inForm = [rows, nested].map((schema) => ({ in: 'query', style: 'form', explode: true, schema }) as const)
+const operations: Operation[] = [...described, ...inForm, ...byContent].map((parameter, index) => ({
   path: parameter.in === 'path' ? `/${index}/{value}` : `/${index}`,
   parameter: { name: 'value', ...parameter, required: true },
 }))

@@ -72,6 +72,9 @@ t.test('every unsupported feature is reported with its location and a fix', asyn
   t.same(parameter({ explode: false, schema: { type: 'array', items: { type: 'object' } } }), [
     `${p} its style cannot write an array of objects or arrays; use style deepObject, or describe it by content with application/json`,
   ])
+  t.same(parameter({ in: 'cookie', schema: { type: 'object', properties: { a: { type: 'array' } } } }), [
+    `${p} its style cannot write the objects or arrays in it; describe it by content with application/json`,
+  ])
   t.same(problems({ responses: { 'x-more': {} } }, { openapi: '3.0.3' }), [
     `${at}: has no response; add one, such as 204`,
   ])
@@ -280,6 +283,27 @@ t.test('a format that is not exact gives a warning, and an exclusive limit of 3.
     '#/components/schemas/Any/format: uint64 is exact for the type integer only; use that, since numbers are rounded',
   ])
   t.same(rejected, ['#/components/schemas/Limit/exclusiveMinimum: must be a number since OpenAPI 3.1; correct it'])
+})
+
+t.test('a name with examples only, which is no media type, is ignored beside one, with a warning', async (t) => {
+  const of = (content: object) => {
+    const get = { operationId: 'a', responses: { 200: { description: 'd', content } } }
+    return checkDocument(document({ openapi: '3.0.3', paths: { '/a': { get } } }))
+  }
+  const code = { code: { examples: { one: { value: 1 } } } }
+  const at = '#/paths/~1a/get/responses/200/content'
+  t.same(of({ 'text/plain': {}, ...code, tag: { example: 1 } }), {
+    rejected: [],
+    warnings: ['code', 'tag'].map(
+      (name) => `${at}/${name}: is not a media type, so it is ignored; name each media type`,
+    ),
+  })
+  for (const content of [
+    code,
+    { 'text/plain': {}, code: { ...code.code, schema: {} } },
+    { 'text/plain': {}, code: {} },
+  ])
+    t.same(of(content).rejected, [`${at}: code is not a media type; use one such as text/plain`])
 })
 
 t.test('application/*+json is ignored beside application/json, with a warning', async (t) => {

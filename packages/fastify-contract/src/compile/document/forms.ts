@@ -69,7 +69,8 @@ function queryField(document: Document, { name, schema, encoding }: FormProperty
   const { style = 'form', explode } = encoding
   const value = serializedValue(document, { name, schema, style, ...(explode !== undefined && { explode }) })
   const mediaTypes = mediaTypesOf(encoding)
-  if (isStyled(encoding) || !(isJson(mediaTypes) || (mediaTypes.length === 0 && value.kind === 'object'))) return value
+  const isObject = typesOf(document, schema).types.includes('object')
+  if (isStyled(encoding) || !(isJson(mediaTypes) || (mediaTypes.length === 0 && isObject))) return value
   return { ...serializedValue(document, { name, style }), kind: 'json' }
 }
 

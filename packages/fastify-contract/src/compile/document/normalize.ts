@@ -74,7 +74,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
       ? transforms
       : { schema: (schema) => withoutKeys(schema, ['nullable']), components: withRecursion }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
-    withoutSuffixRange((changes[kind]?.(node) ?? node) as Node)
+    withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
     requestBody: withContent('requestBody'),
@@ -85,14 +85,28 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
 }
 
 /** No range of RFC 9110, but ASP.NET writes it beside application/json. */
-export const suffixRange = 'application/*+json'
+const suffixRange = 'application/*+json'
 
-const withoutSuffixRange = (body: Node): Node =>
-  hasSuffixRange(body) ? { ...body, content: withoutKeys(body.content as Node, [suffixRange]) } : body
+function withoutNonTypes(body: Node): Node {
+  const names = nonTypes(body)
+  return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
+}
 
-/** Returns whether the content of a body has the range `suffixRange` in vain. */
-export const hasSuffixRange = ({ content }: Node): boolean =>
-  Object.hasOwn(Object(content), suffixRange) && Object.hasOwn(Object(content), 'application/json')
+/**
+ * Returns the names in the content of a body that are ignored beside media types: `suffixRange` beside JSON, and names
+ * without a slash that have examples only, such as those of properties.
+ */
+export function nonTypes({ content }: Node): string[] {
+  const held: [string, unknown][] = Object.entries(Object(content))
+  const hasJson = held.some(([name]) => name === 'application/json')
+  const hasTypes = held.some(([name]) => name.includes('/'))
+  const hasOnlyExamples = (media: unknown) => isNode(media) && /^examples?$/.test(Object.keys(media).join())
+  return held
+    .filter(([name, media]) =>
+      name === suffixRange ? hasJson : hasTypes && !name.includes('/') && hasOnlyExamples(media),
+    )
+    .map(([name]) => name)
+}
 
 /**
  * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:

@@ -30,6 +30,7 @@ export function serializedValue(
   { name, schema, style, explode = isExploded(style) }: Styled,
 ): SerializedValue {
   const { types, items } = typesOf(document, schema)
+  if (hasNestedProperties(document, schema, { style, explode })) style = 'deepObject'
   const text = { name, key: name, style, explode } as Pick<SerializedValue, 'name' | 'key' | 'style' | 'explode'>
   if (style === 'deepObject' || (style === 'form' && explode && !types.includes('object') && isNested(items))) {
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
@@ -49,6 +50,20 @@ export function serializedValue(
     properties: Object.fromEntries(properties),
     ...(style === 'form' && explode && isOpen(document, schema) && { acceptsAnyName: true }),
   }
+}
+
+/**
+ * Returns whether a value is an exploded object with objects or arrays in it, which the style form cannot write. It is
+ * read as in the style deepObject.
+ */
+export function hasNestedProperties(
+  document: Document,
+  schema: Schema | undefined,
+  { style, explode }: { style: string; explode: boolean },
+): boolean {
+  if (style !== 'form' || !explode || !typesOf(document, schema).types.includes('object')) return false
+  const named = propertyNames(document, schema).flatMap((name) => propertyTypes(document, schema, name))
+  return [...named, ...otherTypes(document, schema)].some(isNested)
 }
 
 /** Returns whether some of the types have members or items. */

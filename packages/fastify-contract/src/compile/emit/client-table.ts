@@ -15,7 +15,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { isExploded } from '../document/styled-values.ts'
+import { hasNestedProperties, isExploded } from '../document/styled-values.ts'
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */
@@ -100,7 +100,8 @@ export function parameterStyle(document: Document, parameter: Parameter): Parame
   }
   const usual = defaultStyles[parameter.in]
   if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
-  const { style = usual, explode = isExploded(style) } = parameter
+  const { schema, style = usual, explode = isExploded(style) } = parameter
+  if (hasNestedProperties(document, schema, { style, explode })) return { style: 'deepObject' }
   return { ...(style !== usual && { style }), ...(explode !== isExploded(style) && { explode }) }
 }
 

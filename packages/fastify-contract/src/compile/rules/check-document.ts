@@ -14,7 +14,7 @@ import {
 import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, hasSuffixRange, ignoredBodies, partStyles, suffixRange } from '../document/normalize.ts'
+import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -111,8 +111,10 @@ function checkIgnored(published: Document, { warn }: Report): void {
           `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
         )
     }
-    if ((kind === 'requestBody' || kind === 'response') && hasSuffixRange(node))
-      warn(join(pointer, 'content', suffixRange), 'is not a media type, so it is ignored; name each media type')
+    if (kind === 'requestBody' || kind === 'response') {
+      for (const name of nonTypes(node))
+        warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
+    }
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
     if (kind === 'document' || kind === 'pathItem' || kind === 'operation') checkServers(node, pointer)

@@ -73,8 +73,10 @@ const styles = {
 /** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
 const delimited = ['spaceDelimited', 'pipeDelimited']
 
-function styleProblems({ in: location, explode }: Parameter, value: SerializedValue) {
+function styleProblems({ in: location, explode, style: given }: Parameter, value: SerializedValue) {
   const { style, kind, types, properties = {} } = value
+  if (!styles[location].includes(style) && given !== style)
+    return [`its style cannot write the objects or arrays in it; ${useContent}`]
   if (!styles[location].includes(style))
     return [`style ${style} is not supported in ${location}; use ${styles[location].join(' or ')}`]
   const problems = []

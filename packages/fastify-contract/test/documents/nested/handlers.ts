@@ -66,6 +66,10 @@ const queries: Call[] = [
   { ...get('sort[0]={}&sort[0][by]=a'), ...invalid(/"query\/sort must have 0 either as one value or with members/) },
   { ...get('sort[0][by]=a&sort[1][by]=b&sort[2][by]=c'), ...invalid(/"query\/sort must NOT have more than 2 items/) },
   { ...get(`sort[0]${'[then]'.repeat(16)}=1`), ...invalid(/at most 16 levels of brackets/) },
+  {
+    ...get('match[size][gt]=9007199254740993&match[limit]=1&limit=2'),
+    ...read('{"limit":2,"match":{"size":{"gt":9007199254740993},"limit":1}}'),
+  },
   { ...get('created[gt]=x'), ...invalid(/"query\/created/) },
   {
     ...get('created=1&created[gt]=1'),
@@ -95,6 +99,7 @@ const forms: Call[] = [
     ...post(`discounts=${encodeURIComponent('{"id":9007199254740993}')}&discounts={"id":1}`),
     ...read('{"amount":1,"discounts":[{"id":9007199254740993},{"id":1}],"quantities":[]}'),
   },
+  { ...post('shape={"corners":[1]}'), ...read('{"amount":1,"shape":{"corners":[1]},"quantities":[]}') },
   { ...post('discounts[0][id]=1'), ...read('{"amount":1,"discounts":[{"id":1}],"quantities":[]}') },
   { ...post('metadata[0]=a&metadata[k%26]=5'), ...read('{"amount":1,"metadata":{"0":"a","k&":"5"},"quantities":[]}') },
   {

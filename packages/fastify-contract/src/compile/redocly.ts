@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,8 @@ import { dirname, join as joinPaths, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { sourceTexts } from './document/source-files.ts'
+import { fileReference, sourceTexts } from './document/source-files.ts'
+import { memberOf, walk } from './document/walk-document.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -87,6 +88,8 @@ export async function lintCorrectness(path: string): Promise<LintProblem[]> {
 
 /** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
 export async function bundle(path: string, rules?: string): Promise<Document> {
+  const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(path)
+  if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]
   return JSON.parse(await onFiles(path, (local) => redocly('bundle', local, '--ext=json', '--force', ...config)))
 }
@@ -112,6 +115,37 @@ async function onFiles<Result>(path: string, run: (path: string) => Promise<Resu
     return JSON.parse(result.replaceAll(`${own}/`, '').replaceAll(relative('.', directory), relative('.', '/')))
   } finally {
     await rm(directory, { recursive: true })
+  }
+}
+
+/** The files with decorators, which the bundler applies. */
+const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
+
+/** Matches an example in a file, and the mapping of a discriminator that names a file. */
+const otherFile = /"externalValue"|"mapping"\s*:\s*\{[^{}]*:\s*"[^"#]*[./]/
+
+/** The first members of a bundled document, in their order. */
+const firstMembers =
+  'openapi info jsonSchemaDialect servers security tags externalDocs paths webhooks components'.split(' ')
+
+/**
+ * Returns a document of one JSON file as the bundler does, which takes a second for a large document; undefined for any
+ * other document, for an invalid one, and for one with a reference instead of plain data, which the bundler replaces.
+ */
+function wholeDocument(path: string): Document | undefined {
+  const text = path.endsWith('.json') && existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (text.search(fileReference) !== -1 || otherFile.test(text)) return undefined
+  try {
+    const given = { components: {}, ...JSON.parse(text) }
+    let isBundled = true
+    walk(given, 'document', '#', (node, kind) => {
+      for (const [name, value] of kind === 'example' ? [] : Object.entries(node))
+        if (typeof Object(value).$ref === 'string' && memberOf(kind, name) === undefined) isBundled = false
+    })
+    const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
+    return isBundled ? (Object.fromEntries(members.map((name) => [name, given[name]])) as Document) : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -115,6 +115,37 @@ t.test(
   },
 )
 
+t.test('a document of one JSON file is read as the bundler writes it', async (t) => {
+  const withExample = (example: object) => {
+    const content = { 'a/b': { schema: { $ref: '#/components/schemas/A' } }, 'a/c': example }
+    return documentOf(
+      { '/a': { get: { responses: { 200: { description: '', content } } } } },
+      { components: { schemas: { A: {} } } },
+    )
+  }
+  const directory = t.testdir({
+    'whole.json': JSON.stringify({
+      paths: { '/a': { $ref: '#/paths/~1b' }, '/b': { get: { responses, 'x-a': [{ $ref: '#/info' }] } } },
+      info: { title: 'a', version: '1' },
+      'x-b': 1,
+      openapi: '3.1.0',
+    }),
+    'data.json': JSON.stringify(withExample({ example: { $ref: '#/info' } })),
+    'example.json': JSON.stringify(withExample({ examples: { a: { value: { $ref: '#/info' } } } })),
+    'file.json': JSON.stringify(documentOf({ '/a': { $ref: 'item.json' } })),
+    'item.json': JSON.stringify({ get: { responses } }),
+  })
+  for (const name of ['whole.json', 'example.json']) {
+    const path = join(directory, name)
+    const expected = JSON.parse(await redocly('bundle', path, '--ext=json'))
+    t.equal(JSON.stringify(await bundle(path)), JSON.stringify(expected), name)
+  }
+  for (const name of ['data.json', 'file.json']) {
+    const bundled = await bundle(join(directory, name))
+    t.notMatch(JSON.stringify(bundled), /"(?:#.info|item\.json)"/, `the bundler replaces the reference of ${name}`)
+  }
+})
+
 t.test('linter messages contain no notice about the Node version', async (t) => {
   await t.rejects(redocly('bundle', 'missing.yaml'), { message: /^(?!.*[╔║╚]).*missing\.yaml/s })
 })

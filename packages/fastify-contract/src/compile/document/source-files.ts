@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { decoded } from './json-pointer.ts'
 
 /** Matches a reference to another file, in YAML and in JSON, and captures what precedes its path, and its path. */
-const fileReference = /(["']?\$ref["']?\s*:\s*)(?:"([^"#]+)|'([^'#]+)|([^\s"'#,}{]+))/g
+export const fileReference = /(["']?\$ref["']?\s*:\s*)(?:"([^"#]+)|'([^'#]+)|([^\s"'#,}{]+))/g
 
 /** Matches the absolute URI that a document gives itself (OpenAPI 3.2 section 4.1.1), and captures it. */
 const selfUri = /["']?\$self["']?\s*:\s*["']?(https?:\/\/[^\s"'#,}]+)/

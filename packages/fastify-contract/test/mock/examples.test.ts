@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
-import { exampleOf, exampleResponse } from '../../src/compile/emit/examples.ts'
+import { exampleHeaders, exampleOf, exampleResponse } from '../../src/compile/emit/examples.ts'
 import { preferredResponse } from '../../src/mock/mock-server.ts'
 
 t.test('an example comes from the document or from the examples of its parts', async (t) => {
@@ -39,6 +39,18 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ type: 'object', minProperties: 1, additionalProperties: false }, {}],
   ]
   for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
+})
+
+t.test('an example has no optional Content-Encoding, since its body is not encoded', async (t) => {
+  const header = (value: string, required = false) => ({ required, schema: { type: 'string' }, example: value })
+  const headersOf = (headers: object) => {
+    const responses = { A: { headers } }
+    const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { responses } } as Document
+    return exampleHeaders(document, { ...responses.A, pointer: '#/components/responses/A' } as never)
+  }
+  t.same(headersOf({ 'content-Encoding': header('gzip'), 'X-A': header('a') }), { headers: { 'X-A': 'a' } })
+  t.same(headersOf({ 'Content-Encoding': header('gzip') }), {})
+  t.same(headersOf({ 'Content-Encoding': header('gzip', true) }), { headers: { 'Content-Encoding': 'gzip' } })
 })
 
 t.test(

@@ -78,10 +78,13 @@ function successOf({ responses }: Endpoint): { status: number; response: Located
   }
 }
 
-/** Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. */
+/**
+ * Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. Leaves out
+ * an optional Content-Encoding, because the example of a body is not encoded.
+ */
 export function exampleHeaders(document: Document, response: Located<Response>): Pick<HandlerResponse, 'headers'> {
   const shown = headersOf(document, response)
-    .filter(([name]) => isGiven(name))
+    .filter(([name, { required }]) => isGiven(name) && (required || name.toLowerCase() !== 'content-encoding'))
     .map(([name, header]) => {
       const value = exampleOfContent(document, header as WithExample)
       const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))

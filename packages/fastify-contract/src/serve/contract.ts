@@ -104,7 +104,7 @@ export type ServedPath = {
 
 /**
  * A parameter that distinguishes an operation from others with its method and path. A request of the operation has one
- * of the texts; without texts, it has the parameter.
+ * of the texts, in Content-Type without parameters; without texts, it has the parameter.
  */
 export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 

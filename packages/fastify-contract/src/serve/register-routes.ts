@@ -44,7 +44,8 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   }
   for (const { url, method, parameters } of unselectedMethods(described)) {
     const message = `${parameters.join(' and ')} must have the values of an operation of this path`
-    const unselected = inOrder([() => new ContractError('invalid', message)])
+    const isOfBody = parameters.join() === 'header/Content-Type'
+    const unselected = inOrder([() => new ContractError(isOfBody ? 'unsupportedMediaType' : 'invalid', message)])
     const route = { method, url, exposeHeadRoute: false, onRequest: unselected, handler: unselected as never }
     app.route({ ...constraintsAt(url), ...route })
   }

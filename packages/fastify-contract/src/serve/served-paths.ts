@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HTTPMethods } from 'fastify'
 import { decodedOrSame, parseQuery } from '../http/request-head.ts'
 import type { Selector, ServedOperation, ServedPath } from './contract.ts'
+import { essenceOf } from './media-types.ts'
 
 /** Returns the path of a request target in which delimiters are still encoded. */
 export const decodedPath = (target: string): string => decodeURI(target.replace(/[?#].*$/s, ''))
@@ -130,7 +131,10 @@ export function operationSelector(
     if (candidates.length === 0) return target
     const query = parseQuery(target.replace(/^[^?]*\??/, ''))
     const isGiven = ({ in: location, name, texts }: Selector): boolean => {
-      if (location === 'header') return texts?.includes(String(headers[name.toLowerCase()])) === true
+      if (location === 'header') {
+        const text = String(headers[name.toLowerCase()])
+        return texts?.includes(name === 'Content-Type' ? essenceOf(text) : text) === true
+      }
       const given = Object.hasOwn(query, name) ? (query[name] as string[]) : []
       if (texts === undefined) return given.length > 0
       return given.length === 1 && texts.includes(decodedOrSame(given[0] as string))

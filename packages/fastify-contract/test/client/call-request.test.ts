@@ -1,5 +1,5 @@
 import t from 'tap'
-import { expandPath, pairText, parameterPairs } from '../../src/client/call-request.ts'
+import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
@@ -260,9 +260,18 @@ t.test('a header is sent as it is', async (t) => {
   t.same(parameterPairs({ name: 'X-Tags', in: 'header' }, ['é', 'b c']), [['X-Tags', 'é,b c']])
 })
 
+t.test('a record separator begins each item of a JSON text sequence', async (t) => {
+  t.equal(
+    sentBody([{ id: 2n ** 63n - 1n }, 'a\nb'], 'application/json-seq').body,
+    '\x1e{"id":9223372036854775807}\n\x1e"a\\nb"\n',
+  )
+})
+
 t.test('a path is filled with encoded values', async (t) => {
   const pairs = parameterPairs({ name: 'id', in: 'path' }, '$&/ä')
   t.equal(expandPath('/plants/{id}/photo', pairs), '/plants/%24%26%2F%C3%A4/photo')
+  // The pairs of its query are parameters, and its fragment is not sent.
+  t.equal(expandPath('/plants/{id}?op=list&after={after}#x', pairs), '/plants/%24%26%2F%C3%A4')
 })
 
 t.test('an object is written in the style of its parameter', async (t) => {

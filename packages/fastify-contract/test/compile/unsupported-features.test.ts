@@ -158,6 +158,16 @@ t.test(
       `#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; ${apart}`,
     ])
     const shared = `#/paths/~1%23b/get: GET / is already served by another operation, since a request has no fragment; ${apart}`
+    const post = (operationId: string, ...types: string[]) => ({
+      post: {
+        operationId,
+        responses: { 204: {} },
+        ...(types.length > 0 && { requestBody: { content: Object.fromEntries(types.map((type) => [type, {}])) } }),
+      },
+    })
+    t.same(await rejection({ '/a#a': post('a', 'text/a', 'text/b'), '/a#b': post('b', 'text/c') }), [])
+    for (const types of [['text/a'], ['TEXT/b;c=d'], ['text/*'], []])
+      t.equal((await rejection({ '/a#a': post('a', 'text/a', 'text/b'), '/a#b': post('b', ...types) })).length, 1)
     for (const twins of [
       ['/?a=1', '/?a=1#b'],
       ['/?b&a=1', '/?a=1&b='],

@@ -1,6 +1,6 @@
-import type { Operation, RouteSchema, Routes, ServedOperation } from '../../serve/contract.ts'
+import type { Operation, RouteSchema, Routes, Selector, ServedOperation } from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
-import { kindOf } from '../../serve/media-types.ts'
+import { essenceOf, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
@@ -32,11 +32,36 @@ export function routesOf(document: Document): Routes {
   })
   return {
     info: { title, version },
-    operations: toldApart,
+    operations: withMediaTypes(toldApart),
     ...(keys.length > 0 && { apiKeyHeaders: keys }),
     errorNumbers: errorNumbersOf(document),
     schemas,
   }
+}
+
+/**
+ * Returns operations with their media types as selectors, where nothing else distinguishes them: the documents of Azure
+ * have one operation for JSON and another for bytes.
+ */
+function withMediaTypes(operations: Operation[]): Operation[] {
+  const mediaTypesOf = ({ schema }: Operation) => Object.keys(schema.body?.content ?? {}).map(essenceOf)
+  const groups = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    for (const key of routeKeys(operation).map((each) => each + JSON.stringify(operation.selectors)))
+      groups.set(key, [...(groups.get(key) ?? []), operation])
+  }
+  const apart = new Set(
+    Array.from(groups.values()).flatMap((group) => {
+      const all = group.flatMap(mediaTypesOf)
+      const areDistinct = new Set(all).size === all.length && !all.some(isRange)
+      return group.length > 1 && areDistinct && group.every(({ schema }) => schema.body) ? group : []
+    }),
+  )
+  return operations.map((operation) => {
+    const { selectors = [] } = operation
+    const ofBody: Selector = { in: 'header', name: 'Content-Type', texts: mediaTypesOf(operation) }
+    return apart.has(operation) ? { ...operation, selectors: [...selectors, ofBody] } : operation
+  })
 }
 
 /** Returns what the router knows of an operation: its method and each of its paths. */

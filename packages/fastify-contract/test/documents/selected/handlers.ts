@@ -27,6 +27,11 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: [query.op, id] }
   },
   tasksByStatus: async ({ query }) => ({ status: 200, body: query }),
+  detectFace: async ({ body }) => ({ status: 200, body: body.url }),
+  async detectFaceInStream({ body }) {
+    for await (const _ of body);
+    return { status: 204, body: undefined }
+  },
   getTask: async ({ path }) => ({ status: 200, body: path.id }),
 }
 
@@ -103,6 +108,17 @@ export const calls: Call[] = [
   { request: 'PUT /jobs/a:run?mode=2', status: 204 },
   { request: 'PUT /jobs/a:run?mode=3', status: 400, body: unselected('query/mode') },
   { request: 'PUT /jobs/a%3Arun?mode=1', status: 404 },
+  { request: 'POST /faces', send: { url: 'a' }, status: 200, body: '"a"' },
+  {
+    request: 'POST /faces',
+    headers: { 'content-type': 'Application/JSON; charset=utf-8' },
+    send: '{"url":"a"}',
+    status: 200,
+  },
+  { request: 'POST /faces', send: {}, status: 400, error: 40003 },
+  { request: 'POST /faces', headers: { 'content-type': 'application/octet-stream' }, send: 'a', status: 204 },
+  { request: 'POST /faces', headers: { 'content-type': 'text/plain' }, send: 'a', status: 415, error: 41500 },
+  { request: 'POST /faces', status: 415 },
   { request: 'GET /tasks', status: 204 },
   { request: 'GET /tasks?op=after', status: 204 },
   { request: 'GET /tasks?op=after&id=9007199254740993', status: 200, body: '["after",9007199254740993]' },

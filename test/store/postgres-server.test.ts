@@ -10,7 +10,7 @@ import { unfitReason } from '../../src/store/postgres/postgres-primary.ts'
 import { ensureTable, openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { readPostgresUrl } from '../../src/store/postgres/postgres-url.ts'
 import { watchStore } from '../../src/store/store-health.ts'
-import { open, startServer, unavailable } from './postgres-stores.ts'
+import { createGuest, open, startServer, unavailable } from './postgres-stores.ts'
 
 // Most of the time of these tests is waiting for servers.
 t.jobs = 4
@@ -26,11 +26,12 @@ t.test('a server that can lose acknowledged plants is rejected unless accept_dat
 })
 
 t.test('a user with asynchronous commits is rejected', async (t) => {
-  const server = await startServer(t)
-  await server.query("ALTER ROLE postgres SET synchronous_commit = 'off'")
-  await t.rejects(openStore(server.url()), { message: /: its synchronous_commit is off, / })
-  await server.query("ALTER ROLE postgres SET synchronous_commit = 'local'")
-  await (await openStore(server.url())).close()
+  const url = await testDatabase(t)
+  const { guest, guestUrl } = await createGuest(t, url)
+  await query(url, `GRANT CREATE ON SCHEMA public TO ${guest}; ALTER ROLE ${guest} SET synchronous_commit = 'off'`)
+  await t.rejects(openStore(guestUrl), { message: /: its synchronous_commit is off, / })
+  await query(url, `ALTER ROLE ${guest} SET synchronous_commit = 'local'`)
+  await (await openStore(guestUrl)).close()
 })
 
 t.test('unsafe server settings are named', async (t) => {
@@ -56,23 +57,25 @@ t.test('unsafe server settings are named', async (t) => {
 })
 
 t.test('a database with an encoding other than UTF8 is rejected', async (t) => {
-  const server = await startServer(t)
-  await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
-  await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1; expected UTF8/)
+  const url = await testDatabase(t)
+  const latin = `latin_${new URL(url).pathname.slice(1)}`
+  await query(url, `CREATE DATABASE ${latin} ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'`)
+  t.teardown(() => query(url, `DROP DATABASE ${latin} WITH (FORCE)`))
+  const latinUrl = Object.assign(new URL(url), { pathname: latin }).href
+  await t.rejects(openStore(latinUrl), /its encoding is LATIN1; expected UTF8/)
 })
 
 t.test('missing privileges are reported when the store opens', async (t) => {
-  const server = await startServer(t)
-  await server.query('CREATE ROLE guest LOGIN')
-  const url = server.url().replace('//postgres@', '//guest@')
-  await t.rejects(openStore(url), /permission denied for schema public/)
-  await (await openStore(server.url())).close()
-  await t.rejects(openStore(url), /permission denied for table plants/)
-  await server.query('GRANT SELECT, INSERT, UPDATE ON plants TO guest')
-  const store = await openStore(url)
+  const url = await testDatabase(t)
+  const { guest, guestUrl } = await createGuest(t, url)
+  await t.rejects(openStore(guestUrl), /permission denied for schema public/)
+  await (await openStore(url)).close()
+  await t.rejects(openStore(guestUrl), /permission denied for table plants/)
+  await query(url, `GRANT SELECT, INSERT, UPDATE ON plants TO ${guest}`)
+  const store = await openStore(guestUrl)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
   await store.close()
-  t.same(await query(server.url(), 'SELECT name FROM plants'), [{ name: 'a' }])
+  t.same(await query(url, 'SELECT name FROM plants'), [{ name: 'a' }])
 })
 
 t.test('an unreachable server and a wrong password are reported', { buffered: false }, async (t) => {
@@ -116,12 +119,10 @@ t.test('a start logs no server error', async (t) => {
 
 t.test('a user without CREATE rights uses a table that its owner made', async (t) => {
   const url = await testDatabase(t)
-  const role = new URL(url).pathname.slice(1)
-  const guest = Object.assign(new URL(url), { username: role }).href
   await openUrl(t, url)
-  await query(url, `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE ON plants TO ${role}`)
-  t.teardown(() => query(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`))
-  t.equal(await (await openUrl(t, guest)).create({ id: 1n, name: 'a' }), 'created')
+  const { guest, guestUrl } = await createGuest(t, url)
+  await query(url, `GRANT SELECT, INSERT, UPDATE ON plants TO ${guest}`)
+  t.equal(await (await openUrl(t, guestUrl)).create({ id: 1n, name: 'a' }), 'created')
 })
 
 const table = `
@@ -152,16 +153,24 @@ t.test('the plants of a batch reach all partitions', async (t) => {
 })
 
 t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {
-  const server = await startServer(t)
-  await (await open(t, server.url())).close()
-  await server.query('CREATE ROLE guest LOGIN')
-  await server.query('GRANT SELECT, INSERT, UPDATE ON plants TO guest')
-  const store = await open(t, server.url().replace('//postgres@', '//guest@'))
+  const url = await testDatabase(t)
+  await (await open(t, url)).close()
+  const { guest, guestUrl } = await createGuest(t, url)
+  await query(url, `GRANT SELECT, INSERT, UPDATE ON plants TO ${guest}`)
+  const store = await open(t, guestUrl)
   await store.ready()
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
   const faults: [string, string, RegExp][] = [
-    ['REVOKE INSERT ON plants FROM guest', 'GRANT INSERT ON plants TO guest', /permission denied for table plants/],
-    ['REVOKE UPDATE ON plants FROM guest', 'GRANT UPDATE ON plants TO guest', /permission denied for table plants/],
+    [
+      `REVOKE INSERT ON plants FROM ${guest}`,
+      `GRANT INSERT ON plants TO ${guest}`,
+      /permission denied for table plants/,
+    ],
+    [
+      `REVOKE UPDATE ON plants FROM ${guest}`,
+      `GRANT UPDATE ON plants TO ${guest}`,
+      /permission denied for table plants/,
+    ],
     ['ALTER TABLE plants RENAME name TO label', 'ALTER TABLE plants RENAME label TO name', /column "name"/],
     ['ALTER TABLE plants RENAME TO flowers', 'ALTER TABLE flowers RENAME TO plants', /relation "plants"/],
     [
@@ -171,19 +180,19 @@ t.test('the store is not ready without the right to insert or after its table wa
     ],
   ]
   for (const [fault, repair, reason] of faults) {
-    await server.query(fault)
+    await query(url, fault)
     await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason }, fault)
     await t.rejects(store.ready(), { message: reason }, fault)
-    await server.query(repair)
+    await query(url, repair)
     await t.resolves(store.ready(), repair)
   }
-  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'probes leave no row')
+  t.same(await query(url, 'SELECT id FROM plants'), [{ id: '1' }], 'probes leave no row')
 })
 
 t.test("a constraint that rejects the probe's plant does not make the store unready", async (t) => {
-  const server = await startServer(t)
-  const store = await open(t, server.url())
-  await server.query("ALTER TABLE plants ADD CHECK (name <> 'probe')")
+  const url = await testDatabase(t)
+  const store = await open(t, url)
+  await query(url, "ALTER TABLE plants ADD CHECK (name <> 'probe')")
   await store.ready()
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
 })

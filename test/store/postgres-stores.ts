@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Postgres, type PostgresOptions, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { type Postgres, type PostgresOptions, query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
@@ -12,6 +12,14 @@ export async function startServer(t: Test, options: PostgresOptions = {}): Promi
   const server = await startPostgres(options)
   t.teardown(() => server.close())
   return server
+}
+
+/** Creates a role without rights that may log in; drops it when the test ends. Returns its name and URL. */
+export async function createGuest(t: Test, url: string): Promise<{ guest: string; guestUrl: string }> {
+  const guest = `guest_${new URL(url).pathname.slice(1)}`
+  await query(url, `CREATE ROLE ${guest} LOGIN`)
+  t.teardown(() => query(url, `DROP OWNED BY ${guest}; DROP ROLE ${guest}`))
+  return { guest, guestUrl: Object.assign(new URL(url), { username: guest }).href }
 }
 
 /** Opens a store; closes it when the test ends. */

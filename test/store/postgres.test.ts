@@ -15,6 +15,7 @@ import { chooseDialect, ownDialect, portableDialect } from '../../src/store/post
 import { openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { raceCreates } from './create-race.ts'
+import { createGuest } from './postgres-stores.ts'
 import { querySuite } from './query-suite.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
@@ -159,14 +160,13 @@ t.test('a write waits for another transaction with the same id', async (t) => {
 
 t.test('a probe leaves no plant, and needs the right to delete', async (t) => {
   const url = await testDatabase(t)
-  const role = `guest_${new URL(url).pathname.slice(1)}`
   await (await openPostgres(url, portable)).close()
-  await query(url, `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, DELETE ON plants TO ${role}`)
-  t.teardown(() => query(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`))
-  const store = await open(t, url.replace('//postgres@', `//${role}@`))
+  const { guest, guestUrl } = await createGuest(t, url)
+  await query(url, `GRANT SELECT, INSERT, DELETE ON plants TO ${guest}`)
+  const store = await open(t, guestUrl)
   await store.ready()
   t.same(await query(url, 'SELECT id FROM plants'), [])
-  await query(url, `REVOKE DELETE ON plants FROM ${role}`)
+  await query(url, `REVOKE DELETE ON plants FROM ${guest}`)
   await t.rejects(store.ready(), { name: 'Unavailable', message: /^permission denied for table plants$/ })
 })
 

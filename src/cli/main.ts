@@ -31,7 +31,7 @@ JWT_ISSUER             the issuer of JWT access tokens; requires JWT_AUDIENCE
 MANAGEMENT_PORT        the port of the admin server: probes, metrics and documentation; default: 3001
 LOG_LEVEL              the log level; default: info
 
-docs/configuration.md lists all variables.
+See docs/configuration.md for all variables.
 `
 
 const commands = 'serve, token, backup, restore, check, migrate, plants, --help or --version'

@@ -43,7 +43,7 @@ t.test('--help and --version are printed', async (t) => {
     [['-h'], /^Usage: plant-store COMMAND \[OPTIONS\]\n(.*\n)*serve .*\n(.*\n)*plant-store COMMAND --help .*\n$/],
     [
       ['serve', '--help'],
-      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
+      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*See docs\/configuration\.md for all variables\.\n$/,
     ],
     [['token', '--help'], exactly(tokenHelp('plant-store token'))],
     [['restore', '--help'], exactly(sqliteHelp)],

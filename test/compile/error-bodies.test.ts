@@ -171,6 +171,19 @@ t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (
   }
 })
 
+t.test('the page on handlers lists the errors of the service by status', async (t) => {
+  const page = readFileSync('packages/fastify-contract/docs/handlers.md', 'utf8')
+  const rows = Array.from(page.matchAll(/^\| (\d[\d, ]+) \| (`.*`) \|$/gm), ([, statuses = '', kinds = '']) => [
+    statuses.split(', '),
+    kinds.match(/\w+/g) ?? [],
+  ])
+  const documented = rows.flatMap(([statuses = [], kinds = []]) =>
+    kinds.map((kind, index) => [kind, Number(statuses[index] ?? statuses[0])]),
+  )
+  const actual = Object.entries(serviceErrors).map(([kind, { error }]) => [kind, Math.trunc(error / 100)])
+  t.same(Object.fromEntries(documented), Object.fromEntries(actual))
+})
+
 t.test("a document without an error table gets the service's numbers", async (t) => {
   const { 'error-numbers.ts': numbers } = (await compileDocument(documentOf({ 204: { description: '' } }), 'a.yaml'))
     .files

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 
-const page = readFileSync('docs/configuration.md', 'utf8')
+const pages = ['docs/configuration.md', 'packages/fastify-contract/docs/configuration.md']
+const text = pages.map((page) => readFileSync(page, 'utf8')).join('\n')
 
-/** Environment variables of the service with their defaults, from docs/configuration.md. */
+/** The environment variables of the service with their defaults, from the pages on its configuration. */
 export const configuration = new Map(
-  Array.from(page.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
+  Array.from(text.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
 )
 
 /** Variables that are read by Node or by the PostgreSQL driver, not by the service's own code. */

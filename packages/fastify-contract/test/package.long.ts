@@ -23,7 +23,7 @@ const { name, version, dependencies, peerDependencies, exports, bin } = JSON.par
 const contents = createPackageFromTarballData(readFileSync(join(directory, `${name}-${version}.tgz`)))
 const project = join(directory, 'project')
 for (const path of contents.listFiles()) write(join(project, path), contents.readFile(path))
-for (const other of Object.keys({ ...dependencies, ...peerDependencies, '@types/node': '' })) {
+for (const other of Object.keys({ ...dependencies, ...peerDependencies, '@types/node': '', pino: '' })) {
   const link = join(project, 'node_modules', other)
   mkdirSync(dirname(link), { recursive: true })
   symlinkSync(resolve('node_modules', other), link)
@@ -47,38 +47,13 @@ const files = {
       noEmit: true,
     },
   }),
-  'openapi.yaml': `openapi: 3.1.0
-info: { title: Pets, version: 1.0.0, license: { name: MIT, url: 'https://example.com' } }
-servers: [{ url: 'https://example.com' }]
-security: [{ bearer: [] }]
-paths:
-  /pets/{id}:
-    get:
-      operationId: getPet
-      summary: Get a pet
-      parameters:
-        - { name: id, in: path, required: true, schema: { type: integer, format: int64 } }
-      responses:
-        '200': { description: A pet, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-        default: { description: An error, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
-components:
-  securitySchemes: { bearer: { type: http, scheme: bearer } }
-  schemas:
-    Pet:
-      type: object
-      required: [id, name]
-      properties: { id: { type: integer, format: int64 }, name: { type: string } }
-    Error:
-      type: object
-      required: [code, message]
-      properties: { code: { type: integer }, message: { type: string } }
-`,
 }
 const readme = readFileSync(join(source, 'README.md'), 'utf8')
-const modules = Array.from(readme.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms), ([, path = '', text = '']) => ({
-  path,
-  text,
-}))
+const clientPage = readFileSync(join(source, 'docs', 'client.md'), 'utf8')
+const modules = Array.from(
+  (readme + clientPage).matchAll(/^```\w+\n(?:\/\/|#) (\S+\.(?:ts|yaml))\n(.*?)^```$/gms),
+  ([, path = '', text = '']) => ({ path, text }),
+)
 for (const [path, text] of Object.entries(files)) write(join(project, path), text)
 for (const { path, text } of modules) write(join(project, path), text)
 
@@ -103,7 +78,7 @@ t.test('the package holds built modules, and an export for each entry', async (t
 t.test('a project in an empty folder generates, compiles and serves a document by the README', async (t) => {
   t.same(
     modules.map(({ path }) => path),
-    ['error-body.ts', 'server.ts'],
+    ['openapi.yaml', 'error-body.ts', 'server.ts', 'client.ts'],
   )
   const [, generate = ''] = /^npx fastify-contract (generate .*)$/m.exec(readme) ?? []
   // npm links the command of a package to the file that its manifest names.
@@ -127,13 +102,20 @@ t.test('a project in an empty folder generates, compiles and serves a document b
     join(project, 'server.ts'),
     readFileSync(join(project, 'server.ts'), 'utf8').replace('const app', 'export const app'),
   )
-  const ACCESS_TOKEN = 'a-token-of-the-tests-0123456789-abcdef'
-  const service = spawnProcess([process.execPath, '--import=tsx', 'start.ts'], { cwd: project, env: { ACCESS_TOKEN } })
+  const token = 'a-token-of-the-tests-0123456789-abcdef'
+  const service = spawnProcess([process.execPath, '--import=tsx', 'start.ts'], {
+    cwd: project,
+    env: { ACCESS_TOKENS: token },
+  })
   t.teardown(() => service.signal('SIGKILL'))
   const [, port] = await service.find('stdout', /on (\d+)/)
   const url = `http://127.0.0.1:${port}/pets/9007199254740993`
-  const pet = await fetch(url, { headers: { authorization: `Bearer ${ACCESS_TOKEN}` } })
+  const pet = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   t.same([pet.status, await pet.text()], [200, '{"id":9007199254740993,"name":"Tom"}'])
+  const [, call = ''] = /^```ts\n(import \{ createClient \}.*?)^```$/ms.exec(clientPage) ?? []
+  write(join(project, 'call.ts'), call.replace(':3000', `:${port}`).replace('<ACCESS_TOKEN>', token))
+  const { stdout: called } = await execute(process.execPath, ['--import=tsx', 'call.ts'], { cwd: project })
+  t.equal(called, 'Tom\n')
   const rejected = await fetch(url)
   t.equal(rejected.status, 401)
   t.equal(rejected.headers.get('www-authenticate'), 'Bearer realm="Pets"')

@@ -1,5 +1,5 @@
 import type { ErrorBody } from 'fastify-contract'
-import type { operations } from './generated/api.js'
+import type { operations } from './generated/api.d.ts'
 
 export const errorBody: ErrorBody<operations> = ({ statusCode, message }) => ({
   contentType: 'application/json',

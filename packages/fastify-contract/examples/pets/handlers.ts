@@ -5,7 +5,7 @@ import {
   type OperationRequest,
   type OperationResponse,
 } from 'fastify-contract'
-import type { components, operations } from './generated/api.js'
+import type { components, operations } from './generated/api.d.ts'
 
 export type Pet = components['schemas']['Pet']
 

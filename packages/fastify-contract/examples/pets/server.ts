@@ -4,7 +4,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { bearer, createServer, requestContext, type ServerOptions, type VerifyToken } from 'fastify-contract'
 import { errorBody } from './error-body.ts'
-import type { operations } from './generated/api.js'
+import type { operations } from './generated/api.d.ts'
 import { type Database, handlers } from './handlers.ts'
 
 declare module 'fastify' {

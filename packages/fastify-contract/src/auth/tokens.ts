@@ -19,7 +19,7 @@ export type VerifyToken = (
  */
 export function listVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const problem = tokensProblem(tokens)
-  if (problem !== undefined) throw new Error(`listVerifier: ${problem}, as from newToken()`)
+  if (problem !== undefined) throw new Error(`listVerifier: ${problem}, as from newToken() or openssl rand -hex 32`)
   const clients = new Map(
     tokens.map((token, index): [string, Client] => [
       hash('sha256', token),

@@ -300,7 +300,7 @@ t.test('a token with fewer than 128 bits is rejected', async (t) => {
 
 t.test('a list with a weak token throws, without showing it', async (t) => {
   const weak = (which: string) => ({
-    message: `listVerifier: token ${which}; expected at least 128 bits, as from newToken()`,
+    message: `listVerifier: token ${which}; expected at least 128 bits, as from newToken() or openssl rand -hex 32`,
   })
   t.throws(() => listVerifier([newToken(), '']), weak('2 of 2 is empty'))
   // The text of an environment variable that is not set.

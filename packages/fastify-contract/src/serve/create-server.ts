@@ -27,7 +27,7 @@ import { acceptBodies } from './request-body.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import { responseQueue } from './response-queue.ts'
 import { loadSchemaCode } from './schema-code.ts'
-import { authLimits } from './security.ts'
+import { authentication, authLimits } from './security.ts'
 import { methodFinder, operationSelector } from './served-paths.ts'
 import { createValidator } from './validator.ts'
 
@@ -151,13 +151,15 @@ export function buildServer(
   app.after(async () => {
     const { realm = info.title.replace(/[^ -~]/g, '?') } = options
     const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
-    const authentication = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-    const { withinFailureLimit } = authentication
+    const ofClients = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+    const { withinFailureLimit } = ofClients
     const shared = {
       schemas,
       validator: createValidator(schemas, compiled),
-      verifiers: await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy }),
-      authLimits: authentication,
+      authenticate: authentication(
+        await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy }),
+        ofClients,
+      ),
       openStreams,
       runWithTimeout: shedder.runWithTimeout,
       queueResponse,

@@ -14,7 +14,7 @@ import {
 } from '../http/read-body.ts'
 import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
-import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/request-guards.ts'
+import { checkMediaType, type Guard, type Hook, inOrder, sendContinue } from '../http/request-guards.ts'
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import type { ServerSentEvent } from '../http/streams.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
@@ -43,8 +43,8 @@ type GivenBody = { body: unknown; contentType?: string | undefined }
 
 /** How the body of an operation is read. */
 export type RequestBody = {
-  /** Reject a request before its body is read, with 415, or 400 if the body is missing; else send 100 Continue. */
-  guards: Guard[]
+  /** Rejects a request before its body is read, with 415, or 400 if the body is missing; else sends 100 Continue. */
+  check: Hook
   /**
    * Whether `bodyOf` validates the body: Fastify cannot look up a schema by a range or a media type with parameters.
    */
@@ -68,6 +68,9 @@ type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
 export const isBodyReadByHandler = (request: Typed): boolean =>
   request[bodyTypeKey] !== undefined && isReadByHandler(request[bodyTypeKey].mediaType)
 
+/** The checks of JSON bodies. Operations share them: hundreds of them would not fit into the cache of the processor. */
+const jsonChecks = new Map<string, Hook>()
+
 /** Returns how to read the body of an operation; undefined if it has none. */
 export function requestBody(
   operation: Operation,
@@ -84,14 +87,17 @@ export function requestBody(
     // Most requests have the listed text, which needs no parsing.
     const accepts = (given = '') => mediaTypes.includes(given) || find(given) !== undefined
     const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
+    const key = JSON.stringify([isRequired, mediaTypes])
+    const check = jsonChecks.get(key) ?? inOrder([checkMediaType({ mediaTypes, isRequired, accepts }), sendContinue])
+    jsonChecks.set(key, check)
     return {
-      guards: [checkMediaType({ mediaTypes, isRequired, accepts }), sendContinue],
+      check,
       ...(areSeveral && { bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }) }),
     }
   }
   const readers = bodyReaders(operation, shared, validator, bounds)
   return {
-    guards: [
+    check: inOrder([
       checkMediaType({
         mediaTypes,
         isRequired,
@@ -103,7 +109,7 @@ export function requestBody(
       }),
       ...(isRequired ? [requireBody] : []),
       (request, reply) => (isBodyReadByHandler(request.raw) ? undefined : sendContinue(request, reply)),
-    ],
+    ]),
     isValidated: true,
     open: mayReadBody(schema) ? openBody(bounds) : undefined,
     bodyOf(request) {

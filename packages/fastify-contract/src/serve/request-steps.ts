@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
-import type { Verifiers } from '../auth/verifiers.ts'
 import { bodyLength, smallBody } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
@@ -24,8 +23,8 @@ import { parametersValidator, partValidatorCompiler, pathTexts } from './paramet
 import { type RequestBody, requestBody } from './request-body.ts'
 import type { responseQueue } from './response-queue.ts'
 import type { Schema } from './schema-keywords.ts'
-import { type AuthLimits, authenticate } from './security.ts'
-import { type HandlerResponse, isStream, responseSender } from './send-response.ts'
+import type { authentication } from './security.ts'
+import { type HandlerResponse, isStream, type ResponseSenders, responseSenders, sendResponse } from './send-response.ts'
 import { withoutMark } from './served-paths.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
@@ -76,8 +75,7 @@ type OperationParts = {
   handler: AnyHandler
   schemas: Routes['schemas']
   validator: Validator
-  verifiers: Verifiers
-  authLimits: AuthLimits
+  authenticate: ReturnType<typeof authentication>
   openStreams: OpenScopes
   runWithTimeout: LoadShedder['runWithTimeout']
   queueResponse: ReturnType<typeof responseQueue>
@@ -94,9 +92,9 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
-      authenticate(operation, parts.verifiers, parts.authLimits), // 401, 403, 429
+      parts.authenticate(operation), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
-      ...(body === undefined ? [] : [inOrder(body.guards)]), // 415
+      ...(body === undefined ? [] : [body.check]), // 415
     ],
     // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
@@ -128,7 +126,7 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
   const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
   const inputOf = handlerInput(operation, validator, body, negotiation)
   const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
-  const respond = responder(operation, validator)
+  const senders = responseSenders(operation, validator)
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -137,8 +135,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
     runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
       // At once, since the handler may return a late stream before a queued response is sent.
       if (response === undefined) abortStream(request.raw)
-      if (bytes <= maxQueuedBody) queueResponse(() => respond(reply, error, response))
-      else respond(reply, error, response)
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
+      else respond(senders, reply, error, response)
     })
   }
 }
@@ -160,7 +158,7 @@ function handlerInput(
   const cookies =
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
   const hasSignal = mayStream(schema) || mayReadBody(schema)
-  const plain = (request: FastifyRequest) => ({
+  const withParameters = (request: FastifyRequest) => ({
     body: request.body,
     path: schema.params === undefined ? none : request.params,
     query: schema.querystring === undefined ? none : request.query,
@@ -168,6 +166,7 @@ function handlerInput(
     cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
+  const plain = parameters.length > 0 ? withParameters : bodyOnly
   if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
@@ -176,6 +175,16 @@ function handlerInput(
     ...(hasSignal && { signal: streamScope(request.raw).signal }),
   })
 }
+
+/** Collects the input of an operation without parameters. All of them share this function. */
+const bodyOnly = ({ body, raw }: FastifyRequest) => ({
+  body,
+  path: none,
+  query: none,
+  header: none,
+  cookie: none,
+  client: contextOf(raw).client,
+})
 
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
@@ -194,24 +203,21 @@ function endStream(response: { body: unknown } | undefined): void {
   if (isStream(response?.body)) endSource(response.body)
 }
 
+const fail = (reply: FastifyReply, thrown: unknown) =>
+  reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
+
 /**
- * Returns a function that sends the response of a handler, or its error. If the handler may read the body and the
- * upload failed, the response reports that failure instead of the error that the handler threw.
+ * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
+ * reports that failure instead of the error that the handler threw.
  */
-function responder(operation: Operation, validator: Validator) {
-  const send = responseSender(operation, validator)
-  const readsBody = mayReadBody(operation.schema)
-  const fail = (reply: FastifyReply, thrown: unknown) =>
-    reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
-  return (reply: FastifyReply, error: unknown, response?: HandlerResponse): void => {
-    const { raw } = reply.request
-    if (readsBody) closeUnread(raw, reply.raw)
-    try {
-      if (response === undefined) throw uploadFailure(raw) ?? error
-      send(reply, response)?.catch((thrown) => fail(reply, thrown))
-    } catch (thrown) {
-      endStream(response)
-      fail(reply, thrown)
-    }
+function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
+  const { raw } = reply.request
+  closeUnread(raw, reply.raw)
+  try {
+    if (response === undefined) throw uploadFailure(raw) ?? error
+    sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
+  } catch (thrown) {
+    endStream(response)
+    fail(reply, thrown)
   }
 }

@@ -14,24 +14,29 @@ export const requiredScopes = (operations: Pick<Operation, 'security'>[]): strin
 ]
 
 /**
- * Returns the hook that authenticates the requests of an operation and authorizes their clients: it rejects with 401,
- * 403 or 429.
+ * Returns a function that returns the hook that authenticates the requests of an operation and authorizes their clients:
+ * it rejects with 401, 403 or 429. Operations with the same requirements share one check: hundreds of them would not fit
+ * into the cache of the processor.
  */
-export function authenticate(
-  { operationId, security }: Operation,
+export function authentication(
   verifiers: Verifiers,
   { afterAuthentication }: AuthLimits,
-): Hook {
-  const verify = authenticator(security, verifiers)
-  return (request, reply, done) => {
-    const context = contextOf(request.raw)
-    recordOperation(context, operationId)
-    verify(request, (rejection, client) => {
-      recordClient(context, client)
-      const decision = afterAuthentication(request, reply, rejection, client)
-      // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
-      if (!reply.raw.destroyed) done(decision)
-    })
+): (operation: Operation) => Hook {
+  const checks = new Map<string, Authenticator>()
+  return ({ operationId, security }) => {
+    const key = JSON.stringify(security)
+    const verify = checks.get(key) ?? authenticator(security, verifiers)
+    checks.set(key, verify)
+    return (request, reply, done) => {
+      const context = contextOf(request.raw)
+      recordOperation(context, operationId)
+      verify(request, (rejection, client) => {
+        recordClient(context, client)
+        const decision = afterAuthentication(request, reply, rejection, client)
+        // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
+        if (!reply.raw.destroyed) done(decision)
+      })
+    }
   }
 }
 

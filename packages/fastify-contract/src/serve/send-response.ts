@@ -25,39 +25,65 @@ export type HandlerResponse = { status: number; headers?: Record<string, unknown
 
 const none: HeaderTexts = []
 
+/** How the responses of an operation are sent, by status as in the document. */
+export type ResponseSenders = { operationId: string; responses: Record<string, ResponseSender> }
+
+type ResponseSender = {
+  /** Sends bodies of any media type that the response may have, unless the handler must name it. */
+  send: SendBody | undefined
+  /** Sends bodies of a media type. Undefined for a range, whose sender checks the media type. */
+  senders: Map<string, SendBody> | undefined
+  headersOf: WriteHeaders | undefined
+}
+
 /**
- * Returns a function that sends what the handler of an operation returns. If that does not match the document, the
- * function throws, or for a stream returns a promise that rejects.
+ * Returns how to send the responses of an operation. It is data, because functions for each of hundreds of operations
+ * would not fit into the cache of the processor.
  */
-export function responseSender(operation: Operation, validator: Validator) {
-  const { operationId, schema } = operation
-  const responses = Object.fromEntries(
-    Object.entries(schema.response).map(([status, { content }]) => [
+export const responseSenders = (operation: Operation, validator: Validator): ResponseSenders => ({
+  operationId: operation.operationId,
+  responses: Object.fromEntries(
+    Object.entries(operation.schema.response).map(([status, { content = {} }]) => [
       status,
       {
-        sendBody: content && bodySender(status.toLowerCase(), content, validator),
+        ...bodySenders(status.toLowerCase(), content, validator),
         headersOf: headerWriter(operation, status, validator),
       },
     ]),
-  )
-  return (reply: FastifyReply, { status, headers, contentType, body }: HandlerResponse): Promise<void> | undefined => {
-    const found = responses[responseKey(responses, status) ?? '']
-    if (found === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
-    const { sendBody, headersOf } = found
-    if ((body === undefined) !== (sendBody === undefined)) {
-      throw new Error(`operation ${operationId}: response ${status} must have a body if and only if it has content`)
-    }
-    if (headers !== undefined && headersOf === undefined) {
-      throw new Error(`operation ${operationId}: response ${status} declares no headers that a handler may set`)
-    }
-    const texts = headersOf?.(headers) ?? none
-    recordError(contextOf(reply.request.raw), errorNumber(status, body))
-    reply.code(status)
-    if (sendBody !== undefined) return sendBody(reply, { body, contentType, headers: texts })
-    setHeaders(reply, texts)
-    reply.send()
-    return undefined
+  ),
+})
+
+/**
+ * Sends what the handler of an operation returned. If that does not match the document, the function throws, or for a
+ * stream returns a promise that rejects.
+ */
+export function sendResponse(
+  { operationId, responses }: ResponseSenders,
+  reply: FastifyReply,
+  { status, headers, contentType, body }: HandlerResponse,
+): Promise<void> | undefined {
+  const found = responses[responseKey(responses, status) ?? '']
+  if (found === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
+  const { send, senders, headersOf } = found
+  const hasContent = senders?.size !== 0
+  if ((body === undefined) === hasContent) {
+    throw new Error(`operation ${operationId}: response ${status} must have a body if and only if it has content`)
   }
+  if (headers !== undefined && headersOf === undefined) {
+    throw new Error(`operation ${operationId}: response ${status} declares no headers that a handler may set`)
+  }
+  const texts = headersOf?.(headers) ?? none
+  recordError(contextOf(reply.request.raw), errorNumber(status, body))
+  reply.code(status)
+  if (hasContent) {
+    const sendBody = contentType === undefined || senders === undefined ? send : senders.get(contentType)
+    if (sendBody === undefined)
+      throw new Error(`contentType must be ${[...(senders as Map<string, SendBody>).keys()].join(' or ')}`)
+    return sendBody(reply, { body, contentType, headers: texts })
+  }
+  setHeaders(reply, texts)
+  reply.send()
+  return undefined
 }
 
 /** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
@@ -69,8 +95,8 @@ export function responseKey(responses: object, status: number | string): string 
   return Object.hasOwn(responses, 'default') ? 'default' : undefined
 }
 
-/** Returns a function that sends the bodies of one response; `key` is Fastify's key for its status. */
-function bodySender(key: string, content: Content, validator: Validator): SendBody {
+/** Returns how to send the bodies of one response; `key` is Fastify's key for its status. */
+function bodySenders(key: string, content: Content, validator: Validator): Pick<ResponseSender, 'send' | 'senders'> {
   const senders = Object.entries(content).map(([mediaType, { schema }]): [string, SendBody] => {
     if (isRange(mediaType)) return [mediaType, rangeSender(key, mediaType, validator)]
     const kind = kindOf(mediaType)
@@ -78,15 +104,9 @@ function bodySender(key: string, content: Content, validator: Validator): SendBo
     if (kind === 'json') return [mediaType, jsonSender(key, mediaType)]
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })
-  const [[single, send] = ['', undefined], ...more] = senders
-  if (send !== undefined && isRange(single)) return send
-  const byType = new Map(senders)
-  return (reply, given) => {
-    const { contentType } = given
-    const chosen = contentType === undefined && more.length === 0 ? send : byType.get(contentType as string)
-    if (chosen === undefined) throw new Error(`contentType must be ${[...byType.keys()].join(' or ')}`)
-    return chosen(reply, given)
-  }
+  const [[first = '', send] = [], ...more] = senders
+  if (isRange(first)) return { send, senders: undefined }
+  return { send: more.length === 0 ? send : undefined, senders: new Map(senders) }
 }
 
 /** Returns the error number in the body of an error response. */

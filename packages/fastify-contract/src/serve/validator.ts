@@ -84,9 +84,10 @@ export function createValidator(
 
   /** Returns a function that returns whether a document is valid. It first passes the locations of a valid one to `use`. */
   function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
-    const validator = lazily(() => validators.get(schema) ?? compileSchema(ajv(), schema))
+    let validate = validators.get(schema)
     return (document) => {
-      const isValid = run(validator(), document)
+      validate ??= compileSchema(ajv(), schema) as Validate
+      const isValid = run(validate, document)
       if (isValid) use(document, found)
       // The locations would keep the body in memory.
       found.length = 0
@@ -131,13 +132,15 @@ export function createValidator(
     },
     serializer(schema) {
       const assertValid = validator.response(schema)
-      const serializeIfValid = lazily(() => serializers.get(schema) ?? compileSerializer(schemas, schema))
-      const serializer = lazily(() => createSerializer(schemas, schema))
+      let serializeIfValid = serializers.get(schema)
+      let serialize: Serialize | undefined
       return (value) => {
-        const text = serializeIfValid()(value)
+        serializeIfValid ??= compileSerializer(schemas, schema)
+        const text = serializeIfValid(value)
         if (text !== undefined) return text
         assertValid(value)
-        return serializer()(value)
+        serialize ??= createSerializer(schemas, schema)
+        return serialize(value)
       }
     },
   }

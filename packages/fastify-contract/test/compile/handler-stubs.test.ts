@@ -277,7 +277,7 @@ t.test('schemas of OpenAPI 3.0 keep their meaning', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }
   const nullable = { ...text, nullable: true, enum: [null] }
   const responses = { 200: json({ ...schema, required: ['b'], properties: { ...schema.properties, b: nullable } }) }
-  t.match(await stubs({ ...documentOf({ a: { responses } }), openapi: '3.0.4' }), [/body: \{ b: null, a: 1 \} \}/])
+  t.match(await stubs({ ...documentOf({ a: { responses } }), openapi: '3.0.4' }), [/body: \{ a: 1, b: null \} \}/])
 })
 
 t.test('the handler throws where no value is found', async (t) => {

@@ -11,10 +11,13 @@ import { contentNegotiation, isRange, kindOf } from '../../serve/media-types.ts'
 import { loadSchemaCode } from '../../serve/schema-code.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
-import { createValidator, type Validator } from '../../serve/validator.ts'
+import { mergeKeywords } from '../../serve/serializer.ts'
+import { type CompiledSchemas, createValidator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
+import { isInt64 } from '../document/schemas.ts'
+import { isNode, mapEntries } from '../document/walk-document.ts'
 import { exampleResponses, isShownStream, type Shown, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
@@ -40,8 +43,7 @@ export function handlerStubs(
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
   const { operations, schemas } = routes
-  const validator = createValidator(schemas, loadSchemaCode(files['schemas.js'] as string, routes))
-  const exactValue = exactValues(validator, integers)
+  const exactValue = exactValues(schemas, loadSchemaCode(files['schemas.js'] as string, routes), integers)
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const choices = added.map((endpoint) => {
     const operation = byId.get(endpoint.operationId) as Operation
@@ -276,19 +278,33 @@ function hasKnownDigits(value: unknown, integers: ExactIntegers): boolean {
 
 /**
  * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON, breaks its
- * schema, or has an int64 whose digits are unknown.
+ * schema, or has an int64 whose digits are unknown. What a serializer proves valid is returned as the service sends it.
  */
-const exactValues =
-  (validator: Validator, integers: ExactIntegers): ExactValue =>
-  (schema, value) => {
+function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas, integers: ExactIntegers): ExactValue {
+  const validator = createValidator(schemas, compiled)
+  const withInt64 = (described: Schema[], value: unknown): unknown => {
+    const merged = mergeKeywords(schemas, described)
+    if (Array.isArray(value)) return value.map((item) => withInt64(merged.items, item))
+    if (isNode(value))
+      return mapEntries(value, (member, name) => withInt64(merged.properties.get(name) ?? merged.others ?? [], member))
+    return typeof value === 'number' && [...merged.schemas].some(isInt64) ? BigInt(value) : value
+  }
+  return (schema, value) => {
+    const exact = withBigints(value, integers)
+    const serialize = compiled.serializers.get(schema)
     try {
-      const document = parseJson(String(stringifyJson(withBigints(value, integers))))
+      const text = serialize?.(exact) ?? serialize?.(value)
+      if (text !== undefined) return { value: withInt64([schema], withBigints(parseJson(text).value, integers)) }
+      // Where no validator was generated, the serializer proves what is valid.
+      if (serialize !== undefined && compiled.validators.get(schema) === undefined) return undefined
+      const document = parseJson(String(stringifyJson(exact)))
       const isValid = validator.converter(schema)(document)
       return isValid && hasKnownDigits(document.value, integers) ? document : undefined
     } catch {
       return undefined
     }
   }
+}
 
 /**
  * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into

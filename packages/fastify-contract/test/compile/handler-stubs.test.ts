@@ -265,6 +265,8 @@ t.test('generated values satisfy their schemas', async (t) => {
     [{ type: 'array', items: text, minItems: 2 }, "['', '']"],
     [{ type: 'array', prefixItems: [text, { type: 'boolean' }], items: false }, "['', false]"],
     [{ type: 'object', required: ['a'], additionalProperties: int64 }, '{ a: 0n }'],
+    // The type has the required member, although no schema describes it.
+    [{ type: 'object', required: ['a'], properties: { b: { ...text, minLength: 1 } } }, "{ a: {}, b: 'x' }"],
     [{ allOf: [text, { minLength: 1 }] }, "'x'"],
     [{ allOf: [{ type: 'object', properties: { a: text } }, { properties: { a: { enum: ['b'] } } }] }, "{ a: 'b' }"],
     [{ type: 'number', allOf: [{ type: 'integer' }] }, '0'],

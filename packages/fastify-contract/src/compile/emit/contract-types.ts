@@ -20,7 +20,7 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
-import { mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
+import { isNode, mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
 /**
@@ -72,7 +72,7 @@ function typed(document: Document): OpenAPI3 {
     // openapi-typescript would follow references that are not types, even to other hosts.
     example: ({ externalValue: _, ...example }) => example,
     response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
-    schema: (schema) => typedSchema(withoutIgnoredProperties(schema)),
+    schema: (schema) => typedSchema(withoutIgnoredProperties(withRequiredMembers(schema))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapEntries(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3
 }
@@ -86,6 +86,15 @@ function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node
   const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+}
+
+/** Adds the members that an object requires without describing them, since a handler could not set them otherwise. */
+function withRequiredMembers(schema: Node): Node {
+  const { properties, required, patternProperties, additionalProperties } = schema
+  if (!isNode(properties) || patternProperties !== undefined || additionalProperties !== undefined) return schema
+  const missing = [required ?? []].flat().filter((name) => !Object.hasOwn(properties, name as string))
+  if (missing.length === 0) return schema
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(missing.map((name) => [name, {}])) } }
 }
 
 /** Returns a schema without its ignored properties, and without `properties` if none are left. */

@@ -131,7 +131,7 @@ t.test('sources that always have an item ready leave turns of the event loop to 
   }
   /** Sends requests on connections that read nothing. */
   const ignore = (path: string) => async (port: number) => {
-    const opened = await Promise.all(Array.from({ length: 400 }, () => openSocket(t, port)))
+    const opened = await Promise.all(Array.from({ length: 100 }, () => openSocket(t, port)))
     for (const { socket } of opened) socket.pause().write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
     return async () => {
       for (const { socket } of opened) socket.destroy()
@@ -139,8 +139,8 @@ t.test('sources that always have an item ready leave turns of the event loop to 
   }
   const cases: [what: string, open: typeof read, give: () => unknown][] = [
     ['a client that reads', read, () => ready(1)],
-    ['400 clients that do not read', ignore('/lines'), () => ready(1)],
-    ['400 clients that do not read a Readable', ignore('/a'), () => Readable.from(ready(bytes))],
+    ['100 clients that do not read', ignore('/lines'), () => ready(1)],
+    ['100 clients that do not read a Readable', ignore('/a'), () => Readable.from(ready(bytes))],
   ]
   for (const [what, open, give] of cases) {
     const { app, port } = await serve(t, async () => streamOf(give()))

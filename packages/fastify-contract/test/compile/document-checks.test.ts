@@ -34,6 +34,8 @@ t.test('a server variable expands to each of its values', async (t) => {
   const variables = { stage: { default: 'a', enum: ['a', 'b'] }, version: { default: 'v1' } }
   t.same(basePaths([{ url: '/{stage}/{version}', variables }]), ['/a/v1', '/b/v1'])
   t.same(basePaths([{ url: 'https://{stage}.example.com/{version}', variables }]), ['/v1'])
+  const endpoint = { default: 'https://a.example.com', enum: ['https://a.example.com', 'http://b.example.com:8080/b'] }
+  t.same(basePaths([{ url: '{endpoint}/v1', variables: { endpoint } }]), ['/v1', '/b/v1'])
 })
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }

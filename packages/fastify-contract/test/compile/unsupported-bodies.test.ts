@@ -54,6 +54,19 @@ t.test('a schema that is not checked gives a warning', async (t) => {
   )
 })
 
+t.test('a file in a URL-encoded form gives a warning, since it is text', async (t) => {
+  const schema = { type: 'object', properties: { a: binary } }
+  const content = { 'application/x-www-form-urlencoded': { schema }, 'multipart/form-data': { schema } }
+  t.same(checkDocument(withBody(content)), {
+    rejected: [],
+    warnings: [
+      `${place}/application~1x-www-form-urlencoded: property a: a file in a URL-encoded form is UTF-8 text; use multipart/form-data`,
+    ],
+  })
+  const encoding = { a: { contentType: 'text/plain' } }
+  t.same(checkDocument(withBody({ 'application/x-www-form-urlencoded': { schema, encoding } })).warnings, [])
+})
+
 const multipart = (a: object, encoding: object = {}, more: object = {}) =>
   problems({
     'multipart/form-data': { schema: { type: 'object', properties: { a }, ...more }, encoding: { a: encoding } },
@@ -148,11 +161,6 @@ t.test('unsupported forms are rejected with location and fix', async (t) => {
   }
   const fields = '/application~1x-www-form-urlencoded'
   const field: [object, object, string][] = [
-    [
-      binary,
-      {},
-      'a file is not supported in a URL-encoded form; use multipart/form-data, or base64 with contentEncoding',
-    ],
     [
       string,
       { contentType: 'image/png' },

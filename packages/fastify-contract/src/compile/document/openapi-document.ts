@@ -265,7 +265,10 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
     paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
   }
-  return paths.map((path) => (isRelative(path) ? `/${path}` : path))
+  // A variable may hold the scheme and the authority, such as {endpoint} in the documents of Azure.
+  return paths
+    .map((path) => path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, ''))
+    .map((path) => (isRelative(path) ? `/${path}` : path))
 }
 
 /** Returns whether a server URL is a path without a leading slash, and not a host without a scheme. */

@@ -106,7 +106,8 @@ function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | unde
 }
 
 /** Rejects locations of a form that the service cannot parse as described. `pointer` is that of its media type. */
-function checkForm(document: Document, mediaType: string, media: MediaType, pointer: string, { reject }: Report): void {
+function checkForm(document: Document, mediaType: string, media: MediaType, pointer: string, report: Report): void {
+  const { reject } = report
   const { types } = typesOf(document, media.schema)
   if (types.some((type) => type !== 'object')) {
     reject(join(pointer, 'schema'), 'a form must be an object; describe each field as a property')
@@ -126,6 +127,11 @@ function checkForm(document: Document, mediaType: string, media: MediaType, poin
       const problem = fieldTypeProblem(type)
       return problem === undefined ? [] : [`${type} ${problem}`]
     })
+    if (!isMultipart && mediaTypesOf(property.encoding).length === 0 && holdsBytes(document, property.schema))
+      report.warn(
+        pointer,
+        `property ${property.name}: a file in a URL-encoded form is UTF-8 text; use multipart/form-data`,
+      )
     const own = isMultipart ? partProblems(document, property) : fieldProblems(document, property)
     const problems = [...own, ...ambiguities(document, media, fields[index] as FormField)]
     for (const problem of unnamed.length > 0 ? unnamed : problems)
@@ -199,9 +205,6 @@ const isObjectOrText = (types: JsonType[]): boolean =>
 function fieldProblems(document: Document, { schema, encoding }: FormProperty): string[] {
   const mediaTypes = mediaTypesOf(encoding)
   const kinds = new Set(mediaTypes.map(requestKindOf))
-  if (holdsBytes(document, schema) && mediaTypes.length === 0) {
-    return ['a file is not supported in a URL-encoded form; use multipart/form-data, or base64 with contentEncoding']
-  }
   const { types } = typesOf(document, schema)
   if (isStyled(encoding)) return []
   if (kinds.size === 0) return isObjectOrText(types) ? [eitherProblem] : []

@@ -43,7 +43,7 @@ ${documentHelp}
   })
   await rejectStale(files, options.generated)
   const page = await writeDocs(options.out, options)
-  console.log(`wrote ${page}`)
+  console.log(`wrote ${page} and history.html`)
   if (options.serve) await serve(page)
 }
 

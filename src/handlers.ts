@@ -6,8 +6,8 @@ import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 type NewPlant = components['schemas']['NewPlant']
 
 /**
- * Converts a plant of the contract to one of the store, without unknown properties. A spread would cost 7 us in V8,
- * more than the handler.
+ * Converts a plant of the contract to one of the store, without unknown properties. `...(tag !== undefined && { tag })`
+ * would cost 7 us in V8, more than the handler.
  */
 export const toStored = ({ id, name, tag }: NewPlant): StoredPlant =>
   tag === undefined ? { id, name } : { id, name, tag }

@@ -9,12 +9,12 @@ const batches = channel('plant-store:batch')
 
 /**
  * Queue length at which a batch starts without waiting for the next turn of the event loop. With more than 1,024
- * busy connections, libuv can read up to 48 x 1,024 connections before that turn.
+ * busy connections, libuv (uv__io_poll) handles up to 48 x 1,024 events before that turn.
  */
 const longQueue = 64
 
 type Options<Item> = {
-  /** Returns the most bytes of memory that an item takes. They bound batches and the queue. */
+  /** Returns the most bytes of memory that an item takes, at least 1. They bound batches and the queue. */
   sizeOf(item: Item): number
   /** Bytes: a batch ends with the item that reaches this size. */
   batchBytes?: number
@@ -23,7 +23,9 @@ type Options<Item> = {
   /** The most bytes of items without an outcome; further items are rejected. A lone item may be larger. */
   queueBytes?: number
   /** The most batches in flight. */
-  outstanding?: number
+  maxInFlight?: number
+  /** Whether `Unavailable` also rejects the queue; default true. */
+  rejectsQueue?: boolean
 }
 
 export type GroupCommit<Item, Outcome> = {
@@ -44,53 +46,62 @@ type Waiting<Item, Outcome> = {
 }
 
 /**
- * Commits items in batches, in the order of arrival: the items that arrive while earlier commits are in flight form the
- * next batch. `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not committed,
- * or when the outcome is unknown. `Unavailable` rejects the batch and the queue. After any other error each item of the
- * batch is committed alone, so that only the faulty item gets the error.
+ * Commits items in batches: the items that arrive while earlier commits are in flight form the next batch. Batches are
+ * formed in the order of arrival, but the order of their commits is undefined, because up to `maxInFlight` run at a time.
+ * `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not committed, or when the
+ * outcome is unknown. `Unavailable` rejects the batch and the queue. After any other error each item of the batch is
+ * committed alone, so that only the faulty item gets the error.
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
+  {
+    sizeOf,
+    batchBytes = 2 ** 20,
+    batchItems = Infinity,
+    queueBytes = 2 ** 26,
+    maxInFlight = 2,
+    rejectsQueue = true,
+  }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
   let heldBytes = 0
-  let running = 0
-  let armed = false
+  let inFlight = 0
+  let isScheduled = false
   let closed = false
   const whenIdle: (() => void)[] = []
 
   /** Starts a batch in the next turn of the event loop, not after a timer, so that a lone item is not delayed. */
-  function arm(): void {
-    if (armed || running >= outstanding || queue.length === 0) return
-    armed = true
+  function scheduleBatch(): void {
+    if (isScheduled || inFlight >= maxInFlight || queue.length === 0) return
+    isScheduled = true
     setImmediate(() => {
-      armed = false
+      isScheduled = false
       // A long queue may have started a batch meanwhile.
-      if (queue.length > 0 && running < outstanding) void run(nextBatch())
-      arm()
+      if (queue.length > 0 && inFlight < maxInFlight) void run(nextBatch())
+      scheduleBatch()
     })
   }
 
   function nextBatch(): Waiting<Item, Outcome>[] {
-    let bytes = 0
-    const end = queue.findIndex(({ size }, index) => {
+    let [count, bytes] = [0, 0]
+    for (const { size } of queue) {
+      if (count === batchItems || bytes >= batchBytes) break
+      count++
       bytes += size
-      return bytes >= batchBytes || index === batchItems - 1
-    })
-    return queue.splice(0, end === -1 ? queue.length : end + 1)
+    }
+    return queue.splice(0, count)
   }
 
   async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
-    running++
+    inFlight++
     const started = performance.now()
     await attempt(batch)
-    running--
+    inFlight--
     if (batches.hasSubscribers) {
       const duration = performance.now() - started
       batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
     }
-    arm()
+    scheduleBatch()
     if (heldBytes === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
@@ -98,32 +109,33 @@ export function groupCommit<Item, Outcome>(
   async function attempt(batch: Waiting<Item, Outcome>[]): Promise<Unavailable | undefined> {
     try {
       const outcomes = await commit(batch.map(({ item }) => item))
-      for (const [index, waiting] of batch.entries()) settle(waiting).resolve(outcomes[index] as Outcome)
+      for (const [index, { size, resolve }] of batch.entries()) {
+        heldBytes -= size
+        resolve(outcomes[index] as Outcome)
+      }
     } catch (error) {
       if (error instanceof Unavailable) {
-        rejectAll([...batch, ...queue.splice(0)], error)
+        rejectAll(rejectsQueue ? [...batch, ...queue.splice(0)] : batch, error)
         return error
       }
       if (batch.length === 1) rejectAll(batch, error)
-      else await attemptEach([...batch])
+      else await attemptEach(batch)
     }
     return undefined
   }
 
-  async function attemptEach(left: Waiting<Item, Outcome>[]): Promise<void> {
-    while (left.length > 0) {
-      const reason = await attempt(left.splice(0, 1))
-      if (reason !== undefined) rejectAll(left.splice(0), reason)
+  async function attemptEach(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    for (const [index, waiting] of batch.entries()) {
+      const error = await attempt([waiting])
+      if (error !== undefined) return rejectAll(batch.slice(index + 1), error)
     }
   }
 
   function rejectAll(rejected: Waiting<Item, Outcome>[], error: unknown): void {
-    for (const waiting of rejected) settle(waiting).reject(error)
-  }
-
-  function settle(waiting: Waiting<Item, Outcome>): Waiting<Item, Outcome> {
-    heldBytes -= waiting.size
-    return waiting
+    for (const { size, reject } of rejected) {
+      heldBytes -= size
+      reject(error)
+    }
   }
 
   return {
@@ -134,8 +146,8 @@ export function groupCommit<Item, Outcome>(
         if (heldBytes > 0 && heldBytes + size > queueBytes) throw new Unavailable('the queue of the store is full')
         heldBytes += size
         queue.push({ item, size, resolve, reject })
-        if (queue.length >= longQueue && running < outstanding) void run(nextBatch())
-        else arm()
+        if (queue.length >= longQueue && inFlight < maxInFlight) void run(nextBatch())
+        else scheduleBatch()
       })
     },
     close() {
@@ -148,15 +160,12 @@ export function groupCommit<Item, Outcome>(
   }
 }
 
-/**
- * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
- * and an allowance for the objects around it.
- */
-export const groupWrites = (
+/** Returns a group commit of plants. A plant takes two bytes a character, and up to 1 KiB for the objects around it. */
+export const groupPlantCommits = (
   commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,
-  batchItems = Number.POSITIVE_INFINITY,
+  options: Omit<Options<StoredPlant>, 'sizeOf'> = {},
 ) =>
   groupCommit(commit, {
     sizeOf: ({ name, tag = '' }: StoredPlant) => 1_024 + 2 * (name.length + tag.length),
-    batchItems,
+    ...options,
   })

@@ -1,12 +1,17 @@
-import type { CreateOutcome, PlantStore, StoredPlant } from './open.ts'
+import type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
 
 /** Milliseconds between two checks of the store. The following values are numbers of checks. */
 const interval = 1_000
 
 /** The store is probed after this many checks without a new plant: an idle disk gets 12 syncs a minute. */
 const idleChecks = 5
-/** A pending probe or create counts as failed after `late` checks. After `abandoned` checks a new one is sent. */
-const [late, abandoned] = [2, 10]
+/**
+ * A pending probe counts as one failure at each check from `lateChecks` on. Pending creates together count as a failed
+ * write once none has ended for `lateChecks`.
+ */
+const lateChecks = 2
+/** Another probe is sent when one is pending for this many checks. */
+const abandonedChecks = 10
 /** The service becomes unready after this many checks with failed writes, even if probes succeed. */
 const maxFailedChecks = 5
 /** After `maxFailedChecks`, a successful probe counts only after this many checks without a failed write. */
@@ -25,9 +30,9 @@ export type StoreHealth = {
 
 /**
  * Derives readiness from writes and probes. A new plant proves that the store is ready. The store becomes unready
- * after two failures in a row, at least one of them a probe, or after repeated failures of writes despite successful
- * probes. It is then probed until a probe or a write succeeds. A single failure changes nothing, and neither does an
- * identical plant, since no store has to write for it.
+ * after two failures in a row, at least one of them of a probe, or after repeated failures of writes despite successful
+ * probes. It is then probed until a probe or a write succeeds. A single failure changes nothing, but a probe that hangs
+ * fails again at each check. An identical plant changes nothing, since no store has to write for it.
  *
  * @param onChange Called with the reason when writes start to fail, and with undefined when they succeed again.
  */
@@ -35,20 +40,24 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   /** The number of checks so far, which is the clock of the values below. */
   let now = 0
   let reason: string | undefined = 'starting'
+  /** Initially true, so that the first success is not reported as a recovery. */
   let reportedHealthy = true
-  /** Since the last success: the number of failed probes, and whether a write failed. */
-  let failedProbes = 0
+  /** Failures of probes since the last success. */
+  let probeFailures = 0
+  /** Whether a create failed since the last success. */
   let createFailed = false
-  /** The number of checks with failed writes since the last new plant, and the latest of these checks. */
+  /** The number of checks with failed creates since the last new plant. */
   let failedChecks = 0
   let lastFailedCheck = Number.NEGATIVE_INFINITY
-  /** Whether a plant was created since the last check, and the check of the last success. */
-  let created = false
+  /** Whether a plant was created since the last check. */
+  let plantCreated = false
+  /** The check of the last success. */
   let lastSuccess = 0
   let probe: { since: number } | undefined
-  /** The number of pending writes, whether one ended since the last check, and the checks since the last one ended. */
-  let pending = 0
-  let ended = false
+  let pendingCreates = 0
+  /** Whether a create ended since the last check. */
+  let createEnded = false
+  /** The number of checks for which creates are pending and none has ended. */
   let quietChecks = 0
   let resolveKnown: () => void
   const known = new Promise<void>((resolve) => {
@@ -56,10 +65,12 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   })
 
   function succeed(): void {
-    failedProbes = 0
+    probeFailures = 0
     createFailed = false
     lastSuccess = now
+    // A successful probe does not outweigh recent failures of creates.
     if (failedChecks >= maxFailedChecks && now - lastFailedCheck < recoveryChecks) return
+    // While the service is ready, only a new plant resets the count: probes succeed between creates that fail.
     if (reason !== undefined) failedChecks = 0
     reason = undefined
     report(true)
@@ -78,8 +89,8 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   }
 
   function probeFailed(message: string): void {
-    failedProbes++
-    if (reason !== undefined || createFailed || failedProbes > 1) fail(message)
+    probeFailures++
+    if (reason !== undefined || createFailed || probeFailures > 1) fail(message)
   }
 
   /** Counts a failed write, at most one for each check: writes that fail together have one cause. */
@@ -88,7 +99,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
     if (now === lastFailedCheck) return
     failedChecks = now - lastFailedCheck < recoveryChecks ? failedChecks + 1 : 1
     lastFailedCheck = now
-    if (failedProbes > 0 || failedChecks >= maxFailedChecks) fail(message)
+    if (probeFailures > 0 || failedChecks >= maxFailedChecks) fail(message)
     else if (probe === undefined) void sendProbe()
   }
 
@@ -107,29 +118,29 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
 
   function check(): void {
     now++
-    quietChecks = pending > 0 && !ended ? quietChecks + 1 : 0
-    ended = false
-    if (quietChecks >= late) createFailed = true
-    if (created) {
-      created = false
+    quietChecks = pendingCreates > 0 && !createEnded ? quietChecks + 1 : 0
+    createEnded = false
+    if (quietChecks >= lateChecks) createFailed = true
+    if (plantCreated) {
+      plantCreated = false
       lastSuccess = now
       probe = undefined
       return
     }
     if (probe !== undefined) {
       const waited = now - probe.since
-      if (waited >= late) probeFailed(`the store did not respond within ${late * interval} ms`)
-      if (waited < abandoned) return
+      if (waited >= lateChecks) probeFailed(`the store did not respond within ${lateChecks * interval} ms`)
+      if (waited < abandonedChecks) return
     }
-    if (reason !== undefined || failedProbes > 0 || quietChecks >= late || now - lastSuccess >= idleChecks)
+    if (reason !== undefined || probeFailures > 0 || quietChecks >= lateChecks || now - lastSuccess >= idleChecks)
       void sendProbe()
   }
 
   function observe(outcome: CreateOutcome): CreateOutcome {
     end()
     if (outcome === 'created') {
-      created = true
-      if (reason !== undefined || failedProbes > 0 || createFailed || failedChecks > 0) {
+      plantCreated = true
+      if (reason !== undefined || probeFailures > 0 || createFailed || failedChecks > 0) {
         failedChecks = 0
         succeed()
       }
@@ -145,14 +156,14 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   }
 
   function end(): void {
-    pending--
-    ended = true
+    pendingCreates--
+    createEnded = true
   }
 
   const timer = setInterval(check, interval).unref()
   void sendProbe()
   const create = (plant: StoredPlant) => {
-    pending++
+    pendingCreates++
     return store.create(plant).then(observe, observeFailure)
   }
   return { create, known, reason: () => reason, close: () => clearInterval(timer) }

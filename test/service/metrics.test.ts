@@ -115,7 +115,7 @@ t.test('batches of the store are counted', async (t) => {
   const { values } = measure(t)
   const { submit } = groupCommit<number, string>(async (batch) => batch.map(String), {
     sizeOf: () => 1,
-    outstanding: 1,
+    maxInFlight: 1,
   })
   await Promise.all([1, 2, 3].map(submit))
   t.match(await values(), {

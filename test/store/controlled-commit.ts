@@ -3,7 +3,7 @@ import { groupCommit } from '../../src/store/group-commit.ts'
 
 /** Returns a group commit whose oldest pending batch ends when the test calls `end`. */
 export function controlledGroupCommit(
-  options: { batchBytes?: number; batchItems?: number; queueBytes?: number; outstanding?: number } = {},
+  options: { batchBytes?: number; batchItems?: number; queueBytes?: number; maxInFlight?: number } = {},
 ) {
   const batches: { items: number[]; end(error?: Error): void }[] = []
   const creates = groupCommit<number, string>(

@@ -68,7 +68,7 @@ t.test('an outcome is returned after the commit', async (t) => {
 })
 
 t.test('a batch has a size limit', async (t) => {
-  const { submit, given, end } = controlledGroupCommit({ batchBytes: 10, outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ batchBytes: 10, maxInFlight: 1 })
   const outcomes = [4, 5, 6, 100, 1, 2].map(submit)
   for (const batch of [[4, 5, 6], [100], [1, 2]]) {
     await turn()
@@ -79,7 +79,7 @@ t.test('a batch has a size limit', async (t) => {
 })
 
 t.test('by default a batch ends with the item that reaches 1 MiB', async (t) => {
-  const { submit, given, end } = controlledGroupCommit({ outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ maxInFlight: 1 })
   const outcomes = [2 ** 19, 2 ** 19, 1].map(submit)
   for (const batch of [[2 ** 19, 2 ** 19], [1]]) {
     await turn()
@@ -90,7 +90,7 @@ t.test('by default a batch ends with the item that reaches 1 MiB', async (t) => 
 })
 
 t.test('a batch has a limited number of items', async (t) => {
-  const { submit, given, end } = controlledGroupCommit({ batchItems: 2, outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ batchItems: 2, maxInFlight: 1 })
   const outcomes = [1, 2, 3, 4, 5].map(submit)
   for (const batch of [[1, 2], [3, 4], [5]]) {
     await turn()
@@ -120,7 +120,7 @@ t.test('the queue has a size limit, and accepts items again once they fit', asyn
 })
 
 t.test('close waits for accepted items and rejects new ones', async (t) => {
-  const { submit, close, end } = controlledGroupCommit({ outstanding: 1 })
+  const { submit, close, end } = controlledGroupCommit({ maxInFlight: 1 })
   const outcomes = [submit(1)]
   await turn()
   outcomes.push(submit(2))
@@ -140,7 +140,7 @@ t.test('every batch is published at its end, even when it failed', async (t) => 
   const keep = (message: unknown) => told.push(message as BatchMessage)
   subscribe('plant-store:batch', keep)
   t.teardown(() => unsubscribe('plant-store:batch', keep))
-  const { submit, end } = controlledGroupCommit({ batchBytes: 3, outstanding: 1 })
+  const { submit, end } = controlledGroupCommit({ batchBytes: 3, maxInFlight: 1 })
   const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
   await turn()
   t.same(told, [], 'not before the batch has its outcome')
@@ -196,7 +196,7 @@ t.test('items are no longer retried one by one once the store is unavailable', a
 })
 
 t.test('when the store is unavailable, all waiting items fail at once', async (t) => {
-  const { submit, given, end } = controlledGroupCommit({ outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ maxInFlight: 1 })
   const under = submit(1)
   await turn()
   const waiting = [submit(2), submit(3)]

@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Client, ClientOptions, types } from 'cassandra-driver'
-import { groupCommit } from '../group-commit.ts'
+import { groupPlantCommits } from '../group-commit.ts'
 import {
   type CreateOutcome,
   type PlantQueries,
+  type PlantRow,
   type PlantStore,
   plantFromRow,
   type StoredPlant,
@@ -17,17 +18,22 @@ const select = 'SELECT id, name, tag FROM plants WHERE id = ?'
 /** Commits a tombstone for an id without a plant. It never removes a plant, because the name of a plant is not null. */
 const probe = 'DELETE FROM plants WHERE id = ? IF name = null'
 
-/** The number of ids of probes: few, so that few tombstones are kept, but enough to be spread over all nodes. */
-const probeIds = 4_096
+/** Returns one of 4,096 ids: few, so that few tombstones are kept, but enough to be spread over all nodes. */
+const probeId = (): bigint => BigInt(randomInt(-2_048, 2_048)) * 2n ** 52n
 
-/** The most writes in flight. In version 1 of Paxos each occupies a thread of a node, of 128 by default. */
-const outstanding = 128
+/** The most writes in flight. With Paxos v1, each holds one of a node's write threads, 128 by default. */
+const maxInFlight = 128
 
-/** A store that also resolves with the plant of an id, or with undefined when there is none. */
+/**
+ * A store that also resolves with the plant of an id, or with undefined when there is none. Its `list` always rejects.
+ */
 type CassandraStore = PlantStore & PlantQueries & { get(id: bigint): Promise<StoredPlant | undefined> }
 
 /** Error code of the server for a statement that is invalid on every node. */
 const invalid = 0x2200
+
+const isMissing = / does not exist/
+const withRemedy = (message: string) => (isMissing.test(message) ? `${message}; run plant-store migrate` : message)
 
 /**
  * Opens the Cassandra keyspace of a URL, which any number of instances can share. Rejects when the table is missing, or
@@ -39,39 +45,38 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
   const client = await connect(settings, settings.keyspace, driver)
   /** The ids that are being created, each with what is stored afterwards. */
   const inFlight = new Map<bigint, Promise<StoredPlant>>()
-  let unfit: string | undefined
+  let lossRisk: string | undefined
   let closing: Promise<void> | undefined
 
-  async function run(statement: string, values: unknown[], options?: { consistency: number }): Promise<types.Row> {
+  async function run(statement: string, values: unknown[], options?: { consistency: number }) {
     try {
-      return (await client.execute(statement, values, options)).first()
+      return (await client.execute(statement, values, options)).first() as types.Row | null
     } catch (error) {
       const { code, message } = error as Error & { code?: number }
       // A node that was away when the table was created lacks it for up to a minute after its return.
-      const isMissing = / does not exist$/.test(message)
-      if (code === invalid && !isMissing) throw error
-      throw new Unavailable(isMissing ? `${message}; run plant-store migrate` : message, { cause: error })
+      if (code === invalid && !isMissing.test(message)) throw error
+      throw new Unavailable(withRemedy(message), { cause: error })
     }
   }
 
   /** Checks the keyspace and every node, because a node may return with other settings. */
   async function check(): Promise<void> {
     if (settings.acceptLoss) return
-    unfit = await lossReason(client, settings)
-    if (unfit !== undefined) throw new Unavailable(`${unfit}; change that, or set accept_data_loss=true`)
+    lossRisk = await lossReason(client, settings)
+    if (lossRisk !== undefined) throw new Unavailable(`${lossRisk}; change that, or set accept_data_loss=true`)
   }
 
   /** Stores a plant unless its id is taken. Resolves with the stored plant, which is `plant` itself when it is new. */
   async function store(plant: StoredPlant): Promise<StoredPlant> {
-    if (unfit !== undefined) throw new Unavailable(unfit)
+    if (lossRisk !== undefined) throw new Unavailable(lossRisk)
     // The driver leaves an undefined tag unset, while null would write a tombstone.
-    const row = await run(insert, [plant.id, plant.name, plant.tag])
+    const row = (await run(insert, [plant.id, plant.name, plant.tag])) as types.Row
     return row['[applied]'] ? plant : toPlant(row)
   }
 
   /**
    * Creates a plant. A write whose id is in flight waits for that outcome, because concurrent proposals for a key
-   * cancel each other. The stored plant never changes, so it decides the waiting writes, too.
+   * contend. The stored plant never changes, so the waiting writes are compared with it.
    */
   async function commit(plant: StoredPlant): Promise<CreateOutcome> {
     const current = inFlight.get(plant.id) ?? store(plant).finally(() => inFlight.delete(plant.id))
@@ -81,49 +86,40 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
     return stored.name === plant.name && stored.tag === plant.tag ? 'identical' : 'conflict'
   }
 
-  // A conditional statement has one key, so writes are sent one by one, many at a time. An unavailable error is an
-  // outcome here, so that it does not reject the writes of other ids in the queue.
-  const creates = groupCommit<StoredPlant, CreateOutcome | Unavailable>(
-    ([plant]) =>
-      Promise.all([
-        commit(plant as StoredPlant).catch((error) => {
-          if (error instanceof Unavailable) return error
-          throw error
-        }),
-      ]),
-    { sizeOf: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length), batchItems: 1, outstanding },
-  )
+  // A conditional statement writes one key, so a batch has one plant. Other keys may have nodes that are available.
+  const creates = groupPlantCommits((batch) => Promise.all(batch.map(commit)), {
+    batchItems: 1,
+    maxInFlight,
+    rejectsQueue: false,
+  })
   const assertOpen = () => {
     if (closing !== undefined) throw new Error('the store is closed')
   }
 
   try {
     await check()
+    // Fails if the table is missing.
     await run(select, [0n])
   } catch (error) {
     await client.shutdown()
     throw error
   }
-  // The next probe reports the reason.
+  // Errors are ignored here: the next probe reports them.
   client.on('hostUp', () => void check().catch(() => {}))
 
   return {
-    async create(plant) {
-      const outcome = await creates.submit(plant)
-      if (outcome instanceof Unavailable) throw outcome
-      return outcome
-    },
+    create: creates.submit,
     async ready() {
       assertOpen()
       await check()
-      await run(probe, [BigInt.asIntN(64, BigInt(randomInt(probeIds)) << 52n)])
+      await run(probe, [probeId()])
     },
     async get(id) {
       assertOpen()
       const row = await run(select, [id], { consistency: driver.types.consistencies.serial })
       return row === null ? undefined : toPlant(row)
     },
-    list: unordered,
+    list: rejectList,
     close() {
       closing ??= creates.close().then(() => client.shutdown())
       return closing
@@ -131,11 +127,11 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
   }
 }
 
-const unordered = async (): Promise<never> => {
-  throw new Error("Cassandra keeps plants in the order of a hash, so they are not listed here; use Cassandra's tools")
+const rejectList = async (): Promise<never> => {
+  throw new Error("Cassandra orders plants by the hash of their id, so they cannot be listed; use Cassandra's tools")
 }
 
-const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as unknown as Parameters<typeof plantFromRow>[0])
+const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as types.Row & PlantRow)
 
 /**
  * Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print.
@@ -165,14 +161,14 @@ export async function migrateCassandra(
 /** Loads the driver, an optional package. Rejects with one line when it is not installed. */
 export const loadCassandraDriver = async () => (await import('cassandra-driver').catch(driverMissing)).default
 
-/** Throws the error that replaces that of Node, which has the paths of this module. */
+/** Throws an error without the file paths that Node.js puts into its message. */
 export function driverMissing(cause: unknown): never {
   throw new Error('the optional package cassandra-driver is not installed; run npm install cassandra-driver', { cause })
 }
 
 export type Driver = Awaited<ReturnType<typeof loadCassandraDriver>>
 
-/** Connects to the nodes of a data center. Reads are serial, and a write waits for the disks of a quorum. */
+/** Connects to the nodes of a data center. By default statements have the consistency QUORUM. */
 export async function connect(
   { contactPoints, datacenter, credentials, tls, connectTimeout, queryTimeout }: CassandraSettings,
   keyspace: string | undefined,
@@ -180,7 +176,8 @@ export async function connect(
 ): Promise<Client> {
   const { consistencies } = driver.types
   const retry = new driver.policies.retry.RetryPolicy()
-  // A retry after a timeout would double the longest time of a request, so only a lost connection causes one.
+  // A statement is retried once, on another node (`false`), if the connection is lost, or if a node is overloaded,
+  // starting, or without a quorum of replicas. A retry after a timeout would double the longest time of a request.
   retry.onRequestError = ({ nbRetry }, consistency, error) =>
     nbRetry > 0 || error instanceof driver.errors.OperationTimedOutError
       ? retry.rethrowResult()
@@ -210,7 +207,7 @@ export async function connect(
   } catch (error) {
     await client.shutdown()
     const { message } = error as Error
-    throw new Error(/does not exist/.test(message) ? `${message}; run plant-store migrate` : message, { cause: error })
+    throw new Error(withRemedy(message), { cause: error })
   }
 }
 
@@ -254,7 +251,7 @@ export async function createTable(
   { keyspace, datacenter }: CassandraSettings,
   replicationFactor: number,
 ): Promise<void> {
-  // The statements have no parameters for names; the URL allows only names without quotes.
+  // CQL has no parameters for identifiers. The URL allows only keyspaces without quotes.
   const replication = `{'class': 'NetworkTopologyStrategy', '${datacenter.replaceAll("'", "''")}': ${replicationFactor}}`
   const statements = [
     `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = ${replication}`,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { groupWrites } from '../group-commit.ts'
+import { groupPlantCommits } from '../group-commit.ts'
 import {
   type CreateOutcome,
   type PlantQueries,
@@ -36,7 +36,7 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
     await primary.close()
     throw explainMismatch(error as Error & { code?: string })
   }
-  const writes = groupWrites((batch) => commit(primary, dialect, batch), dialect.batchItems)
+  const writes = groupPlantCommits((batch) => commit(primary, dialect, batch), { batchItems: dialect.batchItems })
   let closing: Promise<void> | undefined
   return {
     ...postgresQueries(async (text, values) => {

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { groupWrites } from '../group-commit.ts'
+import { groupPlantCommits } from '../group-commit.ts'
 import { type CreateOutcome, type PlantQueries, type PlantStore, Unavailable } from '../plant-store.ts'
 import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseRequest, WorkerRequest, WorkerResponse } from './sqlite-worker.ts'
@@ -22,7 +22,7 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
   })
   await once(worker, 'message')
   const send = connect(worker)
-  const writes = groupWrites((batch) => send(batch) as Promise<CreateOutcome[]>)
+  const writes = groupPlantCommits((batch) => send(batch) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
   const sendOpen = async (request: DatabaseRequest) => {

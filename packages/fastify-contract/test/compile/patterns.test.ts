@@ -254,6 +254,7 @@ t.test('an automaton matches the texts that the regular expression matches', (t)
     '^.\\p{Lu}$',
     '^\\uD83D\\uDE00|\\cJ$',
     '(a?)*$b|$',
+    '(?:){99999999}b',
     'arn:aws(-[\\w]+)*:.+:.+:[0-9]{3}:.+',
   ]
   const texts = [

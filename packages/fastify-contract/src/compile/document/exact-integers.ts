@@ -129,14 +129,15 @@ export function withBigints(value: unknown, integers: ExactIntegers): unknown {
  * handler nor a client could tell which of the schemas applies, and a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
-  if (mixedIntegers(document).size === 0) return document
   // A copy with the same shared schemas, which the loop changes in place.
   const copy = structuredClone(document)
+  let isChanged = false
   for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
+    isChanged = true
     for (const schema of mixed)
       Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
   }
-  return copy
+  return isChanged ? copy : document
 }
 
 const int32Limits = (schema: Node) => ({

@@ -11,7 +11,7 @@ export const keysOf = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
-    .map((key) => decoded(key).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/[%~]/.test(key) ? decoded(key).replaceAll('~1', '/').replaceAll('~0', '~') : key))
 
 /** Returns a percent-encoded text decoded, or as it is if it is not valid percent-encoded UTF-8. */
 export function decoded(key: string): string {

@@ -140,6 +140,12 @@ t.test('a 401 has one challenge per alternative', async (t) => {
   t.equal(challengeOf('invalid', 'missing', 'invalid'), 'Basic realm="r", Bearer realm="r"')
   t.equal(challengeOf('keyless', 'missing'), 'Bearer realm="r"')
   t.equal(ask([{ keyless: [] }, { keyless: [] }]).rejection, keyless)
+  const expired = new ContractError('expired', 'too old', { 'www-authenticate': 'Basic realm="r"' }, 401)
+  t.match(
+    ask([{ expired: [] }, { missing: [] }], { ...verifiers, expired: refused(expired) }).rejection,
+    { kind: 'expired', statusCode: 401 },
+    'a kind of a verifier keeps its status',
+  )
   t.equal(ask([{ missing: [] }, { limited: [] }]).rejection, limited, 'no other status has a challenge')
 })
 

@@ -229,11 +229,11 @@ async function compiledSchemas(document: Document): Promise<number> {
 
 for (const shape of ['chain of allOf', 'ring of references']) {
   // Quadratic time took 14 to more than 40 seconds for 1,000 schemas.
-  t.test(`a ${shape} with 1,500 schemas compiles within seconds of CPU and does not overflow the stack`, async (t) => {
+  t.test(`a ${shape} with 1,000 schemas compiles within seconds of CPU and does not overflow the stack`, async (t) => {
     const start = process.cpuUsage()
-    t.equal(await compiledSchemas(shaped(shape, 1500)), 1500)
+    t.equal(await compiledSchemas(shaped(shape, 1000)), 1000)
     const { user, system } = process.cpuUsage(start)
-    t.ok((user + system) / 1e6 < 15, `took ${(user + system) / 1e6} s`)
+    t.ok((user + system) / 1e6 < 10, `took ${(user + system) / 1e6} s`)
   })
 }
 

@@ -81,6 +81,9 @@ const document: Document = {
   ),
 }
 
+/** PROPERTY_RUNS=100000 tests more values of each parameter. */
+const runs = Number(process.env.PROPERTY_RUNS ?? 15_000)
+
 type Call = (path: string, options: { params: object }) => Promise<{ status: number; error?: unknown }>
 
 /** Serves the document. Returns a function that sends a value over a socket and resolves to the value received. */
@@ -205,7 +208,7 @@ t.test('the client writes every value in every style as the service reads it', a
       const outcome = await send(operation, value).catch((error) => error)
       return cannotBeSent(parameter, value) ? outcome instanceof TypeError : isDeepStrictEqual(outcome, value)
     }
-    await fc.assert(fc.asyncProperty(valuesOf(parameter), isSame), { ...fixedSeed, numRuns: 50 })
+    await fc.assert(fc.asyncProperty(valuesOf(parameter), isSame), { ...fixedSeed, numRuns: Math.ceil(runs / 1_000) })
     t.pass(`${place} ${style} ${explode} ${JSON.stringify(schema ?? content)}`)
   }
 })

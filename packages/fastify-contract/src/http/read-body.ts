@@ -202,7 +202,7 @@ export class GrowingBuffer {
     const needed = this.#length + chunk.length
     const { length } = this.#buffer
     if (needed > length) {
-      const capacity = Math.min(this.#limit, Math.max(needed, 2 * length, firstCapacity))
+      const capacity = Math.min(this.#limit, Math.max(2 * needed, firstCapacity))
       const rejection = this.#memory?.reserve(capacity - length, length)
       if (rejection !== undefined) return rejection
       const { bytes } = this
@@ -247,7 +247,7 @@ export function readBody(
     done(error, bytes)
   }
   if (announced > limit) finish(bodyTooLarge(limit))
-  else if (!hasArrived(request, announced)) collect(request, limit, memory, finish)
+  else if (!hasArrived(request, announced)) collect(request, announced || limit, memory, finish)
   else {
     // A direct read costs far less than stream events. Node.js sets `complete` only later.
     const bytes = request.read() ?? Buffer.alloc(0)

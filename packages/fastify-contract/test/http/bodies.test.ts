@@ -82,7 +82,7 @@ t.test('server-sent events are interpreted as WHATWG HTML says, however they are
     return events
   }
   const cases: [string, ...object[]][] = [
-    ['data: YHOO\ndata: +2\ndata: 10\n\n', { data: 'YHOO\n+2\n10' }],
+    ['data: PLANT\ndata: +2\ndata: 10\n\n', { data: 'PLANT\n+2\n10' }],
     [
       ': test\n\ndata: a\nid: 1\n\ndata:b\nid\n\ndata:  c\n\n',
       { data: 'a', id: '1' },

@@ -37,7 +37,7 @@ export function linearPattern(pattern: string): ((text: string) => boolean) | un
 /** A part of a pattern: returns its first state, given the state that follows it. */
 type Fragment = (next: State) => State
 
-/** Lookarounds, modifiers and backreferences, which an NFA cannot represent. */
+/** Lookaround assertions, modifiers and backreferences, which an NFA cannot represent. */
 const unsupported = /\(\?(?!:|<[^=!])|\\[1-9k]/y
 
 /** Without the flag u, these are several characters. */

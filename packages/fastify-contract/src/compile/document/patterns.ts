@@ -48,7 +48,7 @@ export function growthOf(pattern: string): Growth {
 }
 
 /** Matches a character, class or escape of a pattern, with its quantifier. */
-const unit = /(\\[pP]\{[^}]*\}|\\[^pPuxck\d]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])((?:[*+?]|\{\d+(?:,\d*)?\})\??)?/sy
+const unit = /(\\[pP]\{[^}]*\}|\\[^ux\dcPkp]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])((?:[*+?]|\{\d+(?:,\d*)?\})\??)?/sy
 
 /**
  * Returns whether a match surely takes linear time, which spares most documents the analyzer: the pattern repeats little,

@@ -43,3 +43,12 @@ export function schemasIn(schema: Exclude<Schema, boolean>, keyword: string): Sc
   if (schemaKeywords[keyword] === 'one') return [value as Schema]
   return Object.values(value as Schema[] | Record<string, Schema>)
 }
+
+/** The values of the keyword `type` (JSON Schema 2020-12, validation, section 6.1.1). */
+export const allTypes = ['null', 'boolean', 'string', 'integer', 'number', 'array', 'object']
+
+/** Returns whether each schema allows a type. An integer is a number. */
+export const allowsType = (schemas: Exclude<Schema, boolean>[], type: string): boolean =>
+  schemas
+    .map(({ type: allowed = allTypes }) => [allowed as string | string[]].flat())
+    .every((types) => types.includes(type) || (type === 'integer' && types.includes('number')))

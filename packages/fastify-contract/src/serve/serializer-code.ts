@@ -9,7 +9,7 @@ import {
   linearKeyword,
 } from './exact-keywords.ts'
 import { linearPattern } from './linear-pattern.ts'
-import type { Schema } from './schema-keywords.ts'
+import { allowsType, allTypes, type Schema } from './schema-keywords.ts'
 import {
   describedBy,
   json,
@@ -57,15 +57,6 @@ export type SerializerGenerator = {
   /** Returns the names of the serializers in this code that cannot prove every plain value valid. */
   unproven(): Set<string>
 }
-
-const allTypes = ['null', 'boolean', 'string', 'integer', 'number', 'array', 'object']
-
-/** Returns the types that a schema allows. */
-const typesOf = ({ type = allTypes }: ObjectSchema): string[] => [type as string | string[]].flat()
-
-/** Returns whether every schema allows a type. An integer is a number. */
-const allowsType = (schemas: ObjectSchema[], type: string): boolean =>
-  schemas.map(typesOf).every((types) => types.includes(type) || (type === 'integer' && types.includes('number')))
 
 /** The keywords that a serializer checks, or that assert nothing. Schemas with others are left to the validator. */
 const provableKeywords = new Set(['enum', 'const', ...plainKeywords])

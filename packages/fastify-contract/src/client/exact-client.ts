@@ -1,4 +1,4 @@
-import { exactInteger, inexactNumber } from '../json/json-document.ts'
+import { exactInteger, exactNumberOf } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
 import {
   type CallParameters,
@@ -122,8 +122,8 @@ function parseResponse(text: string, { nodes, responses }: Int64Responses, opera
   function convert(holder: object, key: string | number, { int64, members = {}, others }: ResponseSchemaNode): void {
     const value = (holder as Record<string | number, unknown>)[key]
     if (int64 && typeof value === 'number') {
-      const digits = inexactNumber(document, holder, key) ?? String(value)
-      ;(holder as Record<string | number, unknown>)[key] = exactInteger(digits) ?? value
+      const exact = exactNumberOf(document, holder, key) ?? String(value)
+      ;(holder as Record<string | number, unknown>)[key] = exactInteger(exact) ?? value
     }
     if (typeof value !== 'object' || value === null) return
     for (const below of Array.isArray(value) ? value.keys() : Object.keys(value)) {

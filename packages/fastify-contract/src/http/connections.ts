@@ -77,11 +77,14 @@ export function trackConnections(
   function onResponseClose(this: ServerResponse): void {
     const connection = connectionOf(this.req.socket)
     const at = connection.pending.indexOf(this)
+    // The socket has closed before, which has finished every response.
     if (at === -1) return
     connection.pending.splice(at, 1)
-    // No longer needed; a reference would keep the response in memory while the connection is idle.
-    if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
-    if (isAllRead(this.req)) noteEnd(this.req, connection)
+    if (isAllRead(this.req)) {
+      // A reference would keep the response in memory while the connection is idle. One that closes it is still needed.
+      if (connection.latest === this && this.shouldKeepAlive) connection.latest = undefined
+      noteEnd(this.req, connection)
+    }
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
@@ -115,7 +118,7 @@ export function trackConnections(
     for (const socket of sockets) {
       const connection = connectionOf(socket)
       noteIdle(socket, connection)
-      // Not for each request, since most have their response before this check, and a timer costs 1 us.
+      // Not set for each request: a timer costs 1 us, and most requests have their response before this check.
       if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
       if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
     }
@@ -153,13 +156,13 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   if (connection.refused) return
   connection.refused = true
   // The bytes belong to the latest request if it is incomplete, else to a new one.
-  const own = latest?.req.complete === false ? latest : undefined
-  const hasResponse = own?.headersSent ?? latest?.shouldKeepAlive === false
-  // The error response must follow this one.
-  const awaited = own === undefined || hasResponse ? latest : previous
+  const incomplete = latest?.req.complete === false ? latest : undefined
+  // The request has a response already, or an earlier response closes the connection.
+  const isTooLate = incomplete ? incomplete.headersSent : latest?.shouldKeepAlive === false
+  const responseBefore = incomplete === undefined || isTooLate ? latest : previous
   const hangUp = () => {
-    if (hasResponse) socket.destroySoon()
-    else if (own !== undefined) sendError(socket, error, contextOf(own.req), own.getHeaders())
+    if (isTooLate) socket.destroySoon()
+    else if (incomplete !== undefined) sendError(socket, error, contextOf(incomplete.req), incomplete.getHeaders())
     else {
       const context = newContext('')
       observer.begin(context)
@@ -167,8 +170,8 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
       observer.end(context)
     }
   }
-  if (awaited === undefined || awaited.writableFinished) hangUp()
-  else awaited.once('close', hangUp)
+  if (responseBefore === undefined || responseBefore.writableFinished) hangUp()
+  else responseBefore.once('close', hangUp)
 }
 
 /** Sends the error response and closes the connection. `given` are the headers already set on the response. */
@@ -207,9 +210,9 @@ const idleCheckInterval = 10
 /**
  * Stops a server from listening without closing its open connections. When the listener closes, the kernel resets the
  * connections that wait to be accepted, and libuv accepts one connection in each turn of the event loop. This function
- * therefore closes right after an idle turn that accepted none, when no connection waits. The bound for an idle turn
- * grows, because a busy process never meets the first one. The function counts turns instead
- * of time: a process that gets no CPU time must not close while connections wait.
+ * therefore closes right after an idle turn that accepted none: then no connection waits. The bound for an idle turn
+ * grows, because a busy process never meets the first one. The function counts turns instead of time: a process that
+ * gets no CPU time must not close while connections wait.
  */
 export async function stopListening(server: Server): Promise<void> {
   let accepted = false
@@ -229,8 +232,8 @@ export async function stopListening(server: Server): Promise<void> {
     isIdle = !accepted && performance.now() - began < idleTurn * 2 ** (turn / turnsUntilDoubled)
   }
   // The close of net.Server: that of http.Server would also destroy idle connections and stop enforcing request
-  // timeouts, so a slow request would outlive the shutdown. If Node.js no longer built one on the other, the listener
-  // would stay open, as the tests of graceful shutdown show.
+  // timeouts, so a slow request would outlive the shutdown. This relies on http.Server extending net.Server; otherwise
+  // the listener stays open, and the tests of graceful shutdown fail.
   Server.prototype.close.call(server)
   server.off('connection', noteAccepted).off('drop', noteAccepted)
 }

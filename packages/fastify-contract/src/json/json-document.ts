@@ -4,47 +4,48 @@ export type JsonDocument = {
   /** The length of its text in characters; 0 without a text. */
   length: number
   /** The exact value of each number whose double may differ from it, by its object or array, then by its key. */
-  digits?: Map<object, Map<string | number, Digits>>
+  exactNumbers?: Map<object, Map<string | number, ExactNumber>>
 }
 
 /** An exact number: its JSON text, or its value if it is an integer. */
-export type Digits = string | bigint
+export type ExactNumber = string | bigint
 
 /** Returns the exact value of a number whose double may differ from it; undefined for any other number. */
-export const inexactNumber = ({ digits }: JsonDocument, holder: object, key: string | number): Digits | undefined =>
-  digits?.get(holder)?.get(key)
+export const exactNumberOf = (
+  { exactNumbers }: JsonDocument,
+  holder: object,
+  key: string | number,
+): ExactNumber | undefined => exactNumbers?.get(holder)?.get(key)
 
-/** Keeps the exact value of a number for `inexactNumber`. */
-export function keepDigits(document: JsonDocument, holder: object, key: string | number, exact: Digits): void {
-  document.digits ??= new Map()
-  const kept = document.digits.get(holder)
-  if (kept === undefined) document.digits.set(holder, new Map([[key, exact]]))
-  else kept.set(key, exact)
+/** Sets the exact value of a number, which `exactNumberOf` returns. */
+export function setExactNumber(document: JsonDocument, holder: object, key: string | number, exact: ExactNumber): void {
+  document.exactNumbers ??= new Map()
+  const members = document.exactNumbers.get(holder)
+  if (members === undefined) document.exactNumbers.set(holder, new Map([[key, exact]]))
+  else members.set(key, exact)
 }
 
 /**
- * Copies the digits of one document to another. The only member of `root` becomes the member `key` of `holder` in the
- * new document.
+ * Copies the exact numbers of a document when a part of it moves to another one. `root` is the document itself, or an
+ * object with one member; its member moves to `key` of `holder`.
  */
-export function copyDigits(
+export function copyExactNumbers(
   from: JsonDocument,
   root: object,
-  document: JsonDocument,
-  holder: object,
-  key: string | number,
+  to: { document: JsonDocument; holder: object; key: string | number },
 ): void {
-  for (const [source, digits] of from.digits ?? []) {
-    for (const [member, exact] of digits) {
-      if (source === root) keepDigits(document, holder, key, exact)
-      else keepDigits(document, source, member, exact)
+  for (const [holder, members] of from.exactNumbers ?? []) {
+    for (const [key, exact] of members) {
+      if (holder === root) setExactNumber(to.document, to.holder, to.key, exact)
+      else setExactNumber(to.document, holder, key, exact)
     }
   }
 }
 
 /**
- * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and kept for `inexactNumber` if
- * they differ. Objects of a class are replaced by their own members: compiled schemas do not tell inherited ones apart.
- * Other objects and arrays without bigints are shared, not copied.
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and is an exact number of the
+ * document if it is beyond the safe integers. Objects of a class are replaced by their own members: compiled schemas do
+ * not tell inherited ones apart. Other objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value, length: 0 }
@@ -74,7 +75,7 @@ function doubledList(document: JsonDocument, list: unknown[]): unknown[] {
 
 function doubledObject(document: JsonDocument, object: Holder): Holder {
   let copy = Object.getPrototypeOf(object) === Object.prototype ? undefined : { ...object }
-  // Unlike Object.keys, this loop creates no array of names, which takes most of the time. It includes inherited names.
+  // Object.keys would spend most of the time on its array. This loop also visits inherited names.
   for (const name in object) {
     const member = object[name]
     const replacement = doubled(document, member)
@@ -87,60 +88,62 @@ function doubledObject(document: JsonDocument, object: Holder): Holder {
 }
 
 function keepBigint(document: JsonDocument, holder: object, key: string | number, value: unknown): void {
-  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) keepDigits(document, holder, key, value)
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) setExactNumber(document, holder, key, value)
 }
 
 type Holder = Record<string | number, unknown>
 
-/** The number of each known object and array, by identity, and by its text: equal values have one number. */
-type Known = { values: Map<object, number>; texts: Map<string, number> }
+/** The ids of objects and arrays, by identity and by canonical key. Equal values have the same id. */
+type Ids = { byValue: Map<object, number>; byKey: Map<string, number> }
 
-const knownOf = new WeakMap<JsonDocument, Known>()
+const idsOf = new WeakMap<JsonDocument, Ids>()
 
 /**
  * Returns the indexes of the first item of a list that equals an earlier one, and of that earlier one; undefined if all
  * items differ. Items are equal by JSON Schema's rules: the order of members does not matter, and 1 equals 1.0. An
- * integer of at most 20 digits is compared exactly, any other number as a double. The text of a value has the numbers
- * of its objects and arrays instead of their texts, so all lists of one document take linear time.
+ * integer of at most 20 digits is compared exactly, any other number as a double.
+ *
+ * It uses hash consing: canonical keys contain the ids of objects and arrays, not their texts, so all lists of one
+ * document take linear time.
  */
 export function duplicateItems(document: JsonDocument, items: unknown[]): [earlier: number, later: number] | undefined {
-  const known = knownOf.get(document) ?? { values: new Map(), texts: new Map() }
-  knownOf.set(document, known)
+  const ids = idsOf.get(document) ?? { byValue: new Map(), byKey: new Map() }
+  idsOf.set(document, ids)
   const seen = new Map<string, number>()
   for (const index of items.keys()) {
-    const text = textOf(document, items as unknown as Holder, index, known)
-    const earlier = seen.get(text)
+    const canonical = canonicalKey(document, items as unknown as Holder, index, ids)
+    const earlier = seen.get(canonical)
     if (earlier !== undefined) return [earlier, index]
-    seen.set(text, index)
+    seen.set(canonical, index)
   }
   return undefined
 }
 
-/** Returns the text of a value, which only equal values share. */
-function textOf(document: JsonDocument, holder: Holder, key: string | number, known: Known): string {
+/** Returns a text that only equal values share. */
+function canonicalKey(document: JsonDocument, holder: Holder, key: string | number, ids: Ids): string {
   const value = holder[key]
-  if (typeof value === 'object' && value !== null) return `#${numberOf(document, value, known)}`
+  if (typeof value === 'object' && value !== null) return `#${idOf(document, value, ids)}`
   if (typeof value !== 'number') return JSON.stringify(value)
-  const digits = inexactNumber(document, holder, key)
-  return String((digits !== undefined && exactInteger(digits)) || value)
+  const exact = exactNumberOf(document, holder, key)
+  return String((exact === undefined ? undefined : exactInteger(exact)) ?? value)
 }
 
-function numberOf(document: JsonDocument, value: object, known: Known): number {
-  const { values, texts } = known
-  const numbered = values.get(value)
-  if (numbered !== undefined) return numbered
-  const member = (key: string | number) => textOf(document, value as Holder, key, known)
-  const text = Array.isArray(value)
+function idOf(document: JsonDocument, value: object, ids: Ids): number {
+  const { byValue, byKey } = ids
+  const known = byValue.get(value)
+  if (known !== undefined) return known
+  const member = (key: string | number) => canonicalKey(document, value as Holder, key, ids)
+  const canonical = Array.isArray(value)
     ? `[${Array.from(value.keys(), member)}]`
     : `{${Object.keys(value)
         // A response is written without its undefined members.
         .filter((key) => (value as Holder)[key] !== undefined)
         .sort()
         .map((key) => `${JSON.stringify(key)}:${member(key)}`)}}`
-  const number = texts.get(text) ?? texts.size
-  texts.set(text, number)
-  values.set(value, number)
-  return number
+  const id = byKey.get(canonical) ?? byKey.size
+  byKey.set(canonical, id)
+  byValue.set(value, id)
+  return id
 }
 
 const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
@@ -149,7 +152,7 @@ const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
  * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 20 digits, as many
  * as a uint64 has, else undefined. A large exponent is never expanded.
  */
-export function exactInteger(text: Digits): bigint | undefined {
+export function exactInteger(text: ExactNumber): bigint | undefined {
   if (typeof text === 'bigint') return text
   const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
   if (sign === undefined) return undefined

@@ -8,7 +8,7 @@ const tail = new RegExp(`\\]${space}\\}${space}$`, 'y')
 /**
  * Yields the items of the list in `{"NAME": [ITEM, …]}`. Each item is parsed on demand, so that the caller can yield to
  * the event loop between items. Returns whether the text has this form. Throws a JsonError if the text is not JSON, as
- * `parseJson` does.
+ * `parseJson` does. Both may happen after it has yielded items. `name` must have no special characters.
  */
 export function* listItems(text: string, name: string): Generator<unknown, boolean> {
   const head = new RegExp(`^${space}\\{${space}"${name}"${space}:${space}\\[`).exec(text)?.[0]
@@ -34,9 +34,9 @@ function parseItem(text: string, start: number): unknown {
   try {
     return parseJson(text).value
   } catch (error) {
-    // The item ends here, but the text does not.
-    const message = (error as JsonError).message.replace('unexpected end', 'unexpected character')
-    throw new JsonError(message.replace(/\d+$/, (at) => String(start + Number(at))))
+    const { problem, at } = error as JsonError
+    // A comma or bracket follows the item, so its end is not the end of the text.
+    throw new JsonError(problem === 'unexpected end' ? 'unexpected character' : problem, start + (at as number))
   }
 }
 
@@ -60,7 +60,7 @@ function endOfItem(text: string, start: number): number {
         if (depth === 0) return at
     }
   }
-  throw new JsonError(`unexpected end at character ${text.length}`)
+  throw new JsonError('unexpected end', text.length)
 }
 
 /** Returns the index of the quote that ends a string, or the length of the text if there is none. */

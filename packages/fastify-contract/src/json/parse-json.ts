@@ -1,8 +1,53 @@
-import { type JsonDocument, keepDigits, mayBeInexact } from './json-document.ts'
+import { type JsonDocument, mayBeInexact, setExactNumber } from './json-document.ts'
+
+/** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
+const maxDepth = 128
+
+/** Up to this many names of an object are compared one by one, which costs less than a set. */
+const maxListed = 8
+
+/** The rest of a number after its integer digits (RFC 8259 section 6). */
+const fractionAndExponent = /(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+/** Valid escapes (RFC 8259 section 7), then the escapes of NUL and lone surrogates, which are rejected. */
+const escaped =
+  /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
+const escapedNul = /\\u0000/y
+const escapedSurrogate = /\\u[dD][89a-fA-F][\da-fA-F]{2}/y
+/** An escape that may be rejected: whether a surrogate is a lone one is not seen here. */
+const rejectedEscape = new RegExp(`${escapedNul.source}|${escapedSurrogate.source}`)
+
+const space = 0x20
+const quote = 0x22
+const minus = 0x2d
+const zero = 0x30
+const nine = 0x39
+const backslash = 0x5c
+
+/** Whitespace (RFC 8259 section 2): space, line feed, carriage return, tab. */
+const isSpace = (code: number) => code === space || code === 0x0a || code === 0x0d || code === 0x09
+
+/** Reports why a text is not JSON or not I-JSON (RFC 7493), and at which character. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError'
+  readonly problem: string
+  readonly at: number | undefined
+
+  constructor(problem: string, at?: number) {
+    super(at === undefined ? problem : `${problem} at character ${at}`)
+    this.problem = problem
+    this.at = at
+  }
+}
+
+/** The path to an object or array: its key in its holder, and the path of the holder; undefined for the document. */
+export type ValuePath = { holder: ValuePath | undefined; key: string | number; value?: object }
+
+/** A number whose double may have a different value, with its text and location. */
+export type InexactNumber = { holder: ValuePath | undefined; key: string | number; text: string }
 
 /**
- * Parses a JSON text like JSON.parse, and keeps the digits of its inexact numbers. Throws a JsonError for a text that
- * `inexactNumbers` rejects.
+ * Parses a JSON text like JSON.parse, and keeps its inexact numbers exactly. Throws a JsonError for a text that
+ * `validateJson` rejects.
  *
  * JSON.parse builds the value, because in V8 an array that grows by push allocates 17 slots, and an object that gets an
  * index key by assignment allocates 12 KB.
@@ -10,14 +55,14 @@ import { type JsonDocument, keepDigits, mayBeInexact } from './json-document.ts'
 export function parseJson(text: string): JsonDocument {
   const plain = plainValue(text)
   if (plain !== undefined) return { value: plain, length: text.length }
-  const numbers = inexactNumbers(text)
+  const numbers = validateJson(text)
   const document: JsonDocument = { value: JSON.parse(text), length: text.length }
-  for (const { holder, key, text: digits } of numbers) keepDigits(document, objectAt(document, holder), key, digits)
+  for (const { holder, key, text: exact } of numbers) setExactNumber(document, objectAt(document, holder), key, exact)
   return document
 }
 
 /**
- * Returns the value of a text that is surely I-JSON without inexact numbers; undefined if only `inexactNumbers` can
+ * Returns the value of a text that is surely I-JSON without inexact numbers; undefined if only `validateJson` can
  * tell, which takes several times as long.
  */
 function plainValue(text: string): unknown {
@@ -30,7 +75,7 @@ function plainValue(text: string): unknown {
   } catch {
     return undefined
   }
-  // A string can look like a name, which adds to the count. So equal counts mean that no object lost a duplicate name.
+  // `nameCount` is never too low, and `memberCount` lacks duplicates. So equal counts prove that there is no duplicate.
   return memberCount(value, maxDepth) === nameCount(text) ? value : undefined
 }
 
@@ -48,8 +93,8 @@ function hasNegativeExponent(text: string): boolean {
 const isExponent = (code: number) => code === 0x65 || code === 0x45
 
 /**
- * Returns whether a text has a number of more than 15 characters that may be inexact. A shorter one without a negative
- * exponent is exact if its double is a safe integer or no integer, since a double holds any 15 digits.
+ * Returns whether a run of 16 or more digits and decimal points may be an inexact number. A shorter number without a
+ * negative exponent is exact if its double is a safe integer or no integer, since a double holds any 15 digits.
  */
 function hasInexactDecimal(text: string): boolean {
   // Each run of 16 characters contains one of these indexes.
@@ -67,7 +112,7 @@ function hasInexactDecimal(text: string): boolean {
 /** Whether a character is a digit or a decimal point. */
 const isDecimal = (code: number) => (code >= zero && code <= nine) || code === 0x2e
 
-/** Returns how many colons of a text follow a quote, as the colon after each name does. */
+/** Returns how many colons of a text follow a quote, as the colon after each name does; strings may add to them. */
 function nameCount(text: string): number {
   let count = 0
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
@@ -99,52 +144,15 @@ function objectAt(document: JsonDocument, path: ValuePath | undefined): object {
   return path.value
 }
 
-/** Reports why a text is not JSON or not I-JSON (RFC 7493), and at which character. */
-export class JsonError extends Error {
-  override readonly name = 'JsonError'
-}
-
-/** The path to an object or array: its key in its holder, and the path of the holder; undefined for the document. */
-export type ValuePath = { holder: ValuePath | undefined; key: string | number; value?: object }
-
-/** A number whose double may have a different value, with its text and location. */
-export type InexactNumber = { holder: ValuePath | undefined; key: string | number; text: string }
-
-/** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
-const maxDepth = 128
-
-/** Up to this many names of an object are compared one by one, which costs less than a set. */
-const maxListed = 8
-
-/** The rest of a number after its integer digits (RFC 8259 section 6). */
-const fractionAndExponent = /(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** Valid escapes (RFC 8259 section 7), then the escapes of NUL and lone surrogates, which are rejected. */
-const escaped =
-  /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
-const escapedNul = /\\u0000/y
-const escapedSurrogate = /\\u[dD][89a-fA-F][\da-fA-F]{2}/y
-/** An escape that may be rejected: whether a surrogate is a lone one is not seen here. */
-const rejectedEscape = new RegExp(`${escapedNul.source}|${escapedSurrogate.source}`)
-
-const space = 0x20
-const quote = 0x22
-const minus = 0x2d
-const zero = 0x30
-const nine = 0x39
-const backslash = 0x5c
-
-/** Whitespace (RFC 8259 section 2): space, line feed, carriage return, tab. */
-const isSpace = (code: number) => code === space || code === 0x0a || code === 0x0d || code === 0x09
-
 /**
- * Checks a JSON text (RFC 8259) and returns its inexact numbers, without building its value. Throws a JsonError for
+ * Validates a JSON text (RFC 8259) without building its value, and returns its inexact numbers. Throws a JsonError for
  * text that is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3: no duplicate names, no lone surrogates), for a
  * NUL in a string, and for more than 128 levels.
  */
-export const inexactNumbers = (text: string): InexactNumber[] => new Check(text).run()
+export const validateJson = (text: string): InexactNumber[] => new JsonValidator(text).run()
 
-/** One check of a text. In hot loops it compares character codes, since regular expressions would be slower. */
-class Check {
+/** One validation of a text. In hot loops it compares character codes, since regular expressions would be slower. */
+class JsonValidator {
   #at = 0
   readonly #text: string
   readonly #found: InexactNumber[] = []
@@ -310,7 +318,7 @@ class Check {
   }
 
   #error(problem: string): JsonError {
-    return new JsonError(`${problem} at character ${this.#at}`)
+    return new JsonError(problem, this.#at)
   }
 
   #unexpected(): JsonError {

@@ -1,5 +1,5 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
-import { duplicateItems, exactInteger, inexactNumber, type JsonDocument } from '../json/json-document.ts'
+import { duplicateItems, exactInteger, exactNumberOf, type JsonDocument } from '../json/json-document.ts'
 import { linearPattern } from './linear-pattern.ts'
 import type { Schema } from './schema-keywords.ts'
 
@@ -246,15 +246,15 @@ const exactCheck: Check = (value, ...place) => !Number.isInteger(value) || isInE
 
 /** Returns the exact integer value, as a number if a double holds it; undefined if the value is not an integer. */
 function integerAt(document: JsonDocument, holder: object, key: string | number, value: number) {
-  const digits = inexactNumber(document, holder, key)
-  if (digits !== undefined) return exactInteger(digits)
+  const exact = exactNumberOf(document, holder, key)
+  if (exact !== undefined) return exactInteger(exact)
   return Number.isInteger(value) ? value : undefined
 }
 
 const multipleCheck =
   (divisor: number): Check =>
   (value, document, holder, key) => {
-    const digits = inexactNumber(document, holder, key)
+    const digits = exactNumberOf(document, holder, key)
     const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
     return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
   }

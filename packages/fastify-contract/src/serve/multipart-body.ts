@@ -3,7 +3,7 @@ import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
 import type { ContentType } from '../http/request-head.ts'
 import type { ByteSource } from '../http/upload.ts'
-import { copyDigits, type JsonDocument } from '../json/json-document.ts'
+import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
@@ -184,7 +184,7 @@ function fieldCollector({ limits, memory }: BodyBounds, done: Promise<void>): Fi
   return { count, collect }
 }
 
-/** Copies a member of one document to another, with the digits of its numbers. */
+/** Copies a member of one document to another, with its exact numbers. */
 function copyMember(
   from: JsonDocument,
   name: string,
@@ -192,7 +192,7 @@ function copyMember(
   holder: object,
   key: string | number,
 ): void {
-  copyDigits(from, from.value as object, document, holder, key)
+  copyExactNumbers(from, from.value as object, { document, holder, key })
   setMember(holder, key, (from.value as Record<string, unknown>)[name])
 }
 

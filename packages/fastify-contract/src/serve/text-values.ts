@@ -1,4 +1,4 @@
-import { copyDigits, type JsonDocument, keepDigits, mayBeInexact } from '../json/json-document.ts'
+import { copyExactNumbers, type JsonDocument, mayBeInexact, setExactNumber } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { NestedPlace } from './contract.ts'
 
@@ -25,7 +25,7 @@ export function setScalar(
 ): void {
   if (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) {
     setMember(holder, key, Number(text))
-    if (mayBeInexact(text)) keepDigits(document, holder, key, text)
+    if (mayBeInexact(text)) setExactNumber(document, holder, key, text)
   } else if (/^(true|false)$/.test(text) && types.includes('boolean')) setMember(holder, key, text === 'true')
   else if (isNull(text, types)) setMember(holder, key, null)
   else setMember(holder, key, text)
@@ -40,7 +40,7 @@ export function setMember(holder: object, key: string | number, value: unknown):
   else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** Parses a JSON text and sets its value with the digits of its inexact numbers. Throws a TextError for other texts. */
+/** Parses a JSON text and sets its value with its exact numbers. Throws a TextError for other texts. */
 export function setJson(document: JsonDocument, holder: object, key: string | number, text: string): void {
   let parsed: JsonDocument
   try {
@@ -48,7 +48,7 @@ export function setJson(document: JsonDocument, holder: object, key: string | nu
   } catch (error) {
     throw new TextError(`cannot be parsed as JSON: ${(error as JsonError).message}`)
   }
-  copyDigits(parsed, parsed, document, holder, key)
+  copyExactNumbers(parsed, parsed, { document, holder, key })
   setMember(holder, key, parsed.value)
 }
 

@@ -2,9 +2,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
 import { decodeJson } from '../../src/http/read-body.ts'
-import { type Digits, exactInteger, inexactNumber, stringifyJson, withDoubles } from '../../src/json/json-document.ts'
+import {
+  type ExactNumber,
+  exactInteger,
+  exactNumberOf,
+  stringifyJson,
+  withDoubles,
+} from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
-import { inexactNumbers, parseJson } from '../../src/json/parse-json.ts'
+import { parseJson, validateJson } from '../../src/json/parse-json.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {
@@ -313,8 +319,8 @@ t.test('the text of a number is kept where a double may have lost digits', async
   const document = parseJson('{"a":9007199254740993,"b":[1,1e1000000000,9007199254740993.5],"c":1.50,"d":12}')
   const { value } = document
   const { b } = value as { b: unknown[] }
-  t.equal(inexactNumber(document, value as object, 'a'), '9007199254740993')
-  t.equal(inexactNumber(document, b, 2), '9007199254740993.5')
+  t.equal(exactNumberOf(document, value as object, 'a'), '9007199254740993')
+  t.equal(exactNumberOf(document, b, 2), '9007199254740993.5')
   for (const [holder, key] of [
     [value as object, 'b'],
     [value as object, 'c'],
@@ -322,10 +328,10 @@ t.test('the text of a number is kept where a double may have lost digits', async
     [b, 0],
     [b, 1],
   ] as const) {
-    t.equal(inexactNumber(document, holder, key), undefined)
+    t.equal(exactNumberOf(document, holder, key), undefined)
   }
   const root = parseJson('9007199254740993')
-  t.equal(inexactNumber(root, root, 'value'), '9007199254740993')
+  t.equal(exactNumberOf(root, root, 'value'), '9007199254740993')
 })
 
 t.test('the quick check of a text never misses what the full check finds', async (t) => {
@@ -375,7 +381,7 @@ t.test('the quick check of a text never misses what the full check finds', async
     }),
   )
   // The full check also finds some exact numbers, such as 123456789012345e1.
-  const isInexact = (text: Digits) => !Number.isFinite(Number(text)) || exactInteger(text) !== BigInt(Number(text))
+  const isInexact = (text: ExactNumber) => !Number.isFinite(Number(text)) || exactInteger(text) !== BigInt(Number(text))
   const outcome = (run: () => unknown) => {
     try {
       return run()
@@ -386,13 +392,13 @@ t.test('the quick check of a text never misses what the full check finds', async
   fc.assert(
     fc.property(fc.oneof(texts, values), (text) => {
       const full = outcome(() =>
-        inexactNumbers(text)
+        validateJson(text)
           .map(({ text }) => text)
           .filter(isInexact)
           .sort(),
       )
       const parsed = outcome(() =>
-        [...(parseJson(text).digits?.values() ?? [])]
+        [...(parseJson(text).exactNumbers?.values() ?? [])]
           .flatMap((kept) => [...kept.values()])
           .filter(isInexact)
           .sort(),

@@ -318,9 +318,9 @@ t.test('name-value pairs of every source are converted alike', async (t) => {
     ],
     source,
   )
-  const { value: values, digits } = read(parseQuery('id=9007199254740993&list=x&list=y&a[n]=1&a[m]=2'))
+  const { value: values, exactNumbers } = read(parseQuery('id=9007199254740993&list=x&list=y&a[n]=1&a[m]=2'))
   t.same(values, { id: 2 ** 53, list: ['x', 'y'], a: { n: 1, m: '2' } })
-  t.equal(digits?.get(values as object)?.get('id'), '9007199254740993')
+  t.equal(exactNumbers?.get(values as object)?.get('id'), '9007199254740993')
   t.same(read({}).value, {})
   t.throws(() => read({ id: ['1', '2'] }), { message: 'form/id must be given once', kind: 'invalid' })
 })
@@ -369,14 +369,14 @@ t.test('every request gets its own copy of a default', async (t) => {
 
 t.test('the digits of a JSON number are kept', async (t) => {
   const read = textReader([value({ kind: 'json' })], source)
-  const { value: values, digits } = read({ a: '{"b":[9007199254740993]}' }) as {
+  const { value: values, exactNumbers } = read({ a: '{"b":[9007199254740993]}' }) as {
     value: { a: { b: number[] } }
-    digits: Map<object, Map<unknown, string>>
+    exactNumbers: Map<object, Map<unknown, string>>
   }
-  t.equal(digits.get(values.a.b)?.get(0), '9007199254740993')
+  t.equal(exactNumbers.get(values.a.b)?.get(0), '9007199254740993')
   t.same(read({}).value, {})
   const root = read({ a: '9007199254740993' })
-  t.equal(root.digits?.get(root.value as object)?.get('a'), '9007199254740993')
+  t.equal(root.exactNumbers?.get(root.value as object)?.get('a'), '9007199254740993')
   t.throws(() => read({ a: '[' }), { message: 'form/a cannot be parsed as JSON: unexpected end at character 1' })
 })
 

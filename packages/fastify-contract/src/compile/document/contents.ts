@@ -14,7 +14,7 @@ import {
   type Response,
 } from './openapi-document.ts'
 import { typesOf } from './schemas.ts'
-import { mapDocument, mapEntries, type Node } from './walk-document.ts'
+import { mapDocument, mapHeld, type Node } from './walk-document.ts'
 
 /**
  * Returns the media types of a request body with the schemas that the service validates it against. Bytes are not
@@ -65,14 +65,11 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
  * array schema describes the whole body (OpenAPI 3.2 section 4.14.3.1).
  */
 export function withItemSchemas(document: Document): Document {
-  const inBody = (body: Node) => {
-    if (body.content === undefined) return body
-    const content = mapEntries(body.content as Node, (media, mediaType) => {
+  const inBody = (body: Node) =>
+    mapHeld(body, 'content', (media, mediaType) => {
       const items = kindOf(mediaType) === 'lines' ? itemsOf(document, Object(media).schema) : undefined
       return items === undefined ? media : { ...Object(media), schema: items }
     })
-    return content === body.content ? body : { ...body, content }
-  }
   return mapDocument(document, { response: inBody, requestBody: inBody })
 }
 
@@ -102,12 +99,10 @@ export const responseHeaders = (document: Document, response: Located<Response>)
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a
  * referenced header as required.
  */
-export function withOptionalHeaders(document: Document, response: Node): Node {
-  if (response.headers === undefined) return response
-  const headers = Object.entries(response.headers as Record<string, { $ref?: string }>).map(([name, header]) => {
-    const found = header.$ref === undefined ? undefined : locate<Header>(document, header.$ref)
-    const { pointer: _, ...optional } = found ?? { pointer: '' }
-    return [name, found === undefined || found.required === true ? header : optional]
+export const withOptionalHeaders = (document: Document, response: Node): Node =>
+  mapHeld(response, 'headers', (header) => {
+    const { $ref } = header as { $ref?: string }
+    if ($ref === undefined) return header
+    const { pointer: _, ...found } = locate<Header>(document, $ref)
+    return found.required === true ? header : found
   })
-  return { ...response, headers: Object.fromEntries(headers) }
-}

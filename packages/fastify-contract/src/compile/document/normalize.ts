@@ -7,7 +7,17 @@ import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
-import { isNode, mapDocument, mapEntries, mapTree, type Node, type Transforms, walk } from './walk-document.ts'
+import {
+  isNode,
+  mapDocument,
+  mapEntries,
+  mapHeld,
+  mapTree,
+  type Node,
+  type Transforms,
+  walk,
+  withoutKeys,
+} from './walk-document.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
@@ -118,16 +128,15 @@ function withRecursion(components: Node): Node {
   walk(components, 'components', '#', (node, kind) => {
     if (kind === 'schema' && node.$recursiveAnchor === true) anchors++
   })
-  if (anchors > 1 || !isNode(components.schemas)) return components
-  const schemas = mapEntries(components.schemas, (schema, name) =>
+  if (anchors > 1) return components
+  return mapHeld(components, 'schemas', (schema, name) =>
     mapTree(schema, 'schema', {
-      schema: (node) => {
-        const { $recursiveRef, ...rest } = node
-        return $recursiveRef === '#' ? { ...rest, $ref: join('#', 'components', 'schemas', name) } : node
-      },
+      schema: (node) =>
+        node.$recursiveRef === '#'
+          ? { ...withoutKeys(node, ['$recursiveRef']), $ref: join('#', 'components', 'schemas', name) }
+          : node,
     }),
   )
-  return schemas === components.schemas ? components : { ...components, schemas }
 }
 
 /**
@@ -164,31 +173,24 @@ const transforms: Transforms = {
 }
 
 /** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */
-function withoutPartStyles(body: Node): Node {
-  if (!isNode(body.content)) return body
-  const content = mapEntries(body.content, (media, mediaType) =>
-    kindOf(mediaType) === 'multipart' && isNode(media) && isNode(media.encoding)
-      ? { ...media, encoding: mapEntries(media.encoding, (each) => withoutKeys(each as Node, partStyles)) }
+const withoutPartStyles = (body: Node): Node =>
+  mapHeld(body, 'content', (media, mediaType) =>
+    kindOf(mediaType) === 'multipart'
+      ? mapHeld(Object(media), 'encoding', (each) => withoutKeys(each as Node, partStyles))
       : media,
   )
-  return { ...body, content }
-}
 
 /** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
 export const partStyles = ['style', 'explode', 'allowReserved']
-
-const withoutKeys = (node: Node, keys: string[]): Node =>
-  keys.some((key) => Object.hasOwn(node, key))
-    ? Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
-    : node
 
 const limits = [
   ['minimum', 'exclusiveMinimum'],
   ['maximum', 'exclusiveMaximum'],
 ] as const
 
-function upgraded({ nullable, ...schema }: Node): Node {
-  if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null']
+function upgraded(node: Node): Node {
+  let schema = withoutKeys(node, ['nullable'])
+  if (node.nullable === true && typeof node.type === 'string') schema = { ...schema, type: [node.type, 'null'] }
   for (const [limit, exclusive] of limits) {
     if (typeof schema[exclusive] !== 'boolean') continue
     const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
@@ -206,10 +208,8 @@ function upgraded({ nullable, ...schema }: Node): Node {
  */
 function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
-  const inBody = ({ content, ...body }: Node) => ({
-    ...body,
-    ...(content !== undefined && { content: withItems(document, content as Record<string, Node>) }),
-  })
+  const inBody = (body: Node) =>
+    mapHeld(body, 'content', (media, mediaType) => withItems(document, mediaType, media as Node))
   return mapDocument(inPlace, {
     response: inBody,
     requestBody: inBody,
@@ -229,14 +229,11 @@ function wholeOf(document: object, mediaType: string, items: unknown): unknown {
   return kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
 }
 
-const withItems = (document: object, content: Record<string, Node>): Record<string, Node> =>
-  Object.fromEntries(
-    Object.entries(content).map(([mediaType, media]) => {
-      const { itemSchema, ...rest } = media
-      const schema = itemSchema === undefined || 'schema' in rest ? undefined : wholeOf(document, mediaType, itemSchema)
-      return [mediaType, schema === undefined ? media : { ...rest, schema }]
-    }),
-  )
+function withItems(document: object, mediaType: string, media: Node): Node {
+  const { itemSchema, ...rest } = media
+  const schema = itemSchema === undefined || 'schema' in rest ? undefined : wholeOf(document, mediaType, itemSchema)
+  return schema === undefined ? media : { ...rest, schema }
+}
 
 /**
  * Returns the schema of the data that a handler yields for each event, from the schema of an event (OpenAPI 3.2 section

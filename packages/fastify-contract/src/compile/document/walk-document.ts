@@ -197,6 +197,20 @@ export function mapEntries(node: Node, map: (value: unknown, name: string) => un
   return isSame ? node : Object.fromEntries(entries)
 }
 
+/** Maps the values that a member of an object holds by name, if it holds any. What does not change is not copied. */
+export function mapHeld(node: Node, member: string, map: (value: unknown, name: string) => unknown): Node {
+  const held = node[member]
+  if (!isNode(held)) return node
+  const mapped = mapEntries(held, map)
+  return mapped === held ? node : { ...node, [member]: mapped }
+}
+
+/** Returns an object without some members; the object itself if it has none of them. */
+export const withoutKeys = (node: Node, keys: string[]): Node =>
+  keys.some((key) => Object.hasOwn(node, key))
+    ? Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
+    : node
+
 /** Returns a copy of a whole document in which some kinds of objects are transformed. */
 export const mapDocument = <Document extends object>(document: Document, transforms: Transforms): Document =>
   mapTree(document, 'document', transforms) as Document

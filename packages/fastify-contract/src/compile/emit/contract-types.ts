@@ -20,7 +20,7 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
-import { isNode, mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
+import { isNode, mapDocument, mapHeld, methods, type Node, withoutKeys } from '../document/walk-document.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
 /**
@@ -70,15 +70,15 @@ function typed(document: Document): OpenAPI3 {
     operation: withParameters,
     parameter: withSchema,
     // openapi-typescript would follow references that are not types, even to other hosts.
-    example: ({ externalValue: _, ...example }) => example,
-    response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
+    example: (example) => withoutKeys(example, ['externalValue']),
+    response: (response) => withOptionalHeaders(document, withoutKeys(response, ['links'])),
     schema: (schema) => typedSchema(withoutIgnoredProperties(withRequiredMembers(schema))),
-    components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapEntries(schemas as Node, asObject) }),
+    components: (components) => mapHeld(components, 'schemas', asObject),
   }) as unknown as OpenAPI3
 }
 
 const withoutIds = (webhooks: Record<string, Node>): object => {
-  const { webhooks: nameless } = mapDocument({ webhooks }, { operation: ({ operationId: _, ...rest }) => rest })
+  const { webhooks: nameless } = mapDocument({ webhooks }, { operation: (one) => withoutKeys(one, ['operationId']) })
   return nameless
 }
 
@@ -111,7 +111,7 @@ const typedSchema = (schema: Node): Node =>
   withAllOfReference(withoutBooleans(withAnyMember(withExactInt64(withoutRepeated(schema)))))
 
 /** Drops keywords that the normalized schemas already express: openapi-typescript would write them a second time. */
-const withoutRepeated = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
+const withoutRepeated = (schema: Node): Node => withoutKeys(schema, ['discriminator', '$defs', 'definitions'])
 
 /** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
 function withExactInt64(node: Node): Node {
@@ -281,14 +281,12 @@ const fileFormat = 'x-file'
  */
 const withTypedForms = (document: Document): Document =>
   mapDocument(document, {
-    requestBody: (node) => {
-      if (node.content === undefined) return node
-      const content = Object.entries(node.content as Record<string, MediaType>).map(([mediaType, media]) => [
-        mediaType,
-        kindOf(mediaType) === 'multipart' ? { ...media, schema: typedForm(document, media) } : media,
-      ])
-      return { ...node, content: Object.fromEntries(content) }
-    },
+    requestBody: (node) =>
+      mapHeld(node, 'content', (media, mediaType) =>
+        kindOf(mediaType) === 'multipart'
+          ? { ...Object(media), schema: typedForm(document, media as MediaType) }
+          : media,
+      ),
   })
 
 function typedForm(document: Document, media: MediaType): Node {

@@ -12,7 +12,7 @@ import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
-import { mapTree, type Node } from '../document/walk-document.ts'
+import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
 
 /**
  * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
@@ -179,12 +179,10 @@ const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === 
  */
 function validatorSchema(node: Node): Node {
   const isParent = node.oneOf === undefined && node.anyOf === undefined
-  const kept = Object.fromEntries(
-    Object.entries(node).filter(([keyword]) => (keyword === 'discriminator' ? isParent : !isAnnotation(keyword))),
-  )
-  const { format, ...rest } = kept
-  const schema = /^(int32|u?int64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
-  return withoutPrototype(withBoundedPatterns(schema))
+  const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
+  const isDropped = (keyword: string) =>
+    keyword === 'discriminator' ? !isParent : isAnnotation(keyword) || (isRounded && keyword === 'format')
+  return withoutPrototype(withBoundedPatterns(withoutKeys(node, Object.keys(node).filter(isDropped))))
 }
 
 /** Moves a property called __proto__, which Ajv ignores, to patternProperties. */

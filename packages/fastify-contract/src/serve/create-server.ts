@@ -138,7 +138,13 @@ export function buildServer(
   const preflight = isSameOriginOnly ? undefined : allowOrigins(app, { origins, ownOrigins, ...names })
   const allowedMethods = methodFinder(described)
   const { shedLoad } = shedder
-  const guards = { shedLoad, allowedMethods, headersLimit: limits.headers, preflight, isSelected: select !== undefined }
+  const guards = {
+    shedLoad,
+    allowedMethods,
+    headersLimit: limits.headers,
+    preflight,
+    hasSelectors: select !== undefined,
+  }
   for (const hook of stepsOfEveryRequest(guards)) app.addHook('onRequest', hook)
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)

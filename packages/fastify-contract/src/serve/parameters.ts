@@ -38,9 +38,11 @@ export function parametersValidator(
   validator: Validator,
 ) {
   const values = parameters.filter((parameter) => parameter.in === location)
-  const whole = values.find((value) => value.whole !== undefined)
+  const queryString = values.find((value) => value.whole !== undefined)
   const read =
-    whole === undefined ? textReader(values, { part: location, decode: decoders[location] }) : wholeReader(whole)
+    queryString === undefined
+      ? textReader(values, { part: location, decode: decoders[location] })
+      : queryStringReader(queryString)
   const validate = validator.request(schema, location)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
@@ -83,7 +85,7 @@ function decoded(text: string, decode: (text: string) => string): string {
  * Returns a hook that replaces the decoded path parameters of Fastify's router by their percent-encoded texts. Lists
  * must be split before they are decoded, since a decoded delimiter may be data. Undefined if no parameter is split.
  */
-export function pathTexts(parameters: SerializedParameter[]): Hook | undefined {
+export function pathSplitter(parameters: SerializedParameter[]): Hook | undefined {
   const split = parameters.flatMap(({ key, segment }) => (segment === undefined ? [] : [{ key, ...segment }]))
   if (split.length === 0) return undefined
   return (request, _reply, done) => {
@@ -113,13 +115,14 @@ type TextSource = {
   decode(text: string, value: SerializedValue): string
 }
 
+/** The texts to read, and the object of the document in which the values are set. */
 type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
 
 /** Reads a value and sets it in the holder. Returns false if the request has none. */
 type Read = (value: SerializedValue, reading: Reading) => boolean
 
 /**
- * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers. The
+ * Returns a function that reads values from texts by name. Like `parseJson` it keeps inexact numbers exactly. The
  * length of the JsonDocument is the total length of the texts. It throws a ContractError for a text that does not
  * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
  * the number of items.
@@ -146,22 +149,23 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
   }
 }
 
-/** Returns a function that reads the whole query string as one value. */
-function wholeReader(value: SerializedParameter): (texts: Texts) => JsonDocument {
-  const { name, whole } = value
-  const readOne = textReader([{ ...value, key: 'whole' }], { part: 'query', decode: String })
-  if (whole === 'json') {
+/** Returns a function that reads a parameter in `querystring`, the whole query (OpenAPI 3.2 section 4.12.1). */
+function queryStringReader(parameter: SerializedParameter): (texts: Texts) => JsonDocument {
+  const { name, whole: format } = parameter
+  // The query parser has decoded the text, as a name.
+  const readOne = textReader([{ ...parameter, key: 'text' }], { part: 'query', decode: (text) => text })
+  if (format === 'json') {
     return (texts) => {
       const [text, ...more] = Object.keys(texts)
       if (text === undefined) return readOne({})
       // The delimiters of pairs are percent-encoded, so the text looks like one name without a value.
-      if (more.length > 0 || String(texts[text]) !== '')
+      if (more.length > 0 || (texts[text] as string[]).join() !== '')
         throw new ContractError('invalid', `query/${name} must be one percent-encoded string`)
-      return readOne({ whole: text })
+      return readOne({ text })
     }
   }
   const source = { part: `query/${name}`, decode: (text: string) => decoded(text, decodeText) }
-  const readForm = formReader(whole as Form, source)
+  const readForm = formReader(format as Form, source)
   return (texts) => {
     if (Object.keys(texts).length === 0) return readOne({})
     const document = readForm({ texts: texts as FormTexts['texts'], length: 0 })
@@ -203,30 +207,26 @@ function readArray(value: SerializedValue, { texts, document, holder, decode }: 
 }
 
 function readObject(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
-  const { name: ownName, style, explode, types, properties = {}, acceptsAnyName } = value
+  const { style, explode, types, properties = {}, acceptsAnyName } = value
+  const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
   const members = {}
   const add = (name: string, text: string) => {
     if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
-    setScalar(
-      document,
-      members,
-      name,
-      decode(text),
-      Object.hasOwn(properties, name) ? (properties[name] as string[]) : types,
-    )
+    setScalar(document, members, name, decode(text), typesOf(name))
   }
   if (style === 'form' && explode) {
-    const names = (acceptsAnyName ? Object.keys(texts) : Object.keys(properties)).filter((name) =>
-      Object.hasOwn(texts, name),
-    )
+    const accepted = Object.keys(acceptsAnyName ? texts : properties)
+    const names = accepted.filter((name) => Object.hasOwn(texts, name))
     if (names.length === 0) return false
-    for (const name of names) for (const text of texts[name] as string[]) add(name, text)
+    for (const name of names) {
+      for (const text of texts[name] as string[]) add(name, text)
+    }
   } else {
     const given = textsOf(value, texts)
     if (given.length === 0) return false
     for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
   }
-  setMember(holder, ownName, members)
+  setMember(holder, value.name, members)
   return true
 }
 
@@ -241,7 +241,7 @@ function readNested(
   return true
 }
 
-/** Reads a JSON text as strictly as a JSON body, and keeps the digits of its inexact numbers. */
+/** Reads a JSON text as strictly as a JSON body, and keeps its inexact numbers exactly. */
 function readJson(value: SerializedValue, reading: Reading): boolean {
   const given = textsOf(value, reading.texts)
   if (given.length === 0) return false
@@ -274,7 +274,7 @@ const separators = {
   matrix: ',',
   spaceDelimited: /%20|\+/,
   pipeDelimited: /%7C|\|/i,
-  deepObject: '',
+  deepObject: '', // Never split: each property has a text of its own.
 } as const
 const explodedSeparators = { label: '.', matrix: ';' } as const
 
@@ -336,15 +336,15 @@ function entryOf(text: string): Entry {
 }
 
 /**
- * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps the digits of inexact
- * numbers. It throws a ContractError for a text that does not follow the style of its field.
+ * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps inexact numbers
+ * exactly. It throws a ContractError for a text that does not follow the style of its field.
  */
 export function formReader(
   { fields, otherTypes }: Form,
   source: { part: string; decode(text: string): string },
 ): (form: FormTexts) => JsonDocument {
   const read = textReader(fields, source)
-  const isField = fieldFinder(fields)
+  const isField = fieldMatcher(fields)
   return ({ texts, length }) => {
     const document = read(texts)
     document.length = length
@@ -363,7 +363,7 @@ function setUndeclared(document: JsonDocument, name: string, [first = '', ...mor
 }
 
 /** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
-function fieldFinder(fields: FormField[]): (name: string) => boolean {
+function fieldMatcher(fields: FormField[]): (name: string) => boolean {
   const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) =>
     kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
   const names = new Set(fields.flatMap(namesOf))

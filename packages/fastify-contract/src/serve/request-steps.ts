@@ -19,7 +19,7 @@ import type { LoadShedder } from '../limits/limits.ts'
 import type { Operation, Routes } from './contract.ts'
 import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from './media-types.ts'
 import type { BodyBounds } from './multipart-body.ts'
-import { parametersValidator, partValidatorCompiler, pathTexts } from './parameters.ts'
+import { parametersValidator, partValidatorCompiler, pathSplitter } from './parameters.ts'
 import { type RequestBody, requestBody } from './request-body.ts'
 import type { responseQueue } from './response-queue.ts'
 import type { Schema } from './schema-keywords.ts'
@@ -40,8 +40,8 @@ type Guards = {
   headersLimit: number
   /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight: Guard | undefined
-  /** Whether parameters of requests select operations, which changes request targets. */
-  isSelected: boolean
+  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
+  hasSelectors: boolean
 }
 
 /** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
@@ -50,9 +50,9 @@ export const stepsOfEveryRequest = ({
   allowedMethods,
   headersLimit,
   preflight,
-  isSelected,
+  hasSelectors,
 }: Guards): Hook[] => [
-  ...(isSelected ? [inOrder([restoreTarget])] : []),
+  ...(hasSelectors ? [inOrder([removeSelector])] : []),
   checkFraming(headersLimit), // 431
   inOrder([
     assignRequestId,
@@ -64,8 +64,8 @@ export const stepsOfEveryRequest = ({
   ]),
 ]
 
-/** Restores the target of a request, which the selection of its operation has changed for the router. */
-const restoreTarget: Guard = ({ raw }) => {
+/** Removes the segment that selects an operation, which the router needs no longer. */
+const removeSelector: Guard = ({ raw }) => {
   raw.url = withoutMark(raw.url as string)
   return undefined
 }
@@ -86,7 +86,7 @@ type OperationParts = {
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
   const { operation, schemas, validator, openStreams, bounds } = parts
   const negotiation = contentNegotiation(operation.schema)
-  const splitPath = pathTexts(operation.parameters)
+  const splitPath = pathSplitter(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
   const mayRespondWithStream = mayStream(operation.schema)
   return {
@@ -133,7 +133,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
     runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
-      // At once, since the handler may return a late stream before a queued response is sent.
+      // On a timeout or an error, this aborts the handler before the response is queued, so that a stream that the handler
+      // returns meanwhile is known to be late.
       if (response === undefined) abortStream(request.raw)
       if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
       else respond(senders, reply, error, response)
@@ -141,7 +142,7 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
   }
 }
 
-const none = Object.freeze({})
+const noValues = Object.freeze({})
 
 /**
  * Returns a function that collects the input of an operation's handler from a request that Fastify has validated. It
@@ -160,13 +161,14 @@ function handlerInput(
   const hasSignal = mayStream(schema) || mayReadBody(schema)
   const withParameters = (request: FastifyRequest) => ({
     body: request.body,
-    path: schema.params === undefined ? none : request.params,
-    query: schema.querystring === undefined ? none : request.query,
-    header: headerNames.length === 0 ? none : pick(request.headers, headerNames),
-    cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
+    path: schema.params === undefined ? noValues : request.params,
+    query: schema.querystring === undefined ? noValues : request.query,
+    header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
+    cookie: cookies === undefined ? noValues : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
   const plain = parameters.length > 0 ? withParameters : bodyOnly
+  // Spares most operations the spreads below.
   if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
@@ -179,10 +181,10 @@ function handlerInput(
 /** Collects the input of an operation without parameters. All of them share this function. */
 const bodyOnly = ({ body, raw }: FastifyRequest) => ({
   body,
-  path: none,
-  query: none,
-  header: none,
-  cookie: none,
+  path: noValues,
+  query: noValues,
+  header: noValues,
+  cookie: noValues,
   client: contextOf(raw).client,
 })
 
@@ -215,6 +217,7 @@ function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, 
   closeUnread(raw, reply.raw)
   try {
     if (response === undefined) throw uploadFailure(raw) ?? error
+    // A stream that fails has ended its source itself.
     sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
   } catch (thrown) {
     endStream(response)

@@ -23,7 +23,7 @@ import type { Validator } from './validator.ts'
 /** The result of a handler, with `contentType` if the response has several media types or a range. */
 export type HandlerResponse = { status: number; headers?: Record<string, unknown>; contentType?: string; body: unknown }
 
-const none: HeaderTexts = []
+const noHeaders: HeaderTexts = []
 
 /** How the responses of an operation are sent, by status as in the document. */
 export type ResponseSenders = { operationId: string; responses: Record<string, ResponseSender> }
@@ -72,7 +72,7 @@ export function sendResponse(
   if (headers !== undefined && headersOf === undefined) {
     throw new Error(`operation ${operationId}: response ${status} declares no headers that a handler may set`)
   }
-  const texts = headersOf?.(headers) ?? none
+  const texts = headersOf?.(headers) ?? noHeaders
   recordError(contextOf(reply.request.raw), errorNumber(status, body))
   reply.code(status)
   if (hasContent) {
@@ -95,16 +95,24 @@ export function responseKey(responses: object, status: number | string): string 
   return Object.hasOwn(responses, 'default') ? 'default' : undefined
 }
 
-/** Returns how to send the bodies of one response; `key` is Fastify's key for its status. */
-function bodySenders(key: string, content: Content, validator: Validator): Pick<ResponseSender, 'send' | 'senders'> {
+/**
+ * Returns how to send the bodies of one response. `fastifyStatus` is its status as Fastify stores it: in lower case, such
+ * as 4xx.
+ */
+function bodySenders(
+  fastifyStatus: string,
+  content: Content,
+  validator: Validator,
+): Pick<ResponseSender, 'send' | 'senders'> {
   const senders = Object.entries(content).map(([mediaType, { schema }]): [string, SendBody] => {
-    if (isRange(mediaType)) return [mediaType, rangeSender(key, mediaType, validator)]
+    if (isRange(mediaType)) return [mediaType, rangeSender(fastifyStatus, mediaType, validator)]
     const kind = kindOf(mediaType)
-    if (kind === 'events' || kind === 'lines') return [mediaType, sequenceSender(key, mediaType)]
-    if (kind === 'json') return [mediaType, jsonSender(key, mediaType)]
+    if (kind === 'events' || kind === 'lines') return [mediaType, sequenceSender(fastifyStatus, mediaType)]
+    if (kind === 'json') return [mediaType, jsonSender(fastifyStatus, mediaType)]
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })
   const [[first = '', send] = [], ...more] = senders
+  // A range is alone: rules/unsupported-bodies.ts rejects one beside other media types.
   if (isRange(first)) return { send, senders: undefined }
   return { send: more.length === 0 ? send : undefined, senders: new Map(senders) }
 }
@@ -122,14 +130,14 @@ type ResponseBody = { body: unknown; contentType: string | undefined; headers: H
 /** Sends a body. Throws or rejects, before anything is sent, if the body does not match the document. */
 type SendBody = (reply: FastifyReply, body: ResponseBody) => Promise<void> | undefined
 
-/** Returns a function that sends JSON as a media type or range; `key` is Fastify's key for the response status. */
-function jsonSender(key: string, mediaType: string): SendBody {
+/** Returns a function that sends JSON as a media type or range. */
+function jsonSender(fastifyStatus: string, mediaType: string): SendBody {
   const ownContentType = contentTypeOf(mediaType)
   let write: ((body: unknown) => string) | undefined
   return (reply, { body, contentType, headers }) => {
     // Fastify would send either as it is, without validation.
     if (body instanceof Uint8Array || isStream(body)) throw new Error('a JSON body must be neither bytes nor a stream')
-    write ??= reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
+    write ??= reply.getSerializationFunction(fastifyStatus, mediaType) as (body: unknown) => string
     const serializer = headers.length === 0 ? write : withHeaders(write, reply, headers)
     reply.type(contentType === undefined ? ownContentType : contentTypeOf(contentType))
     // Without an explicit serializer, Fastify would send a string body as it is, not as a JSON string.
@@ -179,13 +187,13 @@ const bytesSender =
   }
 
 /** Milliseconds between keep-alive comments. Without them, proxies or this service would close an idle stream. */
-const silence = 15_000
+const keepAliveInterval = 15_000
 
 /**
  * Milliseconds to wait for the first event before the response head is sent without one. An error in this time still
  * gets an error response. A longer wait would delay clients that need the head to continue.
  */
-const opening = 200
+const firstEventTimeout = 200
 
 /**
  * Returns a function that sends server-sent events, JSON Lines or a JSON text sequence. At shutdown it ends an event
@@ -193,9 +201,9 @@ const opening = 200
  * from a complete list.
  */
 const sequenceSender =
-  (key: string, mediaType: string): SendBody =>
+  (fastifyStatus: string, mediaType: string): SendBody =>
   (reply, { body, headers }) => {
-    const write = reply.getSerializationFunction(key, mediaType) as (item: unknown) => string
+    const write = reply.getSerializationFunction(fastifyStatus, mediaType) as (item: unknown) => string
     const { signal, gone } = streamScope(reply.request.raw)
     if (!isStream(body)) throw new Error(`a body of ${mediaType} must be an async iterable`)
     const begin = () => {
@@ -207,10 +215,11 @@ const sequenceSender =
       return sendSource(reply, body, { write: (item) => `${prefix}${write(item)}\n`, end: gone }, begin)
     }
     const events = body as AsyncIterable<ServerSentEvent>
-    const keepAlive = { opening, time: silence, text: keepAliveComment }
+    const keepAlive = { opening: firstEventTimeout, time: keepAliveInterval, text: keepAliveComment }
     return sendSource(reply, events, { write: (event) => serializeEvent(event, write), end: signal, keepAlive }, begin)
   }
 
+/** Sends the items of a source, or for a HEAD request only the headers. */
 function sendSource<Item>(
   reply: FastifyReply,
   source: AsyncIterable<Item>,
@@ -236,8 +245,8 @@ export const isStream = (body: unknown): body is ByteStream =>
 /**
  * Returns a function that sends bodies of a media type range. Only JSON is validated against the schema.
  */
-function rangeSender(key: string, range: string, validator: Validator): SendBody {
-  const sendJson = jsonSender(key, range)
+function rangeSender(fastifyStatus: string, range: string, validator: Validator): SendBody {
+  const sendJson = jsonSender(fastifyStatus, range)
   return (reply, given) => {
     const { body, contentType = '' } = given
     if (!isInRange(range, contentType)) throw new Error(`contentType must be a media type within ${range}`)
@@ -293,16 +302,17 @@ function headerWriter(
  */
 function headerText({ name, explode }: ResponseHeader, value: unknown): string | string[] {
   // Set-Cookie headers must not be joined into one (RFC 6265 section 3).
-  if (Array.isArray(value) && name.toLowerCase() === 'set-cookie') return value.map((one) => valid(name, scalar(one)))
-  if (Array.isArray(value)) return valid(name, value.map(scalar).join())
-  if (typeof value !== 'object' || value === null) return valid(name, scalar(value))
+  if (Array.isArray(value) && name.toLowerCase() === 'set-cookie')
+    return value.map((one) => checkedHeader(name, scalar(one)))
+  if (Array.isArray(value)) return checkedHeader(name, value.map(scalar).join())
+  if (typeof value !== 'object' || value === null) return checkedHeader(name, scalar(value))
   const members = Object.entries(value).map(([key, member]) => `${key}${explode ? '=' : ','}${scalar(member)}`)
-  return valid(name, members.join())
+  return checkedHeader(name, members.join())
 }
 
 const scalar = (value: unknown): string => (typeof value === 'string' ? value : `${stringifyJson(value)}`)
 
-function valid(name: string, text: string): string {
+function checkedHeader(name: string, text: string): string {
   validateHeaderValue(name, text)
   return text
 }

@@ -2,7 +2,10 @@ import { copyExactNumbers, type JsonDocument, mayBeInexact, setExactNumber } fro
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { NestedPlace } from './contract.ts'
 
-/** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
+/**
+ * Texts of a request by name: one text in a path or header, a list in a query, form or cookies. Names are decoded. The
+ * decoder of the location decodes texts, since a list must be split before.
+ */
 export type Texts = Record<string, string | string[] | undefined>
 
 /** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */

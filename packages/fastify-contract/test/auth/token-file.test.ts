@@ -29,7 +29,19 @@ const full = {
 }
 
 t.test('entries are returned as written', async (t) => {
-  for (const tokens of [[], [entry], [entry, full], [entry, { ...entry, sha256: 'a'.repeat(64), note: '' }]]) {
+  const longest = {
+    ...full,
+    name: 'a'.repeat(64),
+    scope: `${'a'.repeat(499)} ${'b'.repeat(500)}`,
+    note: 'a'.repeat(200),
+  }
+  for (const tokens of [
+    [],
+    [entry],
+    [entry, full],
+    [entry, { ...longest, sha256: 'a'.repeat(64) }],
+    [{ ...entry, note: '' }],
+  ]) {
     t.strictSame(parseTokenFile(JSON.stringify({ tokens })), tokens)
   }
 })

@@ -7,7 +7,7 @@ import { createValidator } from '../../src/serve/validator.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'
 
 /** PROPERTY_RUNS=100000 tests more pairs of a schema and a value. */
-const pairs = Number(process.env.PROPERTY_RUNS ?? 5_000)
+const pairs = Number(process.env.PROPERTY_RUNS ?? 20_000)
 
 const shared: Record<string, Schema> = {
   Tree: {

@@ -38,7 +38,7 @@ export async function createTokenVerifier(
           throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${reasons[code as string] ?? message}`)
         })
   if (file !== undefined) verifiers.push(file.verify)
-  // The JWT verifier is the last one, because only it may have to wait.
+  // The JWT verifier is the last one, because it may return a promise, which ends the search.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
   return {
     verify(token, withinFailureLimit) {
@@ -76,7 +76,7 @@ export async function watchTokenFile(
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  const size = (bytes: number) => {
+  const noteSize = (bytes: number) => {
     if (bytes > largeSize && !isLarge && !closed) on.large?.(bytes)
     isLarge = bytes > largeSize
   }
@@ -86,9 +86,10 @@ export async function watchTokenFile(
   const load = async () => {
     const before = seen
     seen = undefined
-    seen = await readTokenFile(path, { size })
+    seen = await readTokenFile(path, { size: noteSize })
     if (before?.equals(seen)) return
     const text = seen.toString()
+    // Decoding a large file takes milliseconds, and so do the slices that follow.
     await nextTurn()
     const { tokens, clients } = await indexTokens(text)
     if (closed) return
@@ -112,7 +113,7 @@ export async function watchTokenFile(
 
   const find = digestLookup((digest) => {
     const found = accepted.get(digest)
-    return found !== undefined && isValid(found) ? found.client : undefined
+    return found !== undefined && isUnexpired(found) ? found.client : undefined
   })
   await load()
   timer = setTimeout(poll, interval).unref()
@@ -142,7 +143,7 @@ export async function indexTokens(text: string): Promise<{ tokens: TokenIndex; c
   for (const { name, sha256, expires, scope } of tokenEntries(text)) {
     const found = { client: { name, scopes: scopesOf(scope) }, expires: timeOf(expires) }
     tokens.set(sha256, found)
-    if (isValid(found)) clients.add(found.client.name)
+    if (isUnexpired(found)) clients.add(found.client.name)
     if (tokens.size % sliceSize === 0) await nextTurn()
   }
   return { tokens, clients: clients.size }
@@ -162,4 +163,4 @@ const timeOf = (expires: TokenEntry['expires']): number =>
   expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number)
 
 /** Returns whether a token has not expired. */
-export const isValid = ({ expires }: { expires: number }): boolean => Date.now() < expires
+const isUnexpired = ({ expires }: { expires: number }): boolean => Date.now() < expires

@@ -5,7 +5,7 @@ import type { Client } from '../http/request-context.ts'
 /**
  * Returns the client of a token, or undefined when the token is not valid. Rejects with an error whose `retryAfter` is
  * in seconds while a token can be neither accepted nor rejected. It must call `withinFailureLimit` before work that
- * takes more than a look-up.
+ * takes more than a look-up, and return undefined if that returns false.
  */
 export type VerifyToken = (
   token: string,
@@ -14,8 +14,8 @@ export type VerifyToken = (
 
 /**
  * Creates the verifier of a list of tokens, which keeps only their digests. The clients have the given scopes and are
- * named access-token-1, access-token-2, … in the order of the list. Throws if a token can be guessed, such as an
- * environment variable that is not set.
+ * named access-token-1, access-token-2, … in the order of the list. Throws if a token has less than
+ * 128 bits, such as '' or 'undefined' from an environment variable that is not set.
  */
 export function listVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const problem = tokensProblem(tokens)
@@ -48,8 +48,12 @@ function checksum(text: string): string {
   return bytes.toString('base64url')
 }
 
-/** Returns whether a text contains a token of `newToken` with any prefix of letters, digits and one underscore. */
+/**
+ * Returns whether a text contains a token of `newToken` with any prefix of letters, digits and one underscore. It does
+ * not find tokens without a prefix.
+ */
 export function containsToken(text: string): boolean {
+  // 32 and 4 bytes have 43 and 6 characters in base64url. The expression begins at `_`, so that it takes linear time.
   const candidates = text.matchAll(/_(?<=([a-z\d]+_))(?=([\w-]{43})([\w-]{6}))/gi)
   for (const [, prefix = '', secret = '', sum] of candidates) if (checksum(prefix + secret) === sum) return true
   return false
@@ -124,7 +128,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
  * Returns whether keys may be fetched from a URL: an https URL, or an http URL of a loopback host, without a user name
- * and password. Nobody on the network can replace the keys then (RFC 8414 section 6.2).
+ * and password. So an attacker on the network cannot replace the keys (RFC 8414 section 6.2).
  */
 export function isKeySource(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false

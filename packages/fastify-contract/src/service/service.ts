@@ -16,12 +16,12 @@ import { prepareStderr } from './non-blocking-terminal.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
 
 /**
- * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
- * soon after DRAIN_TIME.
+ * Milliseconds for which idle connections are still served after the listener closed, but at most a quarter of the time
+ * from DRAIN_TIME to DRAIN_DEADLINE.
  */
 const keepAliveGrace = 1_000
 
-/** A service: what an application adds to the process around its server. */
+/** What an application passes to `runService`: its environment variables, its contract, and how to open its resources. */
 export type Service<Name extends string> = Application<Name> & {
   /** The name of the service in messages, such as pet-store. Metrics have it as their prefix, with underscores. */
   name: string
@@ -41,7 +41,7 @@ export type Service<Name extends string> = Application<Name> & {
 /** What the process offers to the application: its log, and the registry of its metrics. */
 export type Tools = { log: FastifyBaseLogger; registry: Registry }
 
-/** The options of `createServer` that a service determines. */
+/** The options of `createServer` that `runService` sets. */
 export type ServerSettings = Omit<
   Required<ServerOptions<unknown>>,
   'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm' | 'plugins'
@@ -77,7 +77,7 @@ export type Health = {
  * 1 and one line on stderr.
  */
 export async function runService<Name extends string>(service: Service<Name>): Promise<void> {
-  // Before the service has started there is nothing to finish, so a signal ends the process at once.
+  // Until the service has started, a signal ends the process at once, without draining.
   let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
   const fail = exitWithError(service.name)
   prepareStderr()
@@ -87,17 +87,18 @@ export async function runService<Name extends string>(service: Service<Name>): P
     const { operations } = contract.routes
     const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
     const config = readConfig(process.env, service, isSecured)
-    let origins: string[] = []
+    let adminOrigins: string[] = []
     const [instance, { createAdminServer, pageOrigins }] = await Promise.all([
-      openInstance(service, config, contract, fail, () => origins),
+      openInstance(service, config, contract, fail, () => adminOrigins),
       import('./admin-server.ts'),
     ])
     let url: string | undefined
     const adminServer = createAdminServer({
-      docs: defaultDocs,
-      ...service,
-      ...instance,
       contract,
+      docs: service.docs ?? defaultDocs,
+      metrics: instance.metrics,
+      ready: instance.ready,
+      onReady: instance.onReady,
       serviceUrl: () => url,
     })
     const adminUrl = await listen(
@@ -106,20 +107,20 @@ export async function runService<Name extends string>(service: Service<Name>): P
       config.management,
       'MANAGEMENT_',
     )
-    origins = pageOrigins(adminUrl)
-    url = await instance.listen()
-    announce(
+    adminOrigins = pageOrigins(adminUrl)
+    url = await instance.start()
+    printLine(
       `${service.name} ${contract.routes.info.version} on ${url}, ${instance.description}, admin server on ${adminUrl}`,
     )
     if (config.generatedToken !== undefined) {
-      announce(`ACCESS_TOKENS is not set; using the generated token ${config.generatedToken}`)
+      printLine(`ACCESS_TOKENS is not set; using the generated token ${config.generatedToken}`)
     }
-    // Nothing else tells how to call a service that is being tried out.
+    // A trial has no other instructions.
     const isTrial = config.generatedToken !== undefined || !isSecured
     const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '', contract) : undefined
-    if (example !== undefined) announce(example)
+    if (example !== undefined) printLine(example)
     stop = async (signal) => {
-      await drain(instance, config.drain, signal, fail)
+      await shutDown(instance, config.drain, signal, fail)
       adminServer.close().closeAllConnections()
     }
   } catch (error) {
@@ -128,12 +129,11 @@ export async function runService<Name extends string>(service: Service<Name>): P
 }
 
 /** Prints a line to stderr; stdout is for the log only. */
-const announce = (line: string) => process.stderr.write(`${line}\n`)
+const printLine = (line: string) => process.stderr.write(`${line}\n`)
 
 const defaultDocs = join('dist', 'docs', 'index.html')
 
-/** The defaults of the resources. */
-const noResources = {
+const defaultResources = {
   health: { known: Promise.resolve(), reason: () => undefined },
   exampleRequest: () => undefined,
   close: async () => {},
@@ -170,13 +170,14 @@ async function openInstance<Name extends string>(
     observers,
   ])
   const description = `operations: ${routes.operations.length}`
-  const { health, ...resources } = { description, ...noResources, ...opened }
+  const { health, ...resources } = { description, ...defaultResources, ...opened }
   /** Why the service is not ready, apart from the health of its resources. */
   let unready: string | undefined = 'starting'
   // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? config.scopes : requiredScopes(routes.operations)
   const sources: TokenSources = { ...config, scopes }
-  const tokens = await createTokenVerifier(sources, {
+  // Its timer does not keep the process alive, so it is never closed.
+  const tokenVerifier = await createTokenVerifier(sources, {
     load(clients) {
       metrics.tokens(true)
       log.info({ clients }, 'token file loaded')
@@ -189,7 +190,7 @@ async function openInstance<Name extends string>(
       log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')
     },
   })
-  const app = await resources.createServer(contract, tokens.verify, {
+  const app = await resources.createServer(contract, tokenVerifier.verify, {
     requestLimit: rateLimit(config.limits.requests),
     observer: {
       begin: metrics.begin,
@@ -208,10 +209,10 @@ async function openInstance<Name extends string>(
     ownOrigins,
   })
   app.server.on('drop', () => metrics.refused('connections'))
-  void resources.failure?.then(({ message }) => {
+  void resources.failure?.then((error) => {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.
-    setTimeout(onFailure, grace, new Error(message))
-    unready = message
+    setTimeout(onFailure, grace, error)
+    unready = error.message
     void app.close()
   })
   return {
@@ -220,7 +221,7 @@ async function openInstance<Name extends string>(
     metrics: metrics.text,
     onReady: metrics.ready,
     /** Starts serving and resolves with the URL. */
-    async listen() {
+    async start() {
       const url = await listen((address) => app.listen(address), app.server, config)
       await health.known
       unready = undefined
@@ -250,7 +251,7 @@ async function openInstance<Name extends string>(
  * Makes the service unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests
  * in flight. After SIGINT, which a terminal sends, it skips the wait.
  */
-async function drain(
+async function shutDown(
   instance: Instance,
   { time, deadline }: Config['drain'],
   signal: NodeJS.Signals,

@@ -5,8 +5,15 @@ import { reachability, run, type Steps, schemasBelow, schemasDescribing } from '
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Kind, mapEntries, mapTree, memberOf, type Node, walkSchemas } from './walk-document.ts'
 
-/** The directions of an operation's request and response, as the client of the service sees them. */
+/** The direction of a value as the client of the service sees it. */
+type Direction = 'request' | 'response'
+
+/** The directions of the request and of the response of an operation. */
 type Directions = [ofRequest: Direction, ofResponse: Direction]
+
+/** The directions of an operation that the service serves, and of one that it calls: in a callback or a webhook. */
+const served: Directions = ['request', 'response']
+const called: Directions = ['response', 'request']
 
 /**
  * Returns a document with shared schemas in which the schemas of requests do not constrain readOnly properties, and
@@ -14,69 +21,69 @@ type Directions = [ofRequest: Direction, ofResponse: Direction]
  * or a webhook the service sends the request, so the directions are swapped.
  */
 export function withDirections(document: Document): Document {
-  let isMarked = false
+  let hasMarks = false
   walkSchemas(document, ({ readOnly, writeOnly }) => {
-    isMarked ||= readOnly === true || writeOnly === true
+    hasMarks ||= readOnly === true || writeOnly === true
   })
-  if (!isMarked) return document
+  if (!hasMarks) return document
   const { paths, webhooks, components } = document as Document & Record<string, Node | undefined>
   const { schemas } = Object(components) as { schemas?: Record<string, Schema> }
-  const { directed, added } = schemasByDirection(document, schemas ?? {})
+  const { convert, added } = schemasByDirection(document, schemas ?? {})
 
   const itemOf = (item: unknown, directions: Directions): unknown =>
-    mapped(item, (name, value) => {
+    mapValues(item, (value, name) => {
       const kind = memberOf('pathItem', name)?.kind
-      if (kind === 'parameter') return part(value, kind, directions[0])
+      if (kind === 'parameter') return convertEach(value, kind, directions[0])
       return kind === 'operation' ? operationOf(value, directions) : value
     })
   const operationOf = (operation: unknown, [ofRequest, ofResponse]: Directions): unknown =>
-    mapped(operation, (name, value) => {
-      if (name === 'parameters') return part(value, 'parameter', ofRequest)
+    mapValues(operation, (value, name) => {
+      if (name === 'parameters') return convertEach(value, 'parameter', ofRequest)
       if (name === 'requestBody') return mapTree(value, name, transforms(ofRequest))
-      if (name === 'responses') return part(value, 'response', ofResponse)
+      if (name === 'responses') return convertEach(value, 'response', ofResponse)
       return name === 'callbacks'
-        ? mapped(value, (_, callback) => callbackOf(callback, [ofResponse, ofRequest]))
+        ? mapValues(value, (callback) => callbackOf(callback, [ofResponse, ofRequest]))
         : value
     })
   const callbackOf = (callback: unknown, directions: Directions): unknown =>
-    mapped(callback, (name, item) => (name === '$ref' ? item : itemOf(item, directions)))
-  /** Maps each object of an array or a map. */
-  const part = (value: unknown, kind: Kind, direction: Direction): unknown =>
+    mapValues(callback, (item, name) => (name === '$ref' ? item : itemOf(item, directions)))
+  /** Converts each object of an array or a map. */
+  const convertEach = (value: unknown, kind: Kind, direction: Direction): unknown =>
     Array.isArray(value)
       ? value.map((each) => mapTree(each, kind, transforms(direction)))
-      : mapped(value, (_, each) => mapTree(each, kind, transforms(direction)))
+      : mapValues(value, (each) => mapTree(each, kind, transforms(direction)))
   const transforms = (direction: Direction) => ({
     mediaType: holder('mediaType', direction),
     parameter: holder('parameter', direction),
     header: holder('header', direction),
   })
   const holder = (kind: Kind, direction: Direction) => (node: Node) =>
-    mapped(node, (name, value) =>
-      memberOf(kind, name)?.kind === 'schema' ? directed(value as Schema, direction) : value,
+    mapValues(node, (value, name) =>
+      memberOf(kind, name)?.kind === 'schema' ? convert(value as Schema, direction) : value,
     )
 
-  const served: Directions = ['request', 'response']
   const componentOf: Record<string, (value: unknown) => unknown> = {
-    parameters: (value) => part(value, 'parameter', 'request'),
-    requestBodies: (value) => part(value, 'requestBody', 'request'),
-    responses: (value) => part(value, 'response', 'response'),
-    headers: (value) => part(value, 'header', 'response'),
-    pathItems: (value) => mapped(value, (_, item) => itemOf(item, served)),
-    callbacks: (value) => mapped(value, (_, callback) => callbackOf(callback, ['response', 'request'])),
+    parameters: (value) => convertEach(value, 'parameter', 'request'),
+    requestBodies: (value) => convertEach(value, 'requestBody', 'request'),
+    responses: (value) => convertEach(value, 'response', 'response'),
+    headers: (value) => convertEach(value, 'header', 'response'),
+    pathItems: (value) => mapValues(value, (item) => itemOf(item, served)),
+    callbacks: (value) => mapValues(value, (callback) => callbackOf(callback, called)),
   }
-  const others = mapped(components, (name, value) => componentOf[name]?.(value) ?? value) as Node
-  const directedPaths = mapped(paths, (_, item) => itemOf(item, served))
-  const directedWebhooks = mapped(webhooks, (_, item) => itemOf(item, ['response', 'request']))
+  const others = mapValues(components, (value, name) => componentOf[name]?.(value) ?? value) as Node
+  const convertedPaths = mapValues(paths, (item) => itemOf(item, served))
+  const convertedWebhooks = mapValues(webhooks, (item) => itemOf(item, called))
   return {
     ...document,
-    ...(paths !== undefined && { paths: directedPaths }),
-    ...(webhooks !== undefined && { webhooks: directedWebhooks }),
+    ...(paths !== undefined && { paths: convertedPaths }),
+    ...(webhooks !== undefined && { webhooks: convertedWebhooks }),
     components: { ...others, schemas: { ...schemas, ...added } },
   } as Document
 }
 
-const mapped = (node: unknown, map: (name: string, value: unknown) => unknown): unknown =>
-  isNode(node) ? mapEntries(node, (value, name) => map(name, value)) : (node ?? {})
+/** Maps the values of an object like `mapEntries`; anything else stays as it is, and a missing object is empty. */
+const mapValues = (node: unknown, map: (value: unknown, name: string) => unknown): unknown =>
+  isNode(node) ? mapEntries(node, map) : (node ?? {})
 
 /** A value that several schemas describe together: its ignored properties, and those that are never ignored. */
 type Context = { direction: Direction; ignored: Set<string>; kept: Set<string> }
@@ -103,14 +110,14 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
   const waiting: (() => void)[] = []
 
   /** Returns the schema that applies in a direction, and adds the shared schemas that it refers to. */
-  function directedWhole(schema: Schema, direction: Direction): Schema {
-    const made = directed(schema, direction)
+  function convert(schema: Schema, direction: Direction): Schema {
+    const converted = convertValueSchema(schema, direction)
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) next()
-    return made
+    return converted
   }
 
-  /** Returns the schema that applies to a whole value, which no surrounding schema describes. */
-  const directed = (schema: Schema, direction: Direction): Schema => {
+  /** Converts the schema of a whole value, which no surrounding schema describes. */
+  const convertValueSchema = (schema: Schema, direction: Direction): Schema => {
     if (!reaches[direction](schema)) return schema
     const kept = discriminatorNames(inPlace(document, schema))
     return rewritten(schema, inside({ direction, ignored: new Set(), kept }, schema))
@@ -132,20 +139,20 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     if (keyword === '$ref') return schemaPrefix + variantOf(sharedName(value as string), context)
     if (keyword === 'properties') {
       return mapEntries(value as Node, (below, name) =>
-        ignored.has(name) ? { [ignoredKeyword]: true } : directed(below as Schema, direction),
+        ignored.has(name) ? { [ignoredKeyword]: true } : convertValueSchema(below as Schema, direction),
       )
     }
     if (keyword === 'required') return notIgnored(value, ignored)
     if (keyword === 'dependentRequired')
       return mapEntries(without(value, ignored), (list) => notIgnored(list, ignored) ?? [])
     if (keyword === 'dependencies') return without(value, ignored)
-    if (keyword === 'example' || keyword === 'default') return shown(value, ignored)
-    if (keyword === 'examples' && Array.isArray(value)) return value.map((each) => shown(each, ignored))
+    if (keyword === 'example' || keyword === 'default') return withoutIgnored(value, ignored)
+    if (keyword === 'examples' && Array.isArray(value)) return value.map((each) => withoutIgnored(each, ignored))
     const shape = Object.hasOwn(schemaKeywords, keyword) && !tests.includes(keyword) && schemaKeywords[keyword]
     if (!shape) return value
     const below = branches.includes(keyword)
       ? (each: Schema) => rewritten(each, inside(context, each))
-      : (each: Schema) => directed(each, direction)
+      : (each: Schema) => convertValueSchema(each, direction)
     if (shape === 'one') return below(value as Schema)
     if (shape === 'list') return (value as Schema[]).map(below)
     // An ignored property is treated as absent, so nothing may depend on it.
@@ -157,6 +164,7 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
   function variantOf(name: string, context: Context): string {
     const { direction } = context
     const target = schemas[name] as Schema
+    // Locations that differ only in names which the schema does not mention share a variant.
     const { named, marked } = mentionsOf(name, direction)
     const kept = new Set([...context.kept].filter((each) => marked.has(each)))
     const ignored = new Set([...context.ignored].filter((each) => named.has(each)))
@@ -165,34 +173,35 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...kept].sort()])
     const known = names.get(key)
     if (known !== undefined) return known
-    const made = unused(`${name}.${direction}`)
-    names.set(key, made)
-    // Registered before it is built, since a schema may contain itself. Built from a queue, since recursion along a
-    // long chain of schemas could overflow the stack.
-    added[made] = {}
-    waiting.push(() => Object.assign(added, { [made]: rewritten(target, own) }))
-    return made
+    const variant = freeName(`${name}.${direction}`)
+    names.set(key, variant)
+    // Registered before it is built, since a schema may contain itself. Built later, since recursion along a long chain
+    // of schemas could overflow the call stack.
+    added[variant] = {}
+    waiting.push(() => Object.assign(added, { [variant]: rewritten(target, own) }))
+    return variant
   }
 
   function mentionsOf(name: string, direction: Direction): Mentions {
     const key = `${direction} ${name}`
-    const parts = mentions.has(key) ? [] : inPlace(document, schemas[name] as Schema)
-    const made = mentions.get(key) ?? {
+    const known = mentions.get(key)
+    if (known !== undefined) return known
+    const parts = inPlace(document, schemas[name] as Schema)
+    const found = {
       named: new Set(parts.flatMap(namesIn)),
       marked: new Set(parts.flatMap((part) => markedNames(document, part, direction))),
     }
-    mentions.set(key, made)
-    return made
+    mentions.set(key, found)
+    return found
   }
 
-  const unused = (name: string): string => {
-    const isTaken = (each: string) => Object.hasOwn(schemas, each) || Object.hasOwn(added, each)
-    let count = 1
-    while (isTaken(count === 1 ? name : `${name}-${count}`)) count++
-    return count === 1 ? name : `${name}-${count}`
+  function freeName(name: string): string {
+    let free = name
+    for (let count = 2; Object.hasOwn(schemas, free) || Object.hasOwn(added, free); count++) free = `${name}-${count}`
+    return free
   }
 
-  return { directed: directedWhole, added }
+  return { convert, added }
 }
 
 /** Returns the names of a list that are not ignored, or undefined if none are left. */
@@ -202,7 +211,8 @@ function notIgnored(list: unknown, ignored: Set<string>): unknown {
 }
 
 /** Returns an example without the ignored properties. */
-const shown = (value: unknown, ignored: Set<string>): unknown => (isNode(value) ? without(value, ignored) : value)
+const withoutIgnored = (value: unknown, ignored: Set<string>): unknown =>
+  isNode(value) ? without(value, ignored) : value
 
 const without = (value: unknown, ignored: Set<string>): Node =>
   Object.fromEntries(Object.entries(value as Node).filter(([name]) => !ignored.has(name)))
@@ -220,24 +230,21 @@ const reachingMark = (document: object, mark: Mark): ((schema: Schema) => boolea
     Object.values(propertiesOf(schema)).some((each) => isMarked(document, each, mark)),
   )
 
-/** The direction of a value: from the client (request) or to it (response). */
-type Direction = 'request' | 'response'
-
 /** The annotation that makes a property ignored (OpenAPI 3.0.4 section 4.7.24.1, JSON Schema validation 9.4). */
 const markOf = { request: 'readOnly', response: 'writeOnly' } as const
 
 type Mark = 'readOnly' | 'writeOnly'
 
-/** The answers of `isMarked` for each document. */
-const marked = new WeakMap<object, Record<Mark, (schema: Schema) => boolean>>()
+/** The functions behind `isMarked` of each document. */
+const markTests = new WeakMap<object, Record<Mark, (schema: Schema) => boolean>>()
 
 /** Returns whether a schema has an annotation, directly or through a $ref or an allOf. */
 export function isMarked(document: object, schema: Schema, mark: Mark): boolean {
-  const known = marked.get(document) ?? {
+  const known = markTests.get(document) ?? {
     readOnly: reachability(document, ['allOf'], ({ readOnly }) => readOnly === true),
     writeOnly: reachability(document, ['allOf'], ({ writeOnly }) => writeOnly === true),
   }
-  marked.set(document, known)
+  markTests.set(document, known)
   return known[mark](schema)
 }
 
@@ -245,8 +252,8 @@ export function isMarked(document: object, schema: Schema, mark: Mark): boolean 
 export const propertiesOf = (schema: Node): Record<string, Schema> => Object(schema.properties)
 
 /**
- * Returns a function that finds the names of the properties that are ignored in a direction in every value of a schema.
- * A property of an alternative is included only if all alternatives ignore it. Visits each schema once.
+ * Returns a function that finds the names of the properties that every value of a schema ignores in a direction. A
+ * property of an alternative is included only if all alternatives ignore it. Visits each schema once.
  */
 export function ignoredNamesOf(document: object, direction: Direction): (schema: Schema) => Set<string> {
   const known = new Map<Schema, Set<string>>()

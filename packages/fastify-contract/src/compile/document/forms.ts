@@ -24,6 +24,7 @@ export function formProperties(document: Document, { schema = true, encoding = {
   const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !discriminators.has(name))
   const parts = schemasDescribing(document, [schema])
   return propertyNames(document, schema).flatMap((name) => {
+    // `withDirections` has replaced the schemas of ignored properties, if it ran before.
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
     if (described.length === 0 || ignored.includes(name)) return []
     const own = Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {}
@@ -48,7 +49,7 @@ export function formOf(
   const properties = formProperties(document, media)
   const isMultipart = requestKindOf(mediaType) === 'multipart'
   const fields = properties.map((property) =>
-    isMultipart ? partField(document, property, convert) : queryField(document, property),
+    isMultipart ? partField(document, property, convert) : urlencodedField(document, property),
   )
   return { fields, otherTypes: [...new Set(otherTypes(document, media.schema).flat())] }
 }
@@ -61,29 +62,38 @@ export const isStyled = ({ style, explode, allowReserved }: Encoding): boolean =
 
 /** Returns the media types that the encoding of a property names. */
 export const mediaTypesOf = ({ contentType }: Encoding): string[] =>
-  (contentType ?? '').split(',').flatMap((each) => each.trim().toLowerCase() || [])
+  (contentType ?? '')
+    .split(',')
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== '')
 
-const isJson = (mediaTypes: string[]): boolean => mediaTypes.some((each) => requestKindOf(each) === 'json')
+/** Returns whether a property is JSON: by its media types, or without any if its schema allows objects or arrays. */
+const isJson = (mediaTypes: string[], isComposed: boolean): boolean =>
+  mediaTypes.length === 0 ? isComposed : mediaTypes.some((each) => requestKindOf(each) === 'json')
 
-function queryField(document: Document, { name, schema, encoding }: FormProperty): FormField {
+function urlencodedField(document: Document, { name, schema, encoding }: FormProperty): FormField {
   const { style = 'form', explode } = encoding
   const value = serializedValue(document, { name, schema, style, ...(explode !== undefined && { explode }) })
-  const mediaTypes = mediaTypesOf(encoding)
+  // Without a style, an array has one text for each item.
   const isObject = typesOf(document, schema).types.includes('object')
-  if (isStyled(encoding) || !(isJson(mediaTypes) || (mediaTypes.length === 0 && isObject))) return value
+  if (isStyled(encoding) || !isJson(mediaTypesOf(encoding), isObject)) return value
   return { ...serializedValue(document, { name, style }), kind: 'json' }
 }
 
-function partField(document: Document, { name, schema, encoding }: FormProperty, convert: (schema: Schema) => Schema) {
+function partField(
+  document: Document,
+  { name, schema, encoding }: FormProperty,
+  convert: (schema: Schema) => Schema,
+): FormField {
   const { isItem, schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   const file = isFile(document, each, mediaTypes)
   const { types } = typesOf(document, each)
-  const text = { ...serializedValue(document, { name, style: 'form' }), types }
-  const isObject = types.includes('object') || types.includes('array')
-  const field: FormField = {
-    ...text,
-    kind: !file && (isJson(mediaTypes) || (mediaTypes.length === 0 && isObject)) ? 'json' : 'scalar',
+  const isComposed = types.includes('object') || types.includes('array')
+  return {
+    ...serializedValue(document, { name, style: 'form' }),
+    types,
+    kind: !file && isJson(mediaTypes, isComposed) ? 'json' : 'scalar',
     part: {
       ...(file && { isFile: true }),
       ...(isItem && { isItem: true }),
@@ -91,7 +101,6 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
       schema: file ? true : convert(each),
     },
   }
-  return field
 }
 
 /** Returns the schema of one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */

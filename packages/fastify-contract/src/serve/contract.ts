@@ -39,7 +39,7 @@ export type SerializedValue = {
   types: string[]
   /** The types of the properties of an object. */
   properties?: Record<string, string[]>
-  /** Every pair of the request is a property, whatever its name. */
+  /** Every pair of the request is a property, unless its name is that of another value. */
   acceptsAnyName?: true
   /** What a nested value and its members may be. The first place is that of the value itself. */
   places?: NestedPlace[]

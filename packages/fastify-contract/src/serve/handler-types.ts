@@ -254,10 +254,10 @@ type NotJson<Operation, Type> = Type extends string
 /** The media types of a body. */
 type MediaTypes<Holder> = Holder extends { content: infer Media } ? keyof Media : never
 
-/** The media types of a response that has several. */
+/** The media types of a response that has several, without ranges. */
 type MultipleMediaTypes<Response> = Response extends { content: infer Media }
   ? IsUnion<keyof Media> extends true
-    ? keyof Media
+    ? Exclude<keyof Media, `${string}*${string}`>
     : never
   : never
 

@@ -141,6 +141,7 @@ export type Negotiation = {
 
 /**
  * Returns the content negotiation of an operation: it chooses a media type if a successful response declares several.
+ * A range is not offered, but the handler may choose any media type in it, so no request is rejected beside one.
  * Returns undefined if no response does. If only an error has several, no request is rejected: an error in
  * another media type is better than none (RFC 9110 section 15.5.7).
  */
@@ -148,12 +149,15 @@ export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>):
   const statuses = Object.keys(response)
   const successes = statuses.filter((status) => status.startsWith('2'))
   /** Returns the media types of those responses that have several. */
-  const choicesOf = (keys: string[]) => [
+  const severalOf = (keys: string[]) => [
     ...new Set(
       keys.map((key) => Object.keys(response[key]?.content ?? {})).flatMap((types) => (types.length > 1 ? types : [])),
     ),
   ]
-  const successTypes = choicesOf(successes.length > 0 ? successes : ['default'])
+  const choicesOf = (keys: string[]) => severalOf(keys).filter((type) => !isRange(type))
+  const successKeys = successes.length > 0 ? successes : ['default']
+  const successTypes = choicesOf(successKeys)
+  const hasRange = severalOf(successKeys).some(isRange)
   const offered = successTypes.length > 0 ? successTypes : choicesOf(statuses)
   const [first] = offered
   if (first === undefined) return undefined
@@ -165,7 +169,7 @@ export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>):
     choose: (accept) => preferred(accept) ?? first,
     check({ headers: { accept } }, reply) {
       addVary(reply, 'Accept')
-      if (successTypes.length === 0 || preferred(accept) !== undefined) return undefined
+      if (successTypes.length === 0 || hasRange || preferred(accept) !== undefined) return undefined
       return new ContractError('notAcceptable', `the available media types are ${offered.join(', ')}`)
     },
   }

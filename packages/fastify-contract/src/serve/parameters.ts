@@ -4,7 +4,7 @@ import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import type { Form, FormField, Operation, SerializedParameter, SerializedValue } from './contract.ts'
+import type { Form, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
 import { branchOf, setJson, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
@@ -116,7 +116,14 @@ type TextSource = {
 }
 
 /** The texts to read, and the object of the document in which the values are set. */
-type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
+type Reading = {
+  texts: Texts
+  document: JsonDocument
+  holder: object
+  /** Returns whether a name belongs to one of the values. */
+  isTaken(name: string): boolean
+  decode(text: string): string
+}
 
 /** Reads a value and sets it in the holder. Returns false if the request has none. */
 type Read = (value: SerializedValue, reading: Reading) => boolean
@@ -129,6 +136,7 @@ type Read = (value: SerializedValue, reading: Reading) => boolean
  */
 export function textReader(values: SerializedValue[], source: TextSource): (texts: Texts) => JsonDocument {
   const defaults = values.map(defaultSetter)
+  const isTaken = nameMatcher(values)
   return (texts) => {
     const holder = {}
     const document = { value: holder, length: 0 }
@@ -138,7 +146,7 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
         return source.decode(text, value)
       }
       try {
-        const reading = { texts, document, holder, decode }
+        const reading = { texts, document, holder, isTaken, decode }
         if (!readers[value.kind](value, reading)) defaults[index]?.(reading)
       } catch (error) {
         if (!(error instanceof TextError)) throw error
@@ -206,7 +214,7 @@ function readArray(value: SerializedValue, { texts, document, holder, decode }: 
   return true
 }
 
-function readObject(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
+function readObject(value: SerializedValue, { texts, document, holder, isTaken, decode }: Reading): boolean {
   const { style, explode, types, properties = {}, acceptsAnyName } = value
   const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
   const members = {}
@@ -215,7 +223,8 @@ function readObject(value: SerializedValue, { texts, document, holder, decode }:
     setScalar(document, members, name, decode(text), typesOf(name))
   }
   if (style === 'form' && explode) {
-    const accepted = Object.keys(acceptsAnyName ? texts : properties)
+    const isOwn = (name: string) => Object.hasOwn(properties, name) || !isTaken(name)
+    const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
     const names = accepted.filter((name) => Object.hasOwn(texts, name))
     if (names.length === 0) return false
     for (const name of names) {
@@ -344,12 +353,13 @@ export function formReader(
   source: { part: string; decode(text: string): string },
 ): (form: FormTexts) => JsonDocument {
   const read = textReader(fields, source)
-  const isField = fieldMatcher(fields)
+  const isNamed = nameMatcher(fields)
+  const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
   return ({ texts, length }) => {
     const document = read(texts)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {
-      if (!isField(name)) setUndeclared(document, name, given.map(source.decode), otherTypes)
+      if (!acceptsAnyName && !isNamed(name)) setUndeclared(document, name, given.map(source.decode), otherTypes)
     }
     return document
   }
@@ -362,13 +372,11 @@ function setUndeclared(document: JsonDocument, name: string, [first = '', ...mor
   else setMember(holder, name, [first, ...more])
 }
 
-/** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
-function fieldMatcher(fields: FormField[]): (name: string) => boolean {
-  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) =>
+/** Returns a function that tells whether a name is that of a value, or of a separate property of one. */
+function nameMatcher(values: SerializedValue[]): (name: string) => boolean {
+  const namesOf = ({ kind, style, explode, key, properties = {} }: SerializedValue) =>
     kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
-  const names = new Set(fields.flatMap(namesOf))
-  const prefixes = fields.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
-  const isProperty = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
-  const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
-  return (name) => acceptsAnyName || names.has(name) || isProperty(name)
+  const names = new Set(values.flatMap(namesOf))
+  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }

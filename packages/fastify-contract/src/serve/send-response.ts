@@ -76,7 +76,7 @@ export function sendResponse(
   recordError(contextOf(reply.request.raw), errorNumber(status, body))
   reply.code(status)
   if (hasContent) {
-    const sendBody = contentType === undefined || senders === undefined ? send : senders.get(contentType)
+    const sendBody = contentType === undefined || senders === undefined ? send : senderOf(senders, contentType)
     if (sendBody === undefined)
       throw new Error(`contentType must be ${[...(senders as Map<string, SendBody>).keys()].join(' or ')}`)
     return sendBody(reply, { body, contentType, headers: texts })
@@ -84,6 +84,14 @@ export function sendResponse(
   setHeaders(reply, texts)
   reply.send()
   return undefined
+}
+
+/** Returns how to send a media type: as itself, or as one of the narrowest range that includes it. */
+function senderOf(senders: Map<string, SendBody>, contentType: string): SendBody | undefined {
+  const [range = ''] = [...senders.keys()]
+    .filter((type) => isRange(type) && isInRange(type, contentType))
+    .sort((one, other) => other.length - one.length)
+  return senders.get(contentType) ?? senders.get(range)
 }
 
 /** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
@@ -112,8 +120,7 @@ function bodySenders(
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })
   const [[first = '', send] = [], ...more] = senders
-  // A range is alone: rules/unsupported-bodies.ts rejects one beside other media types.
-  if (isRange(first)) return { send, senders: undefined }
+  if (isRange(first) && more.length === 0) return { send, senders: undefined }
   return { send: more.length === 0 ? send : undefined, senders: new Map(senders) }
 }
 

@@ -325,6 +325,21 @@ t.test('name-value pairs of every source are converted alike', async (t) => {
   t.throws(() => read({ id: ['1', '2'] }), { message: 'form/id must be given once', kind: 'invalid' })
 })
 
+t.test('an exploded object that accepts any name takes those that no other value has', async (t) => {
+  const read = textReader(
+    [
+      value({ name: 'others', key: 'others', kind: 'object', acceptsAnyName: true, properties: { size: ['integer'] } }),
+      value({ name: 'id', key: 'id' }),
+      value({ name: 'range', key: 'range', kind: 'object', properties: { low: ['integer'] } }),
+      value({ kind: 'nested', style: 'deepObject', places: [{ types: ['object'] }] }),
+    ],
+    source,
+  )
+  const { value: values } = read(parseQuery('id=1&size=2&low=3&a[n]=4&b=5&others=6'))
+  t.same(values, { others: { size: 2, b: '5', others: '6' }, id: '1', range: { low: 3 }, a: { n: '4' } })
+  t.same(read(parseQuery('id=1')).value, { id: '1' })
+})
+
 t.test('inherited property names are ordinary names', async (t) => {
   const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '0']
   const named = Object.fromEntries(inherited.map((name) => [name, ['integer']]))

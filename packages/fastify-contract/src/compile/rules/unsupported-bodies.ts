@@ -92,16 +92,14 @@ function requestProblem(document: Document, mediaType: string, { schema }: Media
 function checkResponse({ content = {}, pointer }: Located<Response>, { reject }: Report): void {
   const mediaTypes = Object.keys(content)
   for (const mediaType of mediaTypes) {
-    const problem = replyProblem(mediaType, mediaTypes.length > 1)
+    const problem = replyProblem(mediaType)
     if (problem !== undefined) reject(join(pointer, 'content'), `${mediaType} ${problem}`)
   }
 }
 
-function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
+function replyProblem(mediaType: string): string | undefined {
   const problem = nameProblem(mediaType)
   if (problem !== undefined) return problem
-  if (isRange(mediaType) && isOneOfSeveral)
-    return 'is a range, which cannot be negotiated beside other media types; name each media type'
   return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
 }
 

@@ -151,6 +151,7 @@ type Claim = {
   isObject?: boolean
   /** Whether the object accepts properties of any name. */
   acceptsAnyName?: true | undefined
+  isCredential?: boolean
   /** Whether it is the whole query string. */
   isWhole?: boolean
   /** The prefix of the names of an object in style deepObject. */
@@ -198,13 +199,13 @@ const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'secu
     .flatMap((scheme) => {
       const credential = credentialOf(document, scheme)
       const what = `security scheme ${scheme}`
-      return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name] }]
+      return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name], isCredential: true }]
     })
 
 function clashes(own: Claim, other: Claim): string[] {
   if (own.isWhole) return [`is the whole query string, so ${other.what} cannot be beside it; remove one of them`]
   if (other.isWhole) return []
-  if (own.acceptsAnyName) {
+  if (own.acceptsAnyName && (other.acceptsAnyName || other.isCredential)) {
     return [
       `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
     ]

@@ -54,6 +54,14 @@ export const handlers: Handlers<operations> = {
     if (accept === 'application/json') return { status: 200, contentType: accept, body: [{ id: 1n }] }
     return { status: 200, contentType: accept, body: { id: 2n } }
   },
+  async getMedia({ accept, path: { type } }) {
+    const isOffered: boolean = accept === 'application/json' || accept === 'text/plain'
+    if (type === 'json') return { status: 200, contentType: 'application/json', body: { id: 9007199254740993n } }
+    if (type === 'accepted') return { status: 200, contentType: 'text/plain', body: `${accept} ${isOffered}` }
+    if (type === 'audio') return { status: 200, contentType: 'audio/ogg', body: Buffer.from(type) }
+    if (type === 'image') return { status: 200, contentType: 'image/png', body: Buffer.from(type) }
+    return { status: 206, contentType: 'video/mp4', body: Buffer.from(type) }
+  },
   async followPlants() {
     async function* events() {
       yield { data: { id: 9007199254740993n, secret: 1 } }
@@ -156,6 +164,18 @@ export const calls: Call[] = [
     body: '{"id":9007199254740993}\n{"id":2}\n',
     answer: text('application/x-ndjson'),
   },
+  { request: 'GET /media/json', status: 200, body: '{"id":9007199254740993}', answer: { vary: 'Accept' } },
+  { request: 'GET /media/accepted', status: 200, body: 'application/json true' },
+  { request: 'GET /media/accepted', headers: { accept: 'text/*' }, status: 200, body: 'text/plain true' },
+  {
+    request: 'GET /media/audio',
+    headers: { accept: 'audio/*' },
+    status: 200,
+    body: 'audio',
+    answer: text('audio/ogg'),
+  },
+  { request: 'GET /media/image', status: 200, body: 'image', answer: text('image/png') },
+  { request: 'GET /media/video', status: 206, body: 'video', answer: text('video/mp4') },
   ...[undefined, '', '*/*', 'application/*;q=0.5, text/*;q=0.2', 'a'.repeat(501)].map(
     (accept): Call => ({ ...list(accept), status: 200, body: '[{"id":1}]', answer: { vary: 'Accept' } }),
   ),

@@ -23,16 +23,21 @@ const mistake = `correct the response, or errorBody in ${path}`
 
 /** Asserts the lines of the message that rejects a document for its error bodies. Without lines it must be accepted. */
 async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
-  const { message } = await compileDocument(document, 'a.yaml', { errors: { path, errorBody } }).then(
-    () => new Error('taken'),
-    (error: Error) => error,
-  )
-  t.same(
-    refusalLines({ message }).map((line) => line.replace(/, as in .*(?=; correct)/, '')),
-    lines.length === 0
-      ? ['taken']
-      : ['a.yaml cannot be served as written:', ...lines.map((line) => `${line}; ${mistake}`)],
-  )
+  for (const skipUnsupported of [false, true]) {
+    const { message } = await compileDocument(document, 'a.yaml', {
+      errors: { path, errorBody },
+      skipUnsupported,
+    }).then(
+      () => new Error('taken'),
+      (error: Error) => error,
+    )
+    t.same(
+      refusalLines({ message }).map((line) => line.replace(/, as in .*(?=; correct)/, '')),
+      lines.length === 0
+        ? ['taken']
+        : ['a.yaml cannot be served as written:', ...lines.map((line) => `${line}; ${mistake}`)],
+    )
+  }
 }
 
 const documentOf = (responses: object, operation: object = {}): Document => ({

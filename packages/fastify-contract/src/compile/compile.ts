@@ -97,14 +97,12 @@ const linesOf = (linted: LintProblem[], document: Document): string[] =>
 export async function compileDocument(
   given: Document,
   path: string,
-  { errors, skipUnsupported = false, linted = [] }: CompileOptions & { linted?: LintProblem[] } = {},
+  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { linted?: LintProblem[] } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { published, skipped, document, routes, replies, warnings } = skipUnsupported
-      ? servablePart(given, path, linted, errors, integers)
-      : { ...converted(given, path, linesOf(linted, given), errors, integers), skipped: [] }
+    const { published, skipped, document, routes, replies, warnings } = converted(given, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
@@ -135,60 +133,51 @@ export async function compileDocument(
   }
 }
 
+/** A document that can be served, in the form of `normalize`, with what is made of it first. */
+type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { published: Document; replies: Int64Responses }
+
 /**
- * Converts the part of a document that can be served; `skipped` are the problems that cost the other operations. Throws
- * if a problem affects the whole document, if an operation has a reference without a target, or if all operations have a
- * problem.
+ * Converts a document, or with `skipUnsupported` the part of it that can be served; `skipped` are the problems that cost
+ * the other operations. Throws an error with the problems of the document if it has any, or in a part if one affects the
+ * whole document, if an operation has a reference without a target, or if all operations have a problem.
  */
-function servablePart(
+function converted(
   given: Document,
   path: string,
-  linted: LintProblem[],
-  errors: ErrorBodySource | undefined,
+  { errors, skipUnsupported = false, linted = [] }: Parameters<typeof compileDocument>[2] & object,
   integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
-  const findings = findingsIn(given)
-  // A reference without a target is a mistake of the document, not something that cannot be served.
-  const references = linted.filter(({ rule }) => rule === unresolved)
-  const { problems } = findings(linesOf(references, given))
-  if (problems.length > 0)
-    throw new RejectedDocument(
-      path,
-      problems.map((problem) => ({ ...problem, operations: [] })),
-      given,
-    )
-  // The compiler finds itself what it cannot read outside of operations.
-  const ofOperations = linesOf(linted, given).filter((line) =>
-    findings([line]).problems.some(({ operations }) => operations.length > 0),
-  )
+  let lines = skipUnsupported ? skippableLines(given, path, linted) : linesOf(linted, given)
   for (let published = given; ; ) {
-    const result = checked(published, published === given ? ofOperations : [], undefined, integers)
-    if (!Array.isArray(result))
-      return { ...(errors === undefined ? result : converted(published, path, [], errors, integers)), skipped }
+    const result = checked(published, lines, skipUnsupported ? undefined : errors, integers)
+    if (!Array.isArray(result)) {
+      const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
+      const { problems } = findingsIn(published)(mismatches)
+      if (problems.length === 0) return { ...result, skipped }
+      throw new RejectedDocument(path, problems, published)
+    }
     const rejection = new RejectedDocument(path, result, published)
-    if (result.some(({ operations }) => operations.length === 0)) throw rejection
+    if (!skipUnsupported || result.some(({ operations }) => operations.length === 0)) throw rejection
     published = soundPart(published, { problems: result, unused: [] })
     if (endpoints(published).length === 0) throw rejection
     // A part may show problems that the others hid.
     skipped.push(...rejection.problems)
+    lines = []
   }
 }
 
-/** A document that can be served, in the form of `normalize`, with what is made of it first. */
-type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { published: Document; replies: Int64Responses }
-
-/** Converts a document. Throws an error with its problems if it has any. */
-function converted(
-  published: Document,
-  path: string,
-  linted: string[],
-  errors: ErrorBodySource | undefined,
-  integers: ExactIntegers,
-): Converted {
-  const result = checked(published, linted, errors, integers)
-  if (Array.isArray(result)) throw new RejectedDocument(path, result, published)
-  return result
+/** Returns the lines of findings about operations, which may be skipped. Throws if a reference has no target. */
+function skippableLines(given: Document, path: string, linted: LintProblem[]): string[] {
+  const findings = findingsIn(given)
+  // A reference without a target is a mistake of the document, not something that cannot be served.
+  const references = linted.filter(({ rule }) => rule === unresolved)
+  const problems = findings(linesOf(references, given)).problems.map((problem) => ({ ...problem, operations: [] }))
+  if (problems.length > 0) throw new RejectedDocument(path, problems, given)
+  // The compiler finds itself what it cannot read outside of operations.
+  return linesOf(linted, given).filter((line) =>
+    findings([line]).problems.some(({ operations }) => operations.length > 0),
+  )
 }
 
 /**

@@ -19,9 +19,9 @@ import {
   exampleBody,
   exampleHeaders,
   exampleResponse,
+  exampleStream,
   hasExample,
-  isShownStream,
-  shownStream,
+  isExampleStream,
 } from '../compile/emit/examples.ts'
 import { loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
@@ -52,13 +52,13 @@ export async function createMock(
   const exact = <Value>(value: Value): Value => withBigints(value, integers) as Value
   const chosen = new AsyncLocalStorage<HandlerResponse>()
   const respond = async ({ body }: { body: unknown }) => {
-    const { headers, body: shown, ...outcome } = chosen.getStore() as HandlerResponse
+    const { headers, body: example, ...outcome } = chosen.getStore() as HandlerResponse
     // The parts of a multipart form are validated while they are read.
     if (isStream(body)) for await (const _part of body);
     return {
       ...outcome,
       ...(headers && { headers: exact(headers) }),
-      body: isShownStream(shown) ? shownStream(shown.items.map(exact)) : exact(shown),
+      body: isExampleStream(example) ? exampleStream(example.items.map(exact)) : exact(example),
     }
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))

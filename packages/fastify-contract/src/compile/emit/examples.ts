@@ -29,11 +29,11 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
   return { status, ...exampleHeaders(document, response), ...exampleBody(document, response, { accept }) }
 }
 
-/** What a response shows of the document: a whole example, or examples of parts. */
-export type Shown = 'whole' | 'parts'
+/** Whether a response is a whole example of the document, or has examples of parts. */
+export type ExampleOrigin = 'whole' | 'parts'
 
-/** An example response, and what it shows of the document; undefined for an error, or if made from keywords alone. */
-type ExampleResponse = { outcome: HandlerResponse; shown: Shown | undefined }
+/** An example response. Its origin is undefined for an error, or if it is made from keywords alone. */
+type ExampleResponse = { outcome: HandlerResponse; origin: ExampleOrigin | undefined }
 
 /**
  * Yields the response of `exampleResponse`, and then, in case its example breaks the schema, one that is made from the
@@ -42,30 +42,30 @@ type ExampleResponse = { outcome: HandlerResponse; shown: Shown | undefined }
 export function* exampleResponses(document: Document, endpoint: Endpoint): Generator<ExampleResponse> {
   const { status, response } = successOf(endpoint)
   const media = response.content?.[mediaTypeOf(response) ?? ''] as WithExample | undefined
-  const responseOf = (outcome: HandlerResponse, shown?: Shown): ExampleResponse => ({
+  const responseOf = (outcome: HandlerResponse, origin?: ExampleOrigin): ExampleResponse => ({
     outcome,
-    shown: status < 400 ? shown : undefined,
+    origin: status < 400 ? origin : undefined,
   })
-  const isWhole = media === undefined || isShown(media)
+  const isWhole = media === undefined || hasDocumentExample(media)
   const schema = media?.schema ?? {}
-  yield responseOf(exampleResponse(document, endpoint), isWhole ? 'whole' : shownOfSchema(document, schema))
+  yield responseOf(exampleResponse(document, endpoint), isWhole ? 'whole' : originInSchema(document, schema))
   if (media === undefined) return
   const made = (value: unknown): HandlerResponse => ({
     status,
     ...exampleHeaders(document, response),
     ...bodyOf(response, undefined, value),
   })
-  yield responseOf(made(exampleOf(document, schema)), shownOfSchema(document, schema))
+  yield responseOf(made(exampleOf(document, schema)), originInSchema(document, schema))
   yield responseOf(made(generatedValue(document, schema)))
 }
 
-function shownOfSchema(document: Document, schema: Schema): Shown | undefined {
+function originInSchema(document: Document, schema: Schema): ExampleOrigin | undefined {
   const hasExample = (one: Node) => one.example !== undefined || one.examples !== undefined
   if (partsOf(document, schema).some((part) => hasExample(part.schema))) return 'whole'
   return reachability(document, Object.keys(schemaKeywords), hasExample)(schema) ? 'parts' : undefined
 }
 
-const isShown = ({ example, examples }: WithExample): boolean =>
+const hasDocumentExample = ({ example, examples }: WithExample): boolean =>
   example !== undefined || Object.keys(examples ?? {}).length > 0
 
 /** Returns the first 2xx response, or else the first one. The generator rejects operations without a response. */
@@ -83,14 +83,14 @@ function successOf({ responses }: Endpoint): { status: number; response: Located
  * an optional Content-Encoding, because the example of a body is not encoded.
  */
 export function exampleHeaders(document: Document, response: Located<Response>): Pick<HandlerResponse, 'headers'> {
-  const shown = headersOf(document, response)
+  const headers = headersOf(document, response)
     .filter(([name, { required }]) => isGiven(name) && (required || name.toLowerCase() !== 'content-encoding'))
     .map(([name, header]) => {
       const value = exampleOfContent(document, header as WithExample)
       const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
       return [name, isExact && Number.isInteger(value) ? BigInt(value as number) : value]
     })
-  return shown.length === 0 ? {} : { headers: Object.fromEntries(shown) }
+  return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }
 }
 
 type Choice = { name?: string | undefined; accept?: string | undefined }
@@ -99,12 +99,12 @@ type Choice = { name?: string | undefined; accept?: string | undefined }
  * Returns the example body of a response: the example called `name`, or else the first one; undefined without content.
  * Its media type is that of `mediaTypeOf`.
  */
-export function exampleBody(document: Document, response: Response, { name, accept }: Choice = {}): ShownBody {
+export function exampleBody(document: Document, response: Response, { name, accept }: Choice = {}): ExampleBody {
   const media = response.content?.[mediaTypeOf(response, accept) ?? '']
   return bodyOf(response, accept, media && exampleOfContent(document, media as WithExample, name))
 }
 
-type ShownBody = Pick<HandlerResponse, 'contentType' | 'body'>
+type ExampleBody = Pick<HandlerResponse, 'contentType' | 'body'>
 
 /**
  * Returns `accept` if the response declares it, or else its first media type with an example, or else its first one of
@@ -113,34 +113,35 @@ type ShownBody = Pick<HandlerResponse, 'contentType' | 'body'>
 function mediaTypeOf({ content = {} }: Response, accept?: string): string | undefined {
   if (accept !== undefined && Object.hasOwn(content, accept)) return accept
   const types = Object.keys(content)
-  const shown = types.find((type) => isShown(content[type] as WithExample))
-  return shown ?? types.find((type) => kindOf(type) === 'json') ?? types[0]
+  const withExample = types.find((type) => hasDocumentExample(content[type] as WithExample))
+  return withExample ?? types.find((type) => kindOf(type) === 'json') ?? types[0]
 }
 
 /** Returns an example as a handler returns it: a JSON value unchanged, others as text, bytes or a stream. */
-function bodyOf(response: Response, accept: string | undefined, value: unknown): ShownBody {
+function bodyOf(response: Response, accept: string | undefined, value: unknown): ExampleBody {
   const mediaType = mediaTypeOf(response, accept)
   if (mediaType === undefined) return { body: undefined }
   const contentType = concreteType(mediaType)
   const isNamed = contentType !== mediaType || Object.keys(response.content ?? {}).length > 1
-  const body = (shownAs[kindOf(contentType)] ?? shownBytes)(value)
+  const body = (converters[kindOf(contentType)] ?? toBytes)(value)
   return isNamed ? { contentType, body } : { body }
 }
 
-const shownBytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : '')
+const toBytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : '')
 
-const shownAs: Partial<Record<MediaKind, (value: unknown) => unknown>> = {
+/** Convert an example to the body that a handler returns, by kind of media type; all others are bytes. */
+const converters: Partial<Record<MediaKind, (value: unknown) => unknown>> = {
   json: (value) => value,
-  events: (data) => shownStream([{ data }]),
-  lines: (value) => shownStream([value].flat()),
+  events: (data) => exampleStream([{ data }]),
+  lines: (value) => exampleStream([value].flat()),
   text: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
 }
 
 /** An example of a stream, whose items are known. */
-type ShownStream = AsyncIterable<unknown> & { items: unknown[] }
+type ExampleStream = AsyncIterable<unknown> & { items: unknown[] }
 
 /** Returns a stream that yields these items. */
-export const shownStream = (items: unknown[]): ShownStream => ({
+export const exampleStream = (items: unknown[]): ExampleStream => ({
   items,
   async *[Symbol.asyncIterator]() {
     yield* items
@@ -148,7 +149,7 @@ export const shownStream = (items: unknown[]): ShownStream => ({
 })
 
 /** Returns whether an example body is a stream. */
-export const isShownStream = (body: unknown): body is ShownStream => isNode(body) && Symbol.asyncIterator in body
+export const isExampleStream = (body: unknown): body is ExampleStream => isNode(body) && Symbol.asyncIterator in body
 
 /** A sample media type for each common range. */
 const ofRanges: Record<string, string> = {
@@ -197,8 +198,8 @@ function resolved(document: Document, node: unknown): Record<string, unknown> {
 const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
 
 /**
- * The state of building an example. `within` are the references that lead to the current schema, and `keywords` those
- * whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
+ * The state of building an example. `within` are the references that lead to the current schema, and `keywords` are the
+ * keywords whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
  */
 type Progress = { within: Set<string>; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
 
@@ -207,7 +208,7 @@ const maxValues = 1000
 const reserved = 500
 /** From this depth on, an example has required properties only. */
 const optionalDepth = 4
-/** The maximum number of items of an array. */
+/** The maximum number of items of an array, and of undescribed names of an object. */
 const maxArrayItems = 100
 
 /**
@@ -227,11 +228,16 @@ export const generatedValue = (document: Document, schema: Schema): unknown => m
 const make = (document: Document, schema: Schema, keywords: string[], isFilled = false): unknown =>
   makeValue(document, schema, { within: new Set(), depth: 0, budget: { left: maxValues }, keywords, isFilled })
 
+/**
+ * Returns the schema's own example, or else an object with examples of its members, or else the example of a part, or
+ * else the first alternative that has a value, or else an array or a scalar that is built from the keywords.
+ */
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
   const parts = partsOf(document, schema)
   const isWithin = parts.some(({ reference }) => reference !== undefined && progress.within.has(reference))
   if (parts.some((part) => isIgnored(part.schema))) return undefined
-  if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
+  if (schema === false || isWithin || progress.budget.left <= 0) return undefined
+  progress.budget.left--
   const own = givenIn(
     parts.filter(({ isOwn }) => isOwn),
     progress.keywords,
@@ -239,23 +245,24 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   if (own !== undefined) return own.value
   const schemas = parts.map((part) => part.schema)
   const chosen = chosenAlternatives(document, parts, progress)
+  // No alternative has a value, so the schema has none.
   if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
   const given = givenIn(parts, progress.keywords) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
   const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
-  const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
+  const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'null')
   if (type === 'object') {
     const value = Object(objectOf(document, parts, chosen, progress))
-    const consequence = consequenceOf(schemas, value)
-    if (consequence === undefined) return value
-    const more = makeValue(document, consequence, progress)
+    const then = thenSchemaOf(schemas, value)
+    if (then === undefined) return value
+    const more = makeValue(document, then, progress)
     return more === undefined ? undefined : { ...value, ...Object(more) }
   }
   if (given !== undefined) return given.value
   return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
 }
 
-/** Returns what the schemas also demand of an example with one of the values that a condition lists. */
-function consequenceOf(schemas: Node[], value: unknown): Schema | undefined {
+/** Returns the `then` schema of the first `if` that lists, in an `enum`, a value that a member of the example has. */
+function thenSchemaOf(schemas: Node[], value: unknown): Schema | undefined {
   const holds = (condition: unknown) =>
     Object.entries(Object(Object(condition).properties)).some(
       ([name, below]) => Array.isArray(Object(below).enum) && Object(below).enum.includes(Object(value)[name]),
@@ -324,30 +331,32 @@ const isObjectSchema = ({ type, properties, required }: Node): boolean =>
 
 const isObject = (value: unknown): boolean => Object(value) === value && !Array.isArray(value)
 
+/** Returns an object with the members of examples and alternatives, and others as far as they fit or are required. */
 function objectOf(document: Document, parts: Part[], chosen: unknown[], progress: Progress): unknown {
   const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.keywords)?.value)
   const members = new Map<string, unknown>(
     [...examples, ...chosen].filter(isObject).flatMap((value) => Object.entries(value as object)),
   )
+  const schemaOf = (name: string) => together(parts.flatMap(({ schema }) => memberSchemas(schema, name)))
+  const add = (name: string): void => {
+    const holders = parts.filter(({ schema }) => memberSchemas(schema, name).length > 0)
+    const value = makeValue(document, schemaOf(name), below(progress, holders))
+    if (value !== undefined) members.set(name, value)
+  }
   const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
   const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
   for (const name of new Set([...required, ...described])) {
-    const isShown = progress.depth < optionalDepth && progress.budget.left > reserved
-    if (progress.budget.left <= 0 || (!required.has(name) && !isShown)) continue
-    const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
-    const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
-    const isFixed = partsOf(document, schema).some((part) => part.schema.enum ?? part.schema.const !== undefined)
-    if (members.has(name) && !isFixed) continue
-    const value = makeValue(document, schema, below(progress, holders))
-    if (value !== undefined) members.set(name, value)
+    const includesOptional = progress.depth < optionalDepth && progress.budget.left > reserved
+    if (progress.budget.left <= 0 || (!required.has(name) && !includesOptional)) continue
+    const isFixed = partsOf(document, schemaOf(name)).some(
+      ({ schema }) => schema.enum !== undefined || schema.const !== undefined,
+    )
+    if (!members.has(name) || isFixed) add(name)
   }
   const schemas = parts.map(({ schema }) => schema)
   const least = Math.max(0, ...numbersOf(schemas, 'minProperties'))
   for (const name of members.size < least ? otherNames(schemas) : []) {
-    const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
-    const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
-    const value = members.has(name) ? undefined : makeValue(document, schema, below(progress, holders))
-    if (value !== undefined) members.set(name, value)
+    if (!members.has(name)) add(name)
     if (members.size >= least) break
   }
   return Object.fromEntries(members)

@@ -18,7 +18,7 @@ import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
-import { exampleResponses, isShownStream, type Shown, shownStream } from './examples.ts'
+import { type ExampleOrigin, exampleResponses, exampleStream, isExampleStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { compiler, type ParsedFiles, reuseParsedFiles } from './typescript.ts'
@@ -50,9 +50,9 @@ export function handlerStubs(
     const isNegotiated = contentNegotiation(operation.schema) !== undefined
     // Made one by one, since the first one mostly compiles.
     const statements = function* (): Generator<string[]> {
-      for (const { outcome, shown } of exampleResponses(document, endpoint)) {
-        const sent = shown === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
-        if (sent !== undefined) yield [`// ${noteOf(sent, shown)}`, `return ${literalOf(sent)}`]
+      for (const { outcome, origin } of exampleResponses(document, endpoint)) {
+        const sent = origin === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+        if (sent !== undefined) yield [`// ${noteOf(sent, origin)}`, `return ${literalOf(sent)}`]
       }
     }
     return { isNegotiated, endpoint, statements: statements() }
@@ -101,15 +101,17 @@ function literalOf({ status, headers, contentType, body }: HandlerResponse): str
 
 function bodyText(body: unknown, indent: string): string {
   if (body instanceof Uint8Array) return 'new Uint8Array()'
-  if (!isShownStream(body)) return literal(body, 110, indent)
+  if (!isExampleStream(body)) return literal(body, 110, indent)
   const yields = body.items.map((item) => `${indent}  yield ${literal(item, 110, `${indent}  `)}\n`)
   return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
-function noteOf({ body }: HandlerResponse, shown: Shown | undefined): string {
+function noteOf({ body }: HandlerResponse, origin: ExampleOrigin | undefined): string {
   if (body === undefined) return 'The response has no body.'
-  if (shown === 'parts') return 'Made from the schema and the examples of its parts.'
-  return shown === 'whole' ? 'The example of the document.' : 'Made from the schema; the document has no valid example.'
+  if (origin === 'parts') return 'Made from the schema and the examples of its parts.'
+  return origin === 'whole'
+    ? 'The example of the document.'
+    : 'Made from the schema; the document has no valid example.'
 }
 
 /** Returns the statements of a handler that responds with 501. */
@@ -230,10 +232,10 @@ type Exact = { value: unknown }
 function sendableResponse(
   exactValue: ExactValue,
   operation: Operation,
-  shown: HandlerResponse,
+  example: HandlerResponse,
 ): HandlerResponse | undefined {
   const { response } = operation.schema
-  const { status, headers = {}, contentType, body } = shown
+  const { status, headers = {}, contentType, body } = example
   const key = responseKey(response, status) ?? ''
   const { content = {}, headers: schemas = {} } = response[key] ?? {}
   const declared = operation.responseHeaders?.[key] ?? []
@@ -258,14 +260,14 @@ function sendableResponse(
 
 function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, body: unknown): Exact | undefined {
   if (body instanceof Uint8Array) return { value: body }
-  if (!isShownStream(body)) return exactValue(schema, body)
+  if (!isExampleStream(body)) return exactValue(schema, body)
   const items = body.items.flatMap((item) => {
     if (kindOf(mediaType) === 'lines') return exactValue(schema, item) ?? []
     const exact = exactValue(schema, (item as ServerSentEvent).data)
     return exact === undefined ? [] : { value: { data: exact.value } }
   })
   if (items.length < body.items.length) return undefined
-  return { value: shownStream(items.map(({ value }) => value)) }
+  return { value: exampleStream(items.map(({ value }) => value)) }
 }
 
 type ExactValue = (schema: Schema, value: unknown) => Exact | undefined

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { deprecationProblems, undatedDeprecations } from '../../src/compile/document/deprecation.ts'
-import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import { withServiceHeaders } from '../../src/docs/service-headers.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import { rateLimit } from '../../src/limits/limits.ts'
@@ -93,27 +93,24 @@ t.test('an announcement that is not a date, or has no valid link, is refused wit
     { date: '2027-01-31', link: 'https://example.com/>; rel="next' },
   ]
   for (const value of wrong) {
-    const document = documentOf([{ 'x-sunset': value }])
     t.match(
-      endpoints(document).flatMap((each) => deprecationProblems(each, document)),
+      checkDocument(documentOf([{ 'x-sunset': value }])).rejected,
       [/^#\/paths\/~10\/get\/x-sunset: must be a date such as 2027-01-31/],
       JSON.stringify(value),
     )
   }
   const reversed = documentOf([{ 'x-deprecation': '2027-01-31', 'x-sunset': '2026-01-31' }])
-  t.match(
-    endpoints(reversed).flatMap((each) => deprecationProblems(each, reversed)),
-    [/x-sunset: is before x-deprecation/],
-  )
+  t.match(checkDocument(reversed).rejected, [/x-sunset: is before x-deprecation/])
 })
 
 t.test('deprecated operations without a date get one warning', async (t) => {
   const dated = { deprecated: true, 'x-deprecation': '2026-01-31' }
-  t.same(undatedDeprecations(documentOf([{}, dated])), [])
-  const [one = ''] = undatedDeprecations(documentOf([{}, { deprecated: true }]))
-  t.match(one, /^#\/paths\/~11\/get: is deprecated without a date, so/)
-  const warnings = undatedDeprecations(documentOf([{ deprecated: true }, { deprecated: true }, { deprecated: true }]))
-  t.match(warnings, [/is deprecated without a date, as 2 other operations are, so/])
+  const warnings = (...operations: object[]) =>
+    checkDocument(documentOf(operations)).warnings.filter((line) => line.includes('is deprecated'))
+  t.same(warnings({}, dated), [])
+  t.match(warnings({}, { deprecated: true }), [/^#\/paths\/~11\/get: is deprecated without a date, so/])
+  const all = warnings({ deprecated: true }, { deprecated: true }, { deprecated: true })
+  t.match(all, [/is deprecated without a date, as 2 other operations are, so/])
 })
 
 t.test('a response tells what is left of the rate limit', async (t) => {

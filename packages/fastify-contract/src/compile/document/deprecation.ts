@@ -1,4 +1,5 @@
 import { parseDateTime } from '../../auth/token-file.ts'
+import type { Report } from '../rules/problems.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
@@ -46,35 +47,29 @@ export function deprecationHeaders(document: Document, endpoint: Endpoint): Reco
   }
 }
 
-/** Returns one line for each announcement of an operation that is not valid, or that contradicts the other one. */
-export function deprecationProblems(endpoint: Endpoint, document: Document): string[] {
+/** Rejects announcements of an operation that are not valid, or that contradict each other. */
+export function checkDeprecation(endpoint: Endpoint, { reject }: Report, document: Document): void {
   const operation = resolve(document, endpoint.pointer) as Node
-  const problems = (Object.keys(relations) as Extension[])
-    .filter((name) => Object.hasOwn(operation, name) && announcementOf(document, endpoint, name) === undefined)
-    .map(
-      (name) =>
-        `${join(endpoint.pointer, name)}: must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it`,
-    )
-  const deprecation = announcementOf(document, endpoint, 'x-deprecation')
-  const sunset = announcementOf(document, endpoint, 'x-sunset')
-  if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date) {
-    problems.push(
-      `${join(endpoint.pointer, 'x-sunset')}: is before x-deprecation (RFC 9745 section 4); correct one of them`,
-    )
-  }
-  return problems
+  const [deprecation, sunset] = (Object.keys(relations) as Extension[]).map((name) => {
+    const announcement = announcementOf(document, endpoint, name)
+    if (announcement === undefined && Object.hasOwn(operation, name))
+      reject(
+        join(endpoint.pointer, name),
+        'must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it',
+      )
+    return announcement
+  })
+  if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date)
+    reject(join(endpoint.pointer, 'x-sunset'), 'is before x-deprecation (RFC 9745 section 4); correct one of them')
 }
 
-/** Returns one line for all deprecated operations without a date, whose responses therefore do not say so. */
-export function undatedDeprecations(document: Document): string[] {
-  const undated = endpoints(document).filter((endpoint) => {
+/** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
+export function checkUndated(document: Document, { warn }: Report): void {
+  const [first, ...others] = endpoints(document).filter((endpoint) => {
     const { deprecated } = resolve(document, endpoint.pointer) as Node
     return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
   })
-  const [first] = undated
-  if (first === undefined) return []
-  const others = undated.length === 1 ? '' : `, as ${undated.length - 1} other operations are`
-  return [
-    `${first.pointer}: is deprecated without a date${others}, so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD`,
-  ]
+  const as = others.length === 0 ? '' : `, as ${others.length} other operations are`
+  const fix = 'so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD'
+  if (first !== undefined) warn(first.pointer, `is deprecated without a date${as}, ${fix}`)
 }

@@ -11,7 +11,7 @@ import {
   isChecked,
   isGiven,
 } from '../document/contents.ts'
-import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
+import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
@@ -53,7 +53,7 @@ const operationRules: Rule<Endpoint>[] = [
   checkItemFields,
   checkHeaders,
   checkUnvalidatedBodies,
-  lines('reject', deprecationProblems),
+  checkDeprecation,
   checkTool,
 ]
 
@@ -64,7 +64,7 @@ const documentRules: Rule<Document>[] = [
   checkScopes,
   checkNumbers,
   checkSchemas,
-  lines('warn', undatedDeprecations),
+  checkUndated,
   checkExpressions,
 ]
 
@@ -87,16 +87,6 @@ export function checkDocument(
   for (const endpoint of endpoints(document)) for (const check of operationRules) check(endpoint, report, document)
   for (const check of documentRules) check(document, report, document)
   return { rejected: [...rejected], warnings: [...warnings] }
-}
-
-/** Returns a rule that reports the lines that a function returns. */
-function lines<Subject>(level: keyof Report, rule: (subject: Subject, document: Document) => string[]): Rule<Subject> {
-  return (subject, report, document) => {
-    for (const line of rule(subject, document)) {
-      const end = line.indexOf(': ')
-      report[level](line.slice(0, end), line.slice(end + 2))
-    }
-  }
 }
 
 /** Warns of what `asOpenApi31` leaves out, because OpenAPI says that it has no effect, and of what it adds. */

@@ -27,7 +27,7 @@ const abortError = (message: string): Error => new DOMException(message, 'AbortE
  * Returns the hook that opens a stream scope for a request. With `endsAtShutdown`, shutdown aborts the handler's
  * signal.
  */
-export type OpenScopes = (endsAtShutdown: boolean) => Hook
+export type OpenScopes = (options: { endsAtShutdown: boolean }) => Hook
 
 /**
  * Returns a factory of hooks that open stream scopes. Call it before trackConnections: at shutdown the streams must be
@@ -42,7 +42,7 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
     for (const { abort } of open) abort(shutdown)
     done()
   })
-  return (endsAtShutdown) =>
+  return ({ endsAtShutdown }) =>
     ({ raw }, reply, done) => {
       const handler = new AbortController()
       const client = new AbortController()

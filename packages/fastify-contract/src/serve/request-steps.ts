@@ -100,7 +100,10 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
     ...(splitPath !== undefined && { preValidation: splitPath }),
     validatorCompiler: partValidatorCompiler(operation, validator, body), // 400
     ...((mayRespondWithStream || body?.open !== undefined) && {
-      preHandler: [openStreams(mayRespondWithStream), ...(body?.open === undefined ? [] : [body.open])],
+      preHandler: [
+        openStreams({ endsAtShutdown: mayRespondWithStream }),
+        ...(body?.open === undefined ? [] : [body.open]),
+      ],
     }),
     handler: operationHandler(parts, body, negotiation),
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500

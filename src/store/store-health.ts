@@ -150,7 +150,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
 
   function observeFailure(error: Error & { retryAfter?: number }): never {
     end()
-    // An error without retryAfter concerns one plant only, and becomes a 500.
+    // An error without retryAfter concerns one plant only, and becomes a 500. A module's store need not use Unavailable.
     if (error.retryAfter !== undefined) countFailedCreate(error.message)
     throw error
   }

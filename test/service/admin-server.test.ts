@@ -183,7 +183,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.equal(await policyOf('/try.html'), "frame-ancestors 'self'")
   })
 
-  t.test('on a loopback address only loopback host names are accepted', async (t) => {
+  t.test('on a loopback address a host must be an IP address or localhost', async (t) => {
     const { ask } = await start(t)
     const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1']
     for (const host of [...own, 'localhost:']) {

@@ -1,6 +1,6 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import { duplicateItems, exactInteger, exactNumberOf, type JsonDocument } from '../json/json-document.ts'
-import { linearPattern } from './linear-pattern.ts'
+import { lazyMatcher } from './linear-pattern.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /**
@@ -254,8 +254,8 @@ function integerAt(document: JsonDocument, holder: object, key: string | number,
 const multipleCheck =
   (divisor: number): Check =>
   (value, document, holder, key) => {
-    const digits = exactNumberOf(document, holder, key)
-    const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
+    const exact = exactNumberOf(document, holder, key)
+    const integer = exact === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(exact)
     return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
   }
 
@@ -277,7 +277,7 @@ export const exactFunctions = (found: ConvertedLocations) => ({
   compare: compareCheck,
   multipleOf: multipleCheck,
   duplicateItems,
-  matches: (pattern: string) => linearPattern(pattern) as Check<string>,
+  matches: lazyMatcher,
 })
 
 /** The keyword that the compiler writes for a `pattern` whose match by V8 could take more than linear time. */

@@ -22,11 +22,27 @@ type State = {
 const maxStates = 600
 const maxCachedSets = 1_000
 
+type Matcher = (text: string) => boolean
+
+/** The matchers by pattern, which validators and serializers share. To make one takes up to a millisecond. */
+const matchers = new Map<string, Matcher | undefined>()
+
 /**
  * Returns a function that tells in linear time whether a text matches a pattern. Returns undefined if the pattern is no
  * regular expression, or has a lookaround, a backreference, or too many states.
  */
-export function linearPattern(pattern: string): ((text: string) => boolean) | undefined {
+export function linearPattern(pattern: string): Matcher | undefined {
+  if (!matchers.has(pattern)) matchers.set(pattern, newMatcher(pattern))
+  return matchers.get(pattern)
+}
+
+/** Returns the function of `linearPattern` for a supported pattern. It is made for the first text, not at the start. */
+export const lazyMatcher =
+  (pattern: string): Matcher =>
+  (text) =>
+    (linearPattern(pattern) as Matcher)(text)
+
+function newMatcher(pattern: string): Matcher | undefined {
   try {
     return simulation(parsePattern(compilePattern(pattern)))
   } catch {
@@ -138,7 +154,7 @@ type StateSet = { states: State[]; transitions: StateSet[] }
 const matched: StateSet = { states: [], transitions: [] }
 
 /** Returns a function that matches texts by simulating an NFA from every position of the text at once. */
-function simulation({ start, end, readsPairs }: ReturnType<typeof parsePattern>): (text: string) => boolean {
+function simulation({ start, end, readsPairs }: ReturnType<typeof parsePattern>): Matcher {
   const stateSets = new Map<string, StateSet>()
   let step = 0
   /** Whether the last transition depends on more than the set and the character, so that it must not be cached. */

@@ -8,7 +8,7 @@ import {
   isIntegerFormat,
   linearKeyword,
 } from './exact-keywords.ts'
-import { linearPattern } from './linear-pattern.ts'
+import { lazyMatcher } from './linear-pattern.ts'
 import { allowsType, allTypes, type Schema } from './schema-keywords.ts'
 import {
   describedBy,
@@ -35,7 +35,7 @@ export const serializerFunctions = {
   unquoted,
   ucs2length: ucs2length.default,
   hasFormat,
-  linearPattern,
+  linearPattern: lazyMatcher,
   whole: (value: unknown, before = '') => before + json(value),
   unproven: () => undefined,
 }
@@ -281,7 +281,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
           const isOpen = condition !== undefined && (isRequired || open !== '')
           const key = `${JSON.stringify(property)}:`
           const before: Before = separator === undefined ? ['separator + ', key] : ['', open + separator + key]
-          writes.push(...memberLines(own, before, isOpen))
+          writes.push(...memberLines(own, before, condition, isOpen))
           if (isRequired) separator = ','
           else if (separator === undefined) writes.push('separator = ","')
           open = isOpen ? '"' : ''
@@ -307,7 +307,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     /** Appends all members in their own order. */
     function loopLines(): string[] {
       const linesOf = (schemas: Schema[], [code, literal]: Before) => [
-        ...memberLines(schemas, [`separator + ${code}`, literal], false),
+        ...memberLines(schemas, [`separator + ${code}`, literal], textCondition(schemas)),
         'separator = ","',
       ]
       const cases = Array.from(merged.properties, ([property, own]) => [
@@ -335,8 +335,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     }
 
     /** Returns the lines that append a member with what is before it. If `isOpen`, they leave out the quote at its end. */
-    function memberLines(schemas: Schema[], [code, literal]: Before, isOpen: boolean): string[] {
-      const condition = textCondition(schemas)
+    function memberLines(schemas: Schema[], [code, literal]: Before, condition?: string, isOpen = false): string[] {
       if (condition === undefined) {
         return [
           `text = ${writerOf(schemas, isRemovalSafe)}(value, text + ${code}${JSON.stringify(literal)})`,

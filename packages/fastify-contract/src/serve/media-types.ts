@@ -46,6 +46,12 @@ export function isInRange(range: string, mediaType: string): boolean {
   return type === '*' || essence.startsWith(`${type}/`)
 }
 
+/** Returns the narrowest of some media types and ranges that is a range and includes a media type; undefined if none. */
+export const rangeOf = (mediaTypes: string[], mediaType: string): string | undefined =>
+  mediaTypes
+    .filter((each) => isRange(each) && isInRange(each, mediaType))
+    .sort((one, other) => other.length - one.length)[0]
+
 /** Returns the Content-Type of a body, with charset=utf-8 for JSON and text that name no charset. */
 export const contentTypeOf = (mediaType: string): string =>
   /;[ \t]*charset=/i.test(mediaType) || !['json', 'text'].includes(kindOf(mediaType))

@@ -16,7 +16,7 @@ import {
 } from '../http/streams.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import type { Content, Operation, ResponseHeader } from './contract.ts'
-import { contentTypeOf, isInRange, isRange, itemPrefix, kindOf } from './media-types.ts'
+import { contentTypeOf, isInRange, isRange, itemPrefix, kindOf, rangeOf } from './media-types.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -87,12 +87,8 @@ export function sendResponse(
 }
 
 /** Returns how to send a media type: as itself, or as one of the narrowest range that includes it. */
-function senderOf(senders: Map<string, SendBody>, contentType: string): SendBody | undefined {
-  const [range = ''] = [...senders.keys()]
-    .filter((type) => isRange(type) && isInRange(type, contentType))
-    .sort((one, other) => other.length - one.length)
-  return senders.get(contentType) ?? senders.get(range)
-}
+const senderOf = (senders: Map<string, SendBody>, contentType: string): SendBody | undefined =>
+  senders.get(contentType) ?? senders.get(rangeOf([...senders.keys()], contentType) as string)
 
 /** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
 export function responseKey(responses: object, status: number | string): string | undefined {

@@ -7,7 +7,7 @@ import type { ServerSentEvent } from '../../http/streams.ts'
 import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation } from '../../serve/contract.ts'
-import { contentNegotiation, isInRange, isRange, kindOf } from '../../serve/media-types.ts'
+import { contentNegotiation, isRange, kindOf, rangeOf } from '../../serve/media-types.ts'
 import { loadSchemaCode } from '../../serve/schema-code.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
@@ -246,8 +246,7 @@ function sendableResponse(
   if (declared.some(({ name, isRequired }) => isRequired && !given.some(([sent]) => sent === name))) return undefined
   const [first = ''] = Object.keys(content)
   const type = contentType ?? first
-  const range = Object.keys(content).find((each) => isRange(each) && isInRange(each, type)) ?? first
-  const { schema } = content[type] ?? content[range] ?? {}
+  const { schema } = content[type] ?? content[rangeOf(Object.keys(content), type) ?? first] ?? {}
   const exact = schema === undefined ? { value: body } : exactBody(exactValue, schema, contentType ?? first, body)
   if (exact === undefined) return undefined
   return {

@@ -7,7 +7,7 @@ import { dirname, join as joinPaths, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { fileReference, sourceTexts } from './document/source-files.ts'
+import { fileReference, hasSelf, sourceTexts } from './document/source-files.ts'
 import { memberOf, walk } from './document/walk-document.ts'
 
 /**
@@ -100,7 +100,7 @@ export async function bundle(path: string, rules?: string): Promise<Document> {
  */
 async function onFiles<Result>(path: string, run: (path: string) => Promise<Result>): Promise<Result> {
   // Redocly reports a file that cannot be read.
-  const texts = existsSync(path) ? [...(await sourceTexts(path))] : []
+  const texts = existsSync(path) && (await hasSelf(path)) ? [...(await sourceTexts(path))] : []
   if (texts.every(([, { isChanged }]) => !isChanged)) return await run(path)
   const directory = await mkdtemp(joinPaths(tmpdir(), 'openapi-'))
   try {

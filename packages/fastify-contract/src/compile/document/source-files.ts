@@ -15,6 +15,9 @@ const selfUri = /["']?\$self["']?\s*:\s*["']?(https?:\/\/[^\s"'#,}]+)/
  */
 export const sourceFiles = async (document: string): Promise<string[]> => [...(await sourceTexts(document)).keys()]
 
+/** Returns whether a document gives itself an absolute URI, by which its references may name its files. */
+export const hasSelf = async (document: string): Promise<boolean> => selfUri.test(await readFile(document, 'utf8'))
+
 /** The text of a source file. `isChanged`: a reference has a path instead of a URI. */
 export type SourceText = { text: string; isChanged: boolean }
 

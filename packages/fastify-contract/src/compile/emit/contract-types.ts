@@ -11,12 +11,12 @@ import {
   type Endpoint,
   endpoints,
   isIgnored,
-  locate,
   type MediaType,
   operationsIn,
   outgoingEndpoints,
   outgoingItems,
   type Parameter,
+  resolved,
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
@@ -84,8 +84,7 @@ const withoutIds = (webhooks: Record<string, Node>): object => {
 
 function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node
-  const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
-  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(resolved<Parameter>(document, one))) }
 }
 
 /** Adds the members that an object requires without describing them, since a handler could not set them otherwise. */

@@ -180,7 +180,7 @@ function givenExample(document: Document, { example, examples: given }: WithExam
   const chosen = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined
   const [first] = Object.values(examples)
   const named = chosen ?? (example === undefined ? first : undefined)
-  return named === undefined ? example : (resolved(document, named) as Example).value
+  return named === undefined ? example : (withReferenced(document, named) as Example).value
 }
 
 /** Returns whether the first media type of a response has an example called `name`. */
@@ -189,9 +189,10 @@ export const hasExample = ({ content = {} }: Response, name: string): boolean =>
     .slice(0, 1)
     .some(({ examples }) => Object.hasOwn(Object(examples), name))
 
-function resolved(document: Document, node: unknown): Record<string, unknown> {
+/** Returns an object with the fields of the object that its $ref refers to, unless it has them itself. */
+function withReferenced(document: Document, node: unknown): Record<string, unknown> {
   const { $ref, ...rest } = (node ?? {}) as { $ref?: string }
-  return $ref === undefined ? rest : { ...resolved(document, resolve(document, $ref)), ...rest }
+  return $ref === undefined ? rest : { ...withReferenced(document, resolve(document, $ref)), ...rest }
 }
 
 /** Keywords whose value is an example, in order of preference. */
@@ -343,15 +344,14 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
     const value = makeValue(document, schemaOf(name), below(progress, holders))
     if (value !== undefined) members.set(name, value)
   }
+  const isFixed = (name: string) =>
+    partsOf(document, schemaOf(name)).some(({ schema }) => schema.enum !== undefined || schema.const !== undefined)
   const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
   const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
   for (const name of new Set([...required, ...described])) {
     const includesOptional = progress.depth < optionalDepth && progress.budget.left > reserved
     if (progress.budget.left <= 0 || (!required.has(name) && !includesOptional)) continue
-    const isFixed = partsOf(document, schemaOf(name)).some(
-      ({ schema }) => schema.enum !== undefined || schema.const !== undefined,
-    )
-    if (!members.has(name) || isFixed) add(name)
+    if (!members.has(name) || isFixed(name)) add(name)
   }
   const schemas = parts.map(({ schema }) => schema)
   const least = Math.max(0, ...numbersOf(schemas, 'minProperties'))

@@ -6,8 +6,8 @@ const cache = new URL('../../.tap/stripped/', import.meta.url)
 const glueValidator = new URL('../../packages/fastify-contract/src/serve/glue-validator.ts', import.meta.url).href
 
 /**
- * Gives fastify-openapi-glue the validator that the bundle has (a module hook of Node). The other one compiles the schema
- * of OpenAPI for each server, which takes 0.2 s; the test of documents uses it.
+ * Replaces the validator of fastify-openapi-glue, as the bundle does (a module hook of Node). Its own validator compiles
+ * OpenAPI's schema for each server, which takes 0.2 s. The test of documents runs that validator.
  */
 export function resolve(specifier, context, nextResolve) {
   const isGlue = context.parentURL?.includes('/node_modules/fastify-openapi-glue/')

@@ -28,7 +28,7 @@ export function schemaCode(routes: Routes): string {
   const validators = validatorWriter(routes)
   const validatorNames = [
     ...validated.map(validators.nameOf),
-    // Where a serializer proves what is valid, the validator only meets mistakes of handlers, so it is compiled then.
+    // A serializer that can prove any value valid needs a validator only after a handler's mistake, which compiles it.
     ...serialized.map((schema, index) =>
       unproven.has(serializerNames[index] as string) ? validators.nameOf(schema) : '',
     ),

@@ -176,7 +176,7 @@ async function openInstance<Name extends string>(
   // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? config.scopes : requiredScopes(routes.operations)
   const sources: TokenSources = { ...config, scopes }
-  // Its timer does not keep the process alive, so it is never closed.
+  // The timer of the token verifier does not keep the process alive, so nothing closes the verifier.
   const tokenVerifier = await createTokenVerifier(sources, {
     load(clients) {
       metrics.tokens(true)

@@ -5,6 +5,9 @@ import { addResult, type Results } from './report.ts'
 import { templates } from './requests.ts'
 import { shuffled } from './statistics.ts'
 
+/** Seconds of load on each server before its first measurement: V8 goes on optimizing for about that long. */
+const warmUp = 3
+
 /** A load on a running server: requests from connections that wait for each response, or at a constant rate. */
 type Shape = { name: string; template: string; connections: number; rate?: number }
 
@@ -105,7 +108,7 @@ export async function measureRound(group: Group, installation: Installation, opt
       }
       await assertWorks(server, served)
       for (const template of new Set(shapes.map((shape) => shape.template))) {
-        await count(sendRequests(load(template, 64), { seconds: options.seconds / 2 }), 64)
+        await count(sendRequests(load(template, 64), { seconds: warmUp }), 64)
       }
     }
     for (const { name, template, connections, rate } of shapes) {

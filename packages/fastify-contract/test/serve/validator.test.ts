@@ -193,7 +193,7 @@ t.test('items that match contains count as evaluated', async (t) => {
   t.match(validate('[1]'), /must contain at least 1 valid item/)
 })
 
-t.test('values are never coerced, removed or given defaults', async (t) => {
+t.test('a body is not coerced, keeps undescribed properties and gets no defaults', async (t) => {
   const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
   const validate = validating({ type: 'object', properties, required: ['s'] })
   t.same(validate('{"s":"","n":1.5,"x":[1]}'), { s: '', n: 1.5, x: [1] })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -108,56 +108,60 @@ async function check(t: Test, origin: string, call: Call): Promise<void> {
 }
 
 const [, ...sections] = readFileSync('packages/fastify-contract/docs/openapi.md', 'utf8').split('\n## ')
-/** Returns the cells of each row of a section's table, without the header row. */
-const cellsOf = (section: string): string[][] => {
-  const [, ...rows] = Array.from(section.matchAll(/^\| (.*) \|$/gm), ([, row = '']) => row)
-  return rows.map((row) => row.split('|').map((cell) => cell.trim()))
-}
-const tests = cellsOf(sections.find((section) => section.startsWith('Tests\n')) ?? '')
+const specified = specificationFields()
+const keyOf = (object: string): string => object.replaceAll(' ', '').toLowerCase()
 
-/** The rows of each object's table, by the object's name in lower case. */
+/** The fields of each object with their treatment, by the object's name in lower case. A row may have several fields. */
 const tables = new Map(
-  sections.flatMap((section): [string, { field: string; outcome: string; shownBy: string[] }[]][] => {
+  sections.flatMap((section): [string, { field: string; outcome: string }[]][] => {
+    if (section.startsWith('Objects without effect\n'))
+      return Array.from(section.matchAll(/([A-Z]\w+(?: [A-Z]\w+)*) Object\b/g), ([, object = '']) => [
+        keyOf(object),
+        Array.from(specified.get(keyOf(object)) ?? [], (field) => ({ field, outcome: 'ignored' })),
+      ])
     const [, object] = /^(.*) Object\n/.exec(section) ?? []
     if (object === undefined) return []
-    const rows = cellsOf(section).map(([field = '', _version, outcome = '', shownBy = '']) => ({
-      field: field.replaceAll('`', ''),
-      outcome: outcome.replace(/\W.*/, ''),
-      shownBy: shownBy.split(', '),
-    }))
-    return [[object.replaceAll(' ', '').toLowerCase(), rows]]
+    const [, ...rows] = Array.from(section.matchAll(/^\| (.*?) \| (\w+)/gm))
+    return [[keyOf(object), rows.flatMap(([, cell = '', outcome = '']) => fieldsIn(cell, outcome))]]
   }),
 )
 
+function fieldsIn(cell: string, outcome: string) {
+  return Array.from(cell.matchAll(/`(.*?)`/g), ([, field = '']) => ({ field, outcome }))
+}
+
+/** The fields that each test shows, as `object.field`, by its document, or by its file and title. */
+const fieldTests: { documents: Record<string, string>; tests: Record<string, Record<string, string>> } = parse(
+  readFileSync(`${directory}/field-tests.yaml`, 'utf8'),
+)
+
 t.test('every field of OpenAPI has one row, and every row is a field', async (t) => {
-  const fields = specificationFields()
-  const objects = [...tables.keys()].filter((object) => fields.has(object))
-  t.same(objects.toSorted(), [...fields.keys()].toSorted(), 'each object has a table')
+  const objects = [...tables.keys()].filter((object) => specified.has(object))
+  t.same(objects.toSorted(), [...specified.keys()].toSorted(), 'each object has a table')
   for (const [object, rows] of tables) {
     const fixed = rows.map(({ field }) => field).filter((field) => !field.includes('{'))
-    t.same(fixed.toSorted(), [...(fields.get(object) ?? [])].toSorted(), object)
+    t.same(fixed.toSorted(), [...(specified.get(object) ?? [])].toSorted(), object)
     for (const { field, outcome } of rows) t.match(outcome, /^(served|rejected|ignored)$/, `${object} ${field}`)
   }
 })
 
-t.test('every row names existing tests', async (t) => {
-  const rows = [...tables.values()].flat()
-  for (const { field, shownBy } of rows) {
-    for (const name of shownBy)
-      t.ok(
-        tests.some(([known]) => known === name),
-        `${field}: ${name}`,
-      )
-  }
-  for (const [name = '', path = '', title = ''] of tests) {
-    t.ok(
-      rows.some(({ shownBy }) => shownBy.includes(name)),
-      `${name} appears in the table of a field`,
-    )
-    const file = `packages/fastify-contract/${path.replaceAll('`', '')}`
-    const [, document] = /^(.*) is served as documented$/.exec(title) ?? []
-    if (document !== undefined) t.ok(names.includes(document), title)
-    else t.ok(existsSync(file) && readFileSync(file, 'utf8').includes(`'${title}'`), `${file}: ${title}`)
+t.test('every field that is served or rejected has an existing test', async (t) => {
+  const { documents, tests } = fieldTests
+  const rows = Array.from(tables, ([object, rows]) =>
+    rows.map((row) => ({ ...row, field: `${object}.${row.field}` })),
+  ).flat()
+  const shown = [documents, ...Object.values(tests)]
+    .flatMap((each) => Object.values(each))
+    .join(' ')
+    .split(' ')
+  t.same(
+    [...new Set(shown.map((field) => field.replace(/^\w+/, keyOf)))].toSorted(),
+    rows.flatMap(({ field, outcome }) => (outcome === 'ignored' ? [] : [field])).toSorted(),
+  )
+  for (const document of Object.keys(documents)) t.ok(names.includes(document), document)
+  for (const [path, titles] of Object.entries(tests)) {
+    const source = readFileSync(`packages/fastify-contract/${path}`, 'utf8')
+    for (const title of Object.keys(titles)) t.ok(source.includes(`'${title}'`), `${path}: ${title}`)
   }
 })
 

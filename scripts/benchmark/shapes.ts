@@ -5,8 +5,8 @@ import { addResult, type Results } from './report.ts'
 import { templates } from './requests.ts'
 import { shuffled } from './statistics.ts'
 
-/** Seconds of load on each server before its first measurement: V8 goes on optimizing for about that long. */
-const warmUp = 3
+/** Seconds of load on each server before its first measurement, in which V8 optimizes most of the code. */
+const warmUp = 2
 
 /** A load on a running server: requests from connections that wait for each response, or at a constant rate. */
 type Shape = { name: string; template: string; connections: number; rate?: number }
@@ -107,8 +107,8 @@ export async function measureRound(group: Group, installation: Installation, opt
         add(`slowest of first second, ${store}`, max)
       }
       await assertWorks(server, served)
-      for (const template of new Set(shapes.map((shape) => shape.template))) {
-        await count(sendRequests(load(template, 64), { seconds: warmUp }), 64)
+      for (const [index, template] of [...new Set(shapes.map((shape) => shape.template))].entries()) {
+        await count(sendRequests(load(template, 64), { seconds: index === 0 ? warmUp : options.seconds / 2 }), 64)
       }
     }
     for (const { name, template, connections, rate } of shapes) {

@@ -12,7 +12,9 @@ const clients = 400
 const factor = 4
 const rounds = 3
 
-/** Four times the clients of the peak must not lower the throughput. */
+/** Percent of the peak throughput that must remain: rejections, and more connections, take CPU from responses. */
+const remaining = 80
+
 export const overload: Scenario = {
   title: `${factor} times the clients of the peak throughput, on three stores`,
   async run(report, { directory }) {
@@ -71,6 +73,6 @@ function reportMeasures(report: Report, store: string, measures: Record<Kind, Me
     const label = `${name} 200s per second, % of the peak`
     // A rejection costs half as much as a 200, so a CPU saturated at the peak cannot reject three requests per 200.
     if (kind === 'open' && store !== 'slow store') report.figure(label, percent)
-    else report.atLeast(label, percent, 90)
+    else report.atLeast(label, percent, remaining)
   }
 }

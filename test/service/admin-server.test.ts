@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestOptions, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,6 @@ import {
   pageOrigins,
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
 import { until, within } from '../../scripts/system/poll.ts'
-import { openStore } from '../../src/store/open.ts'
 import { nodeCommand } from '../support/child-process.ts'
 import { contract } from '../support/contract.ts'
 import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
@@ -34,8 +33,8 @@ type Management = {
   /** The URL of the service. */
   url: string
   ask(path: string, options?: RequestOptions): Promise<HttpResponse>
-  /** The store that decides whether the service is ready. */
-  store: ReturnType<typeof storeModule>
+  /** Makes the service unready with a reason, or ready. */
+  setReason(reason: string | undefined): void
   /** Returns whether the service was ready at the last check, according to its metric. */
   lastReady(): Promise<boolean | undefined>
   /** The path of the docs page. */
@@ -44,48 +43,40 @@ type Management = {
   metrics: RegExp
 }
 
-/** Writes the module of a store whose readiness the test controls through files. */
+/** Writes the module of a store whose readiness the test controls through a file. */
 function storeModule(t: Test) {
   const directory = t.testdir({
-    asked: '',
     'store.mjs': `
       import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
-      import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
-      const file = (name) => new URL(name, import.meta.url)
+      import { existsSync, readFileSync } from 'node:fs'
+      const reason = new URL('reason', import.meta.url)
       const ready = async () => {
-        appendFileSync(file('asked'), '.')
-        if (existsSync(file('hangs'))) return new Promise(() => rmSync(file('hangs')))
-        if (existsSync(file('reason'))) throw new Error(readFileSync(file('reason'), 'utf8'))
+        if (existsSync(reason)) throw new Error(readFileSync(reason, 'utf8'))
       }
       export const open = async () => anyStore({ ready })`,
   })
-  const path = (name: string) => join(directory, name)
+  const path = join(directory, 'reason')
   return {
-    url: `module:${path('store.mjs')}`,
+    url: `module:${join(directory, 'store.mjs')}`,
     /** Makes the store unready with a reason, or ready. */
     setReason(reason: string | undefined) {
-      if (reason === undefined) rmSync(path('reason'))
-      else writeFileSync(path('reason'), reason)
+      if (reason === undefined) rmSync(path)
+      else writeFileSync(path, reason)
     },
-    /** Makes the store never answer the next readiness check. */
-    hang: () => appendFileSync(path('hangs'), ''),
-    /** Returns the number of readiness checks that the store has received. */
-    asked: () => readFileSync(path('asked'), 'utf8').length,
   }
 }
 
 async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<Management & { server: Server }> {
-  const store = storeModule(t)
-  const { ready } = await openStore(store.url)
-  const docs = join(t.testdirName, 'index.html')
+  const docs = join(t.testdir({}), 'index.html')
   writePages(docs)
   const url = 'http://127.0.0.1:3000'
+  let reason: string | undefined
   let told: boolean | undefined
   const server = createAdminServer({
     contract,
     docs,
     metrics: async () => 'up 1\n',
-    ready,
+    unreadyReason: () => reason,
     onReady(good) {
       told = good
     },
@@ -96,7 +87,10 @@ async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const ask = askAt(`http://127.0.0.1:${port}`)
-  return { server, port, url, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
+  const setReason = (given: string | undefined) => {
+    reason = given
+  }
+  return { server, port, url, ask, setReason, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
 }
 
 /** Sends a path unchanged; a URL object would normalize it. */
@@ -154,13 +148,13 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   })
 
   t.test('readiness follows the store and sets the metric, liveness does not', async (t) => {
-    const { ask, store, lastReady } = await start(t)
-    store.setReason('the disk is full')
+    const { ask, setReason, lastReady } = await start(t)
+    setReason('the disk is full')
     await until(async () => (await ask('/readyz')).status === 503, 'it is not ready')
     t.hasStrict(await ask('/readyz'), { status: 503, body: 'the disk is full\n' })
     t.hasStrict(await ask('/livez'), { status: 200, body: 'alive\n' })
     t.equal(await lastReady(), false)
-    store.setReason(undefined)
+    setReason(undefined)
     await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
     t.equal((await ask('/readyz')).body, 'ready\n')
     t.equal(await lastReady(), true)
@@ -255,15 +249,15 @@ t.test('the admin server runs as the built bundle', async (t) => {
   const { command, docs } = copiedCode(t)
   mkdirSync(dirname(docs))
   writePages(docs)
-  const store = storeModule(t)
-  const { url, managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
+  const { url: storeUrl, setReason } = storeModule(t)
+  const { url, managementUrl, page, stop, banner } = await startService(t, { STORE_URL: storeUrl }, { command })
   const port = Number(new URL(managementUrl).port)
   const lastReady = async () => {
     const [, value] = /^plant_store_ready ([01])$/m.exec((await page('/metrics')).body) ?? []
     return value === undefined ? undefined : value === '1'
   }
   const metrics = /^# HELP [^\n]+\n[\s\S]*\nplant_store_build_info\{[^}\n]+\} 1\n/
-  suite(t, async () => ({ port, url, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
+  suite(t, async () => ({ port, url, ask: askAt(managementUrl), setReason, lastReady, docs, metrics }))
 
   t.test("a silent connection does not delay the process' exit", async (t) => {
     const silent = await openSocket(t, port)
@@ -276,29 +270,21 @@ t.test('the admin server runs as the built bundle', async (t) => {
   })
 })
 
-// The tests below run only in this process: they need a store that nothing else checks, metrics that fail, a server
-// that emits an error, or a socket file.
+// The tests below run only in this process: they need readiness checks that they count, metrics that fail, a
+// server that emits an error, or a socket file.
 
-t.test('readiness probes and scrapes query the store, liveness does not', async (t) => {
-  const { ask, store } = await startHere(t)
-  const asked = store.asked()
+t.test('readiness probes and scrapes check the readiness, liveness does not', async (t) => {
+  let checks = 0
+  const unreadyReason = () => {
+    checks++
+    return undefined
+  }
+  const { ask } = await startHere(t, { unreadyReason })
   await ask('/livez')
-  t.equal(store.asked(), asked)
+  t.equal(checks, 0)
   await ask('/readyz')
   await ask('/metrics')
-  t.equal(store.asked(), asked + 2)
-})
-
-t.test('concurrent probes share one store query and wait two seconds at most', async (t) => {
-  const { ask, store } = await startHere(t)
-  store.hang()
-  const asked = store.asked()
-  const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
-  t.equal((await ask('/livez')).status, 200, 'liveness does not wait for the store')
-  for (const answer of await probes)
-    t.hasStrict(answer, { status: 503, body: 'the store did not respond within 2000 ms\n' })
-  t.equal(store.asked(), asked + 1)
-  t.equal((await ask('/readyz')).status, 200)
+  t.equal(checks, 2)
 })
 
 t.test('a failing metric fails one response only', async (t) => {
@@ -371,14 +357,18 @@ t.test('closeAllConnections closes every connection', async (t) => {
   t.equal(server.listening, false)
 })
 
-t.test('a slow probe is served although idle connections exceed the limit', async (t) => {
-  const { port, ask, store } = await startHere(t)
-  store.hang()
-  const asked = store.asked()
-  const probe = ask('/readyz')
-  await until(() => store.asked() > asked, 'the store is asked')
+t.test('a slow scrape is served although idle connections exceed the limit', async (t) => {
+  let respond: ((text: string) => void) | undefined
+  const metrics = () =>
+    new Promise<string>((resolve) => {
+      respond = resolve
+    })
+  const { port, ask } = await startHere(t, { metrics })
+  const scrape = ask('/metrics')
+  await until(() => respond !== undefined, 'the metrics are requested')
   const idle = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port)))
-  t.equal((await probe).status, 503)
+  respond?.('up 1\n')
+  t.equal((await scrape).status, 200)
   for (const { socket } of idle) socket.destroy()
 })
 

@@ -10,7 +10,7 @@ export async function serveDocs(t: Test, page: string, serviceUrl?: string): Pro
     contract,
     docs: page,
     metrics: async () => '',
-    ready: async () => {},
+    unreadyReason: () => undefined,
     onReady() {},
     serviceUrl: () => serviceUrl,
   })

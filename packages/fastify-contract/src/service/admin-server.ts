@@ -117,8 +117,8 @@ export type AdminOptions = {
   docs: string
   /** Resolves with the metrics in the Prometheus text format. */
   metrics(): Promise<string>
-  /** Resolves when the service is ready, and rejects with the reason when it is not. */
-  ready(): Promise<void>
+  /** Returns why the service is not ready; undefined if it is. */
+  unreadyReason(): string | undefined
   /** Called with the readiness at each readiness probe and each scrape of the metrics. */
   onReady(good: boolean): void
   /** Returns the URL of the service, or undefined before it listens. */
@@ -174,11 +174,10 @@ export function pageOrigins(adminUrl: string): string[] {
 }
 
 /** Returns the pages of the admin server, by path. */
-function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOptions) {
+function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: AdminOptions) {
   const { title, version } = contract.routes.info
-  const probe = readiness(ready)
-  const checkReadiness = async () => {
-    const reason = await probe()
+  const checkReadiness = () => {
+    const reason = unreadyReason()
     onReady(reason === undefined)
     return reason
   }
@@ -187,8 +186,8 @@ function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOpt
     ['/livez', () => ({ body: 'alive\n' })],
     [
       '/readyz',
-      async () => {
-        const reason = await checkReadiness()
+      () => {
+        const reason = checkReadiness()
         return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
       },
     ],
@@ -196,7 +195,7 @@ function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOpt
       '/metrics',
       async () => {
         // The readiness metric is measured at the scrape, so that it does not depend on probes.
-        await checkReadiness()
+        checkReadiness()
         return { headers: { 'content-type': prometheus }, body: await metrics() }
       },
     ],
@@ -243,33 +242,4 @@ async function htmlPage(path: string, command = 'fastify-contract docs'): Promis
   const body = await readFile(path).catch(() => undefined)
   if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
   return { headers: { 'content-type': 'text/html; charset=utf-8', ...policyOf("'none'") }, body }
-}
-
-/** The timeout of a probe in milliseconds. */
-const timeout = 2_000
-
-/**
- * Returns a probe that calls `ready`. It resolves with undefined when the service is ready, and otherwise with the
- * reason, which may be that `ready` did not settle within 2,000 ms. Concurrent probes share one call.
- */
-export function readiness(ready: () => Promise<void>): () => Promise<string | undefined> {
-  let pending: Promise<string | undefined> | undefined
-  return () => {
-    pending ??= reasonInTime(ready).finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
-}
-
-function reasonInTime(ready: () => Promise<void>): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeout, `the store did not respond within ${timeout} ms`)
-    ready()
-      .then(
-        () => resolve(undefined),
-        (error: Error) => resolve(error.message),
-      )
-      .finally(() => clearTimeout(timer))
-  })
 }

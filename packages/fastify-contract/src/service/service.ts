@@ -105,7 +105,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
       contract,
       docs: service.docs ?? defaultDocs,
       metrics: instance.metrics,
-      ready: instance.ready,
+      unreadyReason: instance.unreadyReason,
       onReady: instance.onReady,
       serviceUrl: () => url,
     })
@@ -235,10 +235,7 @@ async function openInstance<Name extends string>(
       unready = undefined
       return url
     },
-    async ready() {
-      const reason = unready ?? health.reason()
-      if (reason !== undefined) throw new Error(reason)
-    },
+    unreadyReason: () => unready ?? health.reason(),
     /** Makes the service unready; from then on each response closes its connection. Logs the `time` that it waits. */
     drain(time: number) {
       unready = 'draining'

@@ -1,10 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 /*
  * Reads the parts of multipart/form-data. It replaces a private method of Dicer, `_hparser._parseHeader`, because Dicer
  * drops malformed header lines and offers no other way to the text of a part's head. If a release of @fastify/busboy
  * renames it, every part lacks its head and gets 400, as test/http/multipart.test.ts shows.
  */
 
+import { isUtf8 } from 'node:buffer'
 import { Dicer } from '@fastify/busboy'
 import { ContractError } from './errors.ts'
 import { tooManyFields } from './read-body.ts'
@@ -107,8 +107,8 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEve
   let count = 0
   let isHeadOpen = false
   const incomplete = () => notMultipart('the headers of a part are incomplete')
-  // An exception leaves the write to the parser, which would otherwise build the thousands of parts that the rest of a
-  // chunk may have.
+  // Thrown, not passed to `fail`: the exception breaks out of `parser.write`, which would otherwise build the thousands
+  // of parts that the rest of a chunk may have.
   parser.on('part', (part) => {
     part.on('error', ignore)
     if (isHeadOpen) throw incomplete()

@@ -33,6 +33,7 @@ export type RequestContext = {
   readonly duration: number
 }
 
+/** The context for the functions of this file. */
 type Mutable = { -readonly [Key in keyof RequestContext]: RequestContext[Key] }
 
 /** Observes every request: `begin` when it has arrived, `end` when its response was sent or its connection closed. */
@@ -73,44 +74,44 @@ export const newContext = (method: string, headers: IncomingMessage['headers'] =
 })
 
 /** Records the IP address of the client. */
-export function recordAddress(context: RequestContext, address: string | undefined): void {
-  ;(context as Mutable).address = address
+export function recordAddress(context: Mutable, address: string | undefined): void {
+  context.address = address
 }
 
 /** Records the operationId of a request's route. */
-export function recordOperation(context: RequestContext, operationId: string): void {
-  ;(context as Mutable).operation = operationId
+export function recordOperation(context: Mutable, operationId: string): void {
+  context.operation = operationId
 }
 
 /** Records the authenticated client, if any. */
-export function recordClient(context: RequestContext, client: Client | undefined): void {
-  ;(context as Mutable).client = client
+export function recordClient(context: Mutable, client: Client | undefined): void {
+  context.client = client
 }
 
 /** Returns whether a status is recorded. What a handler returns afterwards is not sent, and must not be recorded. */
 const hasStatus = ({ status }: RequestContext): boolean => status !== 0
 
 /** Records the name and the number of the error with which the service rejects a request. */
-export function recordRejection(context: RequestContext, kind: string, number: number): void {
+export function recordRejection(context: Mutable, kind: string, number: number): void {
   if (hasStatus(context)) return
-  ;(context as Mutable).error = number
-  ;(context as Mutable).rejection = kind
+  context.error = number
+  context.rejection = kind
 }
 
 /** Records the error number of a handler's outcome; undefined for a successful outcome. */
-export function recordError(context: RequestContext, error: number | undefined): void {
-  if (!hasStatus(context)) (context as Mutable).error = error
+export function recordError(context: Mutable, error: number | undefined): void {
+  if (!hasStatus(context)) context.error = error
 }
 
 /** Records the operation, the client and the error of a call that a request made within the server. */
-export function recordCall(context: RequestContext, { operation, client, error }: RequestContext): void {
+export function recordCall(context: Mutable, { operation, client, error }: RequestContext): void {
   Object.assign(context, { operation, client, error })
 }
 
 /** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
-export function recordEnd(context: RequestContext, status: number | undefined): void {
-  if (status !== undefined && !hasStatus(context)) (context as Mutable).status = status
-  ;(context as Mutable).duration = performance.now() - context.started
+export function recordEnd(context: Mutable, status: number | undefined): void {
+  if (status !== undefined && !hasStatus(context)) context.status = status
+  context.duration = performance.now() - context.started
 }
 
 /** Allows no character that a log, a header or a shell would interpret. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import type { CrossOrigin } from '../http/cors.ts'
 import { ContractError } from '../http/errors.ts'
-import { inOrder, routeError } from '../http/request-guards.ts'
+import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
 import type { Operation, Routes, ServedOperation } from './contract.ts'
 import { decodedPath, methodFinder, missingMethods, routeUrl, unselectedMethods, withoutMark } from './served-paths.ts'
 
@@ -28,31 +28,30 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   })
   await registerByGlue(app, routes, optionsAt)
   registerAdditional(app, operations, optionsAt)
-  const unsupported = inOrder([() => new ContractError('notImplemented', 'this operation is not supported')])
+  const unsupported = rejecting(() => new ContractError('notImplemented', 'this operation is not supported'))
   for (const { method, servedPaths, selectors } of skipped) {
     for (const path of servedPaths) {
       const url = routeUrl(path, selectors)
-      app.route({
-        ...constraintsAt(url),
-        method,
-        url,
-        exposeHeadRoute: false,
-        onRequest: unsupported,
-        handler: unsupported as never,
-      })
+      app.route({ ...constraintsAt(url), method, url, ...unsupported })
     }
   }
   for (const { url, method, parameters } of unselectedMethods(described)) {
-    const message = `${parameters.join(' and ')} must have the values of an operation of this path`
+    const message = `${parameters.join(' and ')} must have values that select an operation of this path`
     const isOfBody = parameters.join() === 'header/Content-Type'
-    const unselected = inOrder([() => new ContractError(isOfBody ? 'unsupportedMediaType' : 'invalid', message)])
-    const route = { method, url, exposeHeadRoute: false, onRequest: unselected, handler: unselected as never }
-    app.route({ ...constraintsAt(url), ...route })
+    const unselected = rejecting(() => new ContractError(isOfBody ? 'unsupportedMediaType' : 'invalid', message))
+    app.route({ ...constraintsAt(url), method, url, ...unselected })
   }
-  const missing = inOrder([routeError(methodFinder(described))])
+  const missing = rejecting(routeError(methodFinder(described)))
   for (const route of missingMethods(described)) {
-    app.route({ ...constraintsAt(route.url), ...route, onRequest: missing, handler: missing as never })
+    app.route({ ...constraintsAt(route.url), ...route, ...missing })
   }
+}
+
+/** Returns the options of a route that rejects every request with the error of a guard. */
+function rejecting(guard: Guard): Pick<RouteOptions, 'exposeHeadRoute' | 'onRequest' | 'handler'> {
+  const onRequest = inOrder([guard])
+  // Fastify requires a handler, but the hook has already responded.
+  return { exposeHeadRoute: false, onRequest, handler: onRequest as never }
 }
 
 /**

@@ -216,8 +216,9 @@ async function* validEvents(
 }
 
 /**
- * Returns the data of an event as a handler returns it for a response: a string as it is, and any other value from its
- * JSON. A text is a string if the schema allows strings, unless it is the JSON of another type that the schema allows.
+ * Parses the data of an event, the reverse of `serializeEvent`, which writes a string as it is and other values as JSON.
+ * So a text is JSON if the schema allows no strings, or if it is the JSON of another type that the schema allows.
+ * Otherwise the text is the string itself.
  */
 function eventData(text: string, types: string[], name: string): JsonDocument {
   const string = { value: text, length: text.length }
@@ -225,15 +226,16 @@ function eventData(text: string, types: string[], name: string): JsonDocument {
   if (types.length === 1) return string
   try {
     const document = parseJson(text)
-    return allows(types, document.value) ? document : string
+    return allowsOther(types, document.value) ? document : string
   } catch {
     return string
   }
 }
 
-/** Returns whether a schema of these types, which are none for all types, allows a value other than a string. */
-function allows(types: string[], value: unknown): boolean {
-  if (typeof value === 'string' || types.length === 0) return typeof value !== 'string'
+/** Returns whether a schema of these types allows a value that is not a string. No types stand for all of them. */
+function allowsOther(types: string[], value: unknown): boolean {
+  if (typeof value === 'string') return false
+  if (types.length === 0) return true
   if (typeof value === 'number') return types.includes('number') || types.includes('integer')
   return types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 }

@@ -115,9 +115,10 @@ function bodySenders(
     if (kind === 'json') return [mediaType, jsonSender(fastifyStatus, mediaType)]
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })
-  const [[first = '', send] = [], ...more] = senders
-  if (isRange(first) && more.length === 0) return { send, senders: undefined }
-  return { send: more.length === 0 ? send : undefined, senders: new Map(senders) }
+  const [only] = senders
+  if (only === undefined || senders.length > 1) return { send: undefined, senders: new Map(senders) }
+  const [mediaType, send] = only
+  return { send, senders: isRange(mediaType) ? undefined : new Map(senders) }
 }
 
 /** Returns the error number in the body of an error response. */

@@ -209,8 +209,11 @@ type Keywords = {
   required?: string[]
 }
 
-/** Returns whether these keywords describe no members, so that every value is written as it is. */
-export function isWhole(shared: Record<string, Schema>, { properties, patterns, items, others = [] }: MergedKeywords) {
+/**
+ * Returns whether every value of merged keywords is written as it is: they describe no properties, and neither do the
+ * schemas of items and other members.
+ */
+function isWhole(shared: Record<string, Schema>, { properties, patterns, items, others = [] }: MergedKeywords) {
   const isScalar = (schema: Schema) => {
     const { properties, patterns, items, others = [] } = mergeKeywords(shared, [schema])
     return properties.size + patterns.length + items.length + others.length === 0
@@ -225,7 +228,7 @@ export const listsAll = ({ patterns, others }: MergedKeywords): boolean => other
 export const describedBy = ({ schemas }: MergedKeywords): ObjectSchema[] =>
   [...schemas].filter((schema) => Object.keys(schema).join() !== '$ref')
 
-/** Returns a function that returns a text that only merged keywords of equal schemas share. */
+/** Returns a function that gives two sets of merged keywords the same text if and only if their schemas are equal. */
 export function schemaIdentities(): (merged: MergedKeywords) => string {
   const texts = new Map<Schema, string>()
   const numbers = new Map<string, number>()

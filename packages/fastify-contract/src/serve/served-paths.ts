@@ -65,9 +65,7 @@ const segmentsOf = ({ sample }: Path): number => sample.split('/').length
  * Returns the methods that a path does not have, but a more general path does: Fastify's router would serve a request
  * for the concrete path with the operation of the general one.
  */
-export function missingMethods(
-  operations: ServedOperation[],
-): { url: string; method: HTTPMethods[]; exposeHeadRoute: false }[] {
+export function missingMethods(operations: ServedOperation[]): { url: string; method: HTTPMethods[] }[] {
   const paths = pathsOf(operations)
   const templated = new Map<number, Path[]>()
   for (const path of paths.filter(({ sample }) => sample.includes('\0'))) {
@@ -77,7 +75,7 @@ export function missingMethods(
     const general = (templated.get(segmentsOf(path)) ?? []).filter((other) => isWithin(path, other))
     const own = new Set(withHead(path.methods))
     const method = [...new Set(general.flatMap(({ methods }) => withHead(methods)))].filter((each) => !own.has(each))
-    return method.length === 0 ? [] : [{ url: path.url, method, exposeHeadRoute: false as const }]
+    return method.length === 0 ? [] : [{ url: path.url, method }]
   })
 }
 

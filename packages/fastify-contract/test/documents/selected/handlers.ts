@@ -44,7 +44,7 @@ export const verifiers = (context: VerifierContext) => {
 const version = 'Version=2011-01-01'
 const remove = `/?Action=Delete%3AThing,+now&${version}`
 const target = (operation: string) => ({ 'x-amz-target': `Things_2013.${operation}` })
-const unselected = (names: string) => ({ message: `${names} must have the values of an operation of this path` })
+const unselected = (names: string) => ({ message: `${names} must have values that select an operation of this path` })
 
 export const calls: Call[] = [
   { request: `GET /?Action=ListThings&${version}`, status: 200, body: '["ListThings","2011-01-01","undefined"]' },

@@ -1,7 +1,7 @@
 import { type Application, maskPassword, readConfig } from 'fastify-contract/config'
 import { isStoreUrl, storeUrls } from './store/open.ts'
 
-/** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */
+/** What the plant store adds to the configuration of a service: its store, and the prefix and the command of its tokens. */
 export const application = {
   variables: { STORE_URL: { default: 'sqlite:data/plants.db', expected: storeUrls, isValid: isStoreUrl } },
   tokenPrefix: 'plants_',
@@ -12,8 +12,8 @@ export const application = {
   },
 } satisfies Application<'STORE_URL'>
 
-/** Returns a function that throws an error of a store again, with the STORE_URL, whose password is masked. */
-export const namingStore =
+/** Returns a function that rethrows an error of a store, with the STORE_URL, whose password is masked. */
+export const rethrowWithUrl =
   (url: string) =>
   (error: Error): never => {
     throw new Error(`STORE_URL is "${maskPassword(url)}": ${error.message}`, { cause: error })

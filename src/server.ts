@@ -3,7 +3,7 @@ import { loadContract } from 'fastify-contract'
 import { maskPassword } from 'fastify-contract/config'
 import { type Resources, runService, type Tools } from 'fastify-contract/service'
 import digests from '../generated/digests.json' with { type: 'json' }
-import { application, namingStore } from './config.ts'
+import { application, rethrowWithUrl } from './config.ts'
 import { openStore } from './store/open.ts'
 import { watchStore } from './store/store-health.ts'
 
@@ -18,7 +18,7 @@ await runService({
 /** Opens the store, and loads the server meanwhile: a store may open in its own thread. */
 async function open(url: string, tools: Promise<Tools>): Promise<Resources> {
   const [store, { createApp }, { measureStore }, { log, registry }] = await Promise.all([
-    openStore(url).catch(namingStore(url)),
+    openStore(url).catch(rethrowWithUrl(url)),
     import('./app.ts'),
     import('./store/store-metrics.ts'),
     tools,

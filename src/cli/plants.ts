@@ -3,7 +3,7 @@ import { addAbortSignal, type Readable, type Writable } from 'node:stream'
 import { readLines } from 'fastify-contract'
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { openAtomicFile } from 'fastify-contract/files'
-import { namingStore, storeConfig } from '../config.ts'
+import { rethrowWithUrl, storeConfig } from '../config.ts'
 import { openForReading, openStore } from '../store/open.ts'
 import type { CreateOutcome, PlantReader, PlantStore, StoredPlant } from '../store/plant-store.ts'
 import { formatPlantLine, plantParser } from './plant-line.ts'
@@ -43,7 +43,7 @@ export async function plants(
   if (!isHelp && !Object.hasOwn(commands, name)) {
     throw new UsageError(`plants: unknown command '${name}'; expected ${Object.keys(commands).join(' or ')}`)
   }
-  const { help, operand } = isHelp ? { help: true, operand: undefined } : parseOptions(args, [], 'FILE')
+  const { help, operand } = parseOptions(isHelp ? ['--help'] : args, [], 'FILE')
   if (help) {
     terminal.stdout.write(plantsHelp)
     return 0
@@ -86,7 +86,7 @@ async function exportPlants(
   { storeUrl }: { storeUrl: string },
   { stdout, interrupt }: Terminal,
 ): Promise<number> {
-  const reader = await openForReading(storeUrl).catch(namingStore(storeUrl))
+  const reader = await openForReading(storeUrl).catch(rethrowWithUrl(storeUrl))
   let plants = 0
   const writePlants = async (write: (text: string) => Promise<void>) => {
     for await (const page of pagesOf(reader, interrupt)) {
@@ -142,7 +142,7 @@ async function importPlants(
   const input = path === undefined ? stdin : await openFile(path)
   try {
     addAbortSignal(interrupt, input)
-    const store = await openStore(storeUrl).catch(namingStore(storeUrl))
+    const store = await openStore(storeUrl).catch(rethrowWithUrl(storeUrl))
     const counts = { created: 0, identical: 0, conflict: 0, invalid: 0 }
     const report = (problem: string) => void stderr.write(`${problem}\n`)
     try {

@@ -14,7 +14,7 @@ import type { Database } from 'better-sqlite3'
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { createDurableDirectory, realPathOf, renameDurably, syncPath } from 'fastify-contract/files'
 import { storeConfig } from '../config.ts'
-import { lockFile, openError } from '../store/sqlite/sqlite-driver.ts'
+import { inUse, lockFile, openError } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
 import { readDatabase } from '../store/sqlite/sqlite-queries.ts'
 import { assertPlants } from '../store/sqlite/sqlite-schema.ts'
@@ -66,7 +66,7 @@ export function backup(target: string, environment: NodeJS.ProcessEnv): string {
   const directory = dirname(target)
   if (!existsSync(directory)) throw new Error(`${directory} does not exist; create that directory`)
   const copy = `${target}.unfinished`
-  if (existsSync(copy)) throw new Error(`${copy} exists: a backup is writing it, or was killed; remove it then`)
+  if (existsSync(copy)) throw new Error(`${copy} exists; if no backup is running, remove it`)
   const plants = copyPlants(path, copy)
   renameDurably(copy, target)
   return `${plants} plants are in ${target}\n`
@@ -124,7 +124,8 @@ function lockDatabase(path: string): () => void {
     return release
   } catch (error) {
     const { message } = openError(error as Error, path)
-    throw new Error(`${path}: ${message.replace('by another process', '$&; stop the service first')}`, { cause: error })
+    const remedy = message === inUse ? '; stop the service first' : ''
+    throw new Error(`${path}: ${message}${remedy}`, { cause: error })
   }
 }
 

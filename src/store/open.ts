@@ -81,10 +81,10 @@ export async function openForReading(url: string): Promise<PlantReader> {
 
 /**
  * Creates what the store of a STORE_URL needs, with a replication factor. Resolves with a line to print. Rejects for
- * a store that creates its table at its first start.
+ * a store that needs no such command.
  */
 export async function migrateStore(url: string, replicationFactor: number): Promise<string> {
   const migrate = adapterOf(url)?.migrate
-  if (migrate === undefined) throw new Error('this store creates its table when the service starts')
+  if (migrate === undefined) throw new Error('this store needs no migration; expected cassandra://…')
   return await migrate(url, replicationFactor)
 }

@@ -6,8 +6,8 @@ const interval = 1_000
 /** The store is probed after this many checks without a new plant: an idle disk gets 12 syncs a minute. */
 const idleChecks = 5
 /**
- * A pending probe counts as one failure at each check from `lateChecks` on. Pending creates together count as a failed
- * write once none has ended for `lateChecks`.
+ * A pending probe counts as one failure at each check from `lateChecks` on. If creates are pending and none has ended for
+ * `lateChecks` checks, that counts as one failed write, but not towards `maxFailedChecks`.
  */
 const lateChecks = 2
 /** Another probe is sent when one is pending for this many checks. */
@@ -46,7 +46,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   let probeFailures = 0
   /** Whether a create failed since the last success. */
   let createFailed = false
-  /** The number of checks with failed creates since the last new plant. */
+  /** The number of checks with failed creates. A recovery and `recoveryChecks` without a failure restart the count. */
   let failedChecks = 0
   let lastFailedCheck = Number.NEGATIVE_INFINITY
   /** Whether a plant was created since the last check. */
@@ -70,7 +70,7 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
     lastSuccess = now
     // A successful probe does not outweigh recent failures of creates.
     if (failedChecks >= maxFailedChecks && now - lastFailedCheck < recoveryChecks) return
-    // While the service is ready, only a new plant resets the count: probes succeed between creates that fail.
+    // While the service is ready, a successful probe does not reset the count: probes succeed between creates that fail.
     if (reason !== undefined) failedChecks = 0
     reason = undefined
     report(true)

@@ -11,7 +11,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
-import { chooseDialect, ownDialect, portableDialect } from '../../src/store/postgres/postgres-dialects.ts'
+import { chooseDialect, portableDialect, postgresDialect } from '../../src/store/postgres/postgres-dialects.ts'
 import { openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { raceCreates } from './create-race.ts'
@@ -257,7 +257,7 @@ const others = [
 ]
 
 for (const [dialect, name, versions] of [
-  [ownDialect, 'the own', postgres],
+  [postgresDialect, "PostgreSQL's", postgres],
   [portableDialect, 'the portable', others],
 ] as const) {
   for (const version of versions) {

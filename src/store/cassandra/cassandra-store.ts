@@ -25,7 +25,8 @@ const probeId = (): bigint => BigInt(randomInt(-2_048, 2_048)) * 2n ** 52n
 const maxInFlight = 128
 
 /**
- * A store that also resolves with the plant of an id, or with undefined when there is none. Its `list` always rejects.
+ * Its `list` always rejects. `get` resolves with the plant of an id, or with undefined when there is none; the operation
+ * of examples/get-plant.patch and the tests call it.
  */
 type CassandraStore = PlantStore & PlantQueries & { get(id: bigint): Promise<StoredPlant | undefined> }
 
@@ -86,7 +87,8 @@ export async function openCassandra(url: string, load = loadCassandraDriver): Pr
     return stored.name === plant.name && stored.tag === plant.tag ? 'identical' : 'conflict'
   }
 
-  // A conditional statement writes one key, so a batch has one plant. Other keys may have nodes that are available.
+  // A conditional statement writes one key, so a batch has one plant. An unavailable key does not reject the queue,
+  // because the nodes of other keys may be up.
   const creates = groupPlantCommits((batch) => Promise.all(batch.map(commit)), {
     batchItems: 1,
     maxInFlight,

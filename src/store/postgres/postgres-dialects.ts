@@ -4,7 +4,7 @@ import { type Primary, withRetries } from './postgres-primary.ts'
 
 type Query = Primary['query']
 
-/** A row for the outcome of a write: a new plant, without its name and tag, or the plant that existed. */
+/** A row for the outcome of a write: a new plant, whose name and tag may be missing, or the plant that existed. */
 export type CreateRow = Omit<PlantRow<string>, 'name'> & { name: string | null; created: boolean }
 
 /** The statements that create plants on one kind of server. All kinds share the queries. */
@@ -36,9 +36,9 @@ const postgresBuild = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compil
  * in one statement, but that takes 1.6 times as long for a lone write, and is faster only from about 256 writes in
  * flight (docs/decisions/no-transactions.md).
  */
-export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
+export async function chooseDialect(query: Query): Promise<Dialect> {
   const [row] = await query<{ version: string }>('SELECT version()')
-  return postgresBuild.test(String(row?.version)) ? ownDialect : portableDialect
+  return postgresBuild.test(String(row?.version)) ? postgresDialect : portableDialect
 }
 
 const conflict = 'ON CONFLICT (id) DO NOTHING RETURNING id'
@@ -49,13 +49,13 @@ const insert = (count: number) => {
 }
 
 /** Inserts the plants whose ids are not taken. Resolves with those ids, in decimal digits. */
-export async function insertPlants(query: Primary['query'], plants: StoredPlant[]): Promise<Set<string>> {
+export async function insertPlants(query: Query, plants: StoredPlant[]): Promise<Set<string>> {
   const values = plants.flatMap(({ id, name, tag }) => [id, name, tag ?? null])
   return new Set((await query<{ id: string }>(insert(plants.length), values)).map(({ id }) => id))
 }
 
 /** Inserts no plant. Rejects when the table is missing or has other columns. */
-export const insertNone = (query: Primary['query']) =>
+export const insertNone = (query: Query) =>
   query(
     `INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ${conflict}`,
     [[]],
@@ -72,10 +72,10 @@ const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY($
 
 /**
  * The portable statements, but with a lock on existing rows. The lock is written to the write-ahead log, so its commit
- * waits for the disk and the synchronous standby. The transaction that created the rows may have been canceled while it
- * waited for the standby, so a read without a lock would not prove that they are durable.
+ * waits for the disk and the synchronous standby. When the rows were created, the wait for the standby may have been
+ * canceled, which leaves them committed on the primary only. So a read without a lock would not prove them durable.
  */
-export const ownDialect: Dialect = {
+export const postgresDialect: Dialect = {
   // The size limit of a batch allows no more plants: 1 MiB, with at least 1 KiB a plant. The protocol allows 65,535
   // parameters.
   batchItems: 1_024,
@@ -131,12 +131,12 @@ export const portableDialect: Dialect = {
 }
 
 /**
- * Reads the rows of a batch in which some plants existed. The content of a row decides which create won. RETURNING only
- * tells a new plant from an identical one that existed, and may be wrong: Spanner's emulator returns as many ids as
- * there are new rows, but takes the last ids of the statement. The ids are certainly wrong when one of them belongs to
- * a row with different content. Then every row with the content of this write counts as new.
+ * Reads the rows of a batch in which some plants existed. The content of a row decides which create won. RETURNING is
+ * needed only to tell a new plant from an identical existing one, and it may be wrong: Spanner's emulator returns the
+ * right number of ids, but always those of the last rows of the statement. The ids are certainly wrong when one of them
+ * belongs to a row with different content. Then every row with the content of this write counts as new.
  */
-async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
+async function readBack(query: Query, plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)
   // Retried separately: a second INSERT would no longer show which plants were new.
   const rows = await withRetries(() => query<PlantRow<string>>(select, [ids]))

@@ -152,8 +152,8 @@ export function unfitReason(settings: ServerSettings, acceptLoss: boolean): stri
   if (transaction_read_only === 'on') return 'it is read-only'
   if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}; expected UTF8`
   const waitsForDisk = fsync !== 'off' && synchronous_commit !== 'off'
-  const waitsForStandby = synchronous_commit !== 'local' || !settings.synchronous_standby_names
-  if (acceptLoss || (waitsForDisk && waitsForStandby)) return undefined
+  const skipsStandby = synchronous_commit === 'local' && Boolean(settings.synchronous_standby_names)
+  if (acceptLoss || (waitsForDisk && !skipsStandby)) return undefined
   const setting = fsync === 'off' ? 'fsync is off' : `synchronous_commit is ${synchronous_commit}`
   return `its ${setting}, so it can lose acknowledged plants; change it, or set accept_data_loss=true`
 }

@@ -59,8 +59,8 @@ function explainMismatch(error: Error & { code?: string }): Error {
 }
 
 /**
- * Commits a transaction that inserts a plant with a random id and undoes that, so that no other transaction sees it. The
- * probe needs the same statement and privileges as a write, and its commit waits for the same disk and standby.
+ * Commits a transaction that inserts a plant with a random id and undoes that, so that no other transaction sees it. It
+ * inserts as a write does, and its commit waits for the same disk and standby.
  */
 async function probe(primary: Primary, dialect: Dialect): Promise<void> {
   const statements = dialect.probe(randomBytes(8).readBigInt64BE())

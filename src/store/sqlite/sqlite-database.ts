@@ -24,6 +24,7 @@ export type PlantDatabase = {
 
 /** How long a commit waits for a lock of another program, in milliseconds. */
 const timeout = 1_000
+
 /**
  * Opens the SQLite file at `path` for this process alone, and creates its directories when they are missing. Throws a
  * one-line error when the file is not a database of this service, is newer than this version, is in use by another
@@ -40,8 +41,8 @@ export function openDatabase(path: string): PlantDatabase {
     // SQLite finds the write-ahead log by the file's name. Under another hard link it would miss the log, which may
     // hold all plants.
     if (hasOtherNames(real)) throw new Error('it has several hard links; remove all but one')
-    // No lock file is created beside another program's database. A writable connection would copy the write-ahead log
-    // into the file when it is closed, even after a failed check. A pending restore replaces any file.
+    // Checks the file read-only first: another program's database must get no lock file, and a writable connection
+    // would change it on close. Skipped if a pending restore replaces the file anyway.
     if (existsSync(real) && pendingRestore(real) === undefined) readDatabase(real, assertOwnDatabase)
     // The lock is on a separate file, so that other processes can read the database, for example for a backup.
     opened.push(lockFile(`${real}-lock`, timeout))
@@ -104,18 +105,16 @@ export function makeDurable(database: Database.Database): void {
     throw new Error(`its commits are not durable: journal mode ${mode}; use another file system`)
 }
 
-export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
-
 /** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
-function createCommit(database: Database.Database): Commit {
+function createCommit(database: Database.Database): PlantDatabase['commit'] {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(
     'SELECT name, tag FROM plants WHERE id = ?',
   )
-  const create = ({ id, name, tag = null as never }: StoredPlant): CreateOutcome => {
-    if (insert.run(id, name, tag).changes === 1) return 'created'
+  const create = ({ id, name, tag }: StoredPlant): CreateOutcome => {
+    if (insert.run(id, name, tag ?? null).changes === 1) return 'created'
     const kept = select.get(id)
-    return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
+    return kept?.name === name && kept.tag === (tag ?? null) ? 'identical' : 'conflict'
   }
   return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
 }

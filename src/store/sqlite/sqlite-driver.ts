@@ -9,14 +9,10 @@ const require = createRequire(import.meta.url)
 /** Loads better-sqlite3. Throws NoSqlite for a binary that would abort the process. */
 export function loadDriver(locate: (id: string) => string = require.resolve): typeof Database {
   const binary = join(dirname(locate('better-sqlite3')), '..', 'build', 'Release', 'better_sqlite3.node')
-  isUsable ||= !abortsLater(binary)
-  if (isUsable) return require('better-sqlite3')
+  if (!abortsLater(binary)) return require('better-sqlite3')
   const reason = 'better-sqlite3 was compiled with Node 24.19 or later, and would abort the process'
   throw new NoSqlite(reason, 'run npm rebuild better-sqlite3 with Node 22 or with Node 24.18', undefined)
 }
-
-/** Whether the binary has been checked: reading its 2 MB takes a millisecond. */
-let isUsable = false
 
 /**
  * Returns whether a binary calls a function that aborts the process when V8 collects a database or a statement. The
@@ -94,21 +90,24 @@ const lockRefused = /^SQLITE_(BUSY|PROTOCOL|IOERR_\w*LOCK)/
 /** The codes of SQLite and Node for a file that may not be opened or written. */
 const accessRefused = /^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR_SHM)|EACCES|EPERM|EROFS)/
 
+/** The message of `openError` for a file that another process has locked. */
+export const inUse = 'it is in use by another process'
+
 type OpenFailure = Error & { code?: string }
 
 /** The checks that distinguish the causes. Tests replace them. */
 const probes = { hasLocks, access: (path: string): void => accessSync(path, constants.R_OK | constants.W_OK) }
 
 /** Returns an error of one line that names why the SQLite file at `path`, a real path, cannot be opened. */
-export function openError(error: OpenFailure, path: string, { hasLocks, access } = probes): Error {
-  return new Error(reasonOf(error, path, { hasLocks, access }), { cause: error })
+export function openError(error: OpenFailure, path: string, checks = probes): Error {
+  return new Error(reasonOf(error, path, checks), { cause: error })
 }
 
 function reasonOf({ message, code = '' }: OpenFailure, path: string, { hasLocks, access }: typeof probes): string {
   if (lockRefused.test(code) && !hasLocks(path)) {
     return 'its file system does not support file locks, as is common for network mounts; use a local disk'
   }
-  if (code.startsWith('SQLITE_BUSY')) return 'it is in use by another process'
+  if (code.startsWith('SQLITE_BUSY')) return inUse
   if (accessRefused.test(code)) return deniedFile(path, access) ?? message
   // Preparing a statement fails when its tables or columns are missing.
   if (code === 'SQLITE_ERROR') return `its tables do not match its schema version: ${message}; restore a backup`

@@ -9,7 +9,7 @@ const statements = [
   `PRAGMA application_id = ${applicationId}`,
 ]
 
-/** The schema version of this release. The user_version of a file is the oldest version that can use it. */
+/** The schema version of this release, which opens files up to it. A file has its schema version as user_version. */
 const known = statements.length
 
 /** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */

@@ -176,6 +176,7 @@ t.test('every thrown value maps to an error of the contract', async (t) => {
     [coded('HPE_HEADER_OVERFLOW'), 'headersTooLarge', 431],
     [coded('HPE_INVALID_METHOD'), 'malformedRequest', 400],
     [coded('FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400), 'malformedRequest', 400],
+    [coded('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415), 'unsupportedMediaType', 415],
     [coded('ERR_ANYTHING', 502), 'internal', 500],
     [new Error('secret'), 'internal', 500],
     ['secret', 'internal', 500],

@@ -94,8 +94,8 @@ const errorNameOf = (status: number): string =>
 
 /**
  * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of
- * the HTTP parser. An error with a `statusCode` from 400 to 499, as plugins of Fastify throw, keeps its status and its
- * message. Any other error becomes a 500 that tells the client no details.
+ * the HTTP parser. The errors of Fastify itself get a status and a message of the service. Another error with a
+ * `statusCode` from 400 to 499, as plugins throw, keeps its own. The rest becomes a 500 that tells the client no details.
  */
 export function toContractError(thrown: unknown): ContractError {
   if (thrown instanceof ContractError) return thrown
@@ -112,6 +112,9 @@ export function toContractError(thrown: unknown): ContractError {
       return new ContractError('noSuchPath', 'no such path')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ContractError('tooSlow', 'the request took too long to arrive')
+    // Only an operation without a request body gets this error: the others check the media type themselves.
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ContractError('unsupportedMediaType', 'the operation has no body; send none')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ContractError('bodyTooLarge', 'the body is too large')
     case 'HPE_HEADER_OVERFLOW':

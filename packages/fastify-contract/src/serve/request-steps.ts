@@ -162,14 +162,15 @@ function handlerInput(
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
   const hasSignal = mayStream(schema) || mayReadBody(schema)
   const withParameters = (request: FastifyRequest) => ({
-    body: request.body,
+    body: body === undefined ? undefined : request.body,
     path: schema.params === undefined ? noValues : request.params,
     query: schema.querystring === undefined ? noValues : request.query,
     header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
     cookie: cookies === undefined ? noValues : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
-  const plain = parameters.length > 0 ? withParameters : bodyOnly
+  const withoutParameters = body === undefined ? noInput : bodyOnly
+  const plain = parameters.length > 0 ? withParameters : withoutParameters
   // Spares most operations the spreads below.
   if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
   return (request: FastifyRequest) => ({
@@ -180,9 +181,19 @@ function handlerInput(
   })
 }
 
-/** Collects the input of an operation without parameters. All of them share this function. */
+/** Collects the input of an operation with a body but no parameters. All of them share this function. */
 const bodyOnly = ({ body, raw }: FastifyRequest) => ({
   body,
+  path: noValues,
+  query: noValues,
+  header: noValues,
+  cookie: noValues,
+  client: contextOf(raw).client,
+})
+
+/** Collects the input of an operation without a body and parameters. A body that the client sends anyway is ignored. */
+const noInput = ({ raw }: FastifyRequest) => ({
+  body: undefined,
   path: noValues,
   query: noValues,
   header: noValues,

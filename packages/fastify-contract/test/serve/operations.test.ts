@@ -138,6 +138,38 @@ t.test('an optional body may be missing', async (t) => {
   t.equal(untyped.statusCode, 415)
 })
 
+t.test('an operation without a body ignores a JSON body and rejects any other with 415', async (t) => {
+  const seen: unknown[] = []
+  const note = async ({ body }: { body: unknown }) => {
+    seen.push(body)
+    return { status: 204, body: undefined }
+  }
+  const responses = { 204: { description: 'done' } }
+  const withoutBody: Document = {
+    ...document,
+    paths: {
+      ...document.paths,
+      '/things': { post: { operationId: 'noteAll', responses } },
+      '/things/{id}/note': {
+        parameters: [{ name: 'id', in: 'path', required: true, schema: int64 }],
+        post: { operationId: 'noteOne', responses },
+      },
+    },
+  }
+  const app = await create({ document: withoutBody, handlers: { ...handlers, noteAll: note, noteOne: note } })
+  for (const url of ['/things', '/things/1/note']) {
+    const post = (type: string | undefined, payload: string) =>
+      app.inject({ method: 'POST', url, headers: { ...(type && { 'content-type': type }) }, payload })
+    t.equal((await post('application/json', '{}')).statusCode, 204)
+    for (const type of ['text/plain', 'nonsense', undefined]) {
+      const answer = await post(type, 'text')
+      t.equal(answer.statusCode, 415, `${type}`)
+      t.same(answer.json(), { error: 41500, message: 'the operation has no body; send none' })
+    }
+  }
+  t.same(seen, [undefined, undefined])
+})
+
 t.test('one of the security requirements must be met, and all of its schemes', async (t) => {
   const app = await create()
   const put = async (headers: Record<string, string>) =>

@@ -164,7 +164,9 @@ const maxAge = 300_000
 /** Milliseconds after which the key set is no longer used, even while the issuer is unreachable. */
 const maxStale = 3_600_000
 
-/** Milliseconds after a fetch without another one: after a failure for any key, after a success for an unknown key. */
+/**
+ * Milliseconds for which nothing is fetched again: after a failure, not at all; after a success, not for an unknown key.
+ */
 const cooldown = 10_000
 
 /** The maximum size of a response in bytes; a key set has a few thousand. */

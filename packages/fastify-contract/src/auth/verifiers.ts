@@ -130,10 +130,10 @@ export function whilePaused<T>({ raw }: Pick<FastifyRequest, 'raw'>, waiting: Pr
 }
 
 /** RFC 9110 section 11.1: the scheme in any case, then spaces and any credentials. */
-const scheme = /^bearer +[^ ]/i
+const bearerScheme = /^bearer +[^ ]/i
 
 /** RFC 6750 section 2.1. bearer-auth would also trim characters that are not spaces in HTTP. */
-const credentials = /^bearer +[\w.~+/-]+=*$/i
+const bearerCredentials = /^bearer +[\w.~+/-]+=*$/i
 
 /** The parts of a request that bearer-auth reads, and the client of its token. */
 type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
@@ -174,7 +174,7 @@ export const bearer =
     })
     return (request, done, scopes) => {
       const given = request.headers.authorization ?? ''
-      if (!credentials.test(given)) return done(scheme.test(given) ? invalid() : missing())
+      if (!bearerCredentials.test(given)) return done(bearerScheme.test(given) ? invalid() : missing())
       const attempt: Attempt = { raw: request.raw, log: request.log }
       check(attempt as FastifyRequest, ignored, (error) => {
         const { client } = attempt
@@ -336,7 +336,7 @@ export const basic = (verify: VerifyPassword): VerifierFactory =>
     challenge: ['Basic', 'charset="UTF-8"'],
     missing: 'a user name and a password are required',
     invalid: 'the user name or the password is not valid',
-    read,
+    read: readBasic,
     verify,
   })
 
@@ -349,7 +349,7 @@ export const tokensAsPasswords =
     return found instanceof Promise ? found.then(named) : named(found)
   }
 
-function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
+function readBasic({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
   if (!/^basic +[^ ]/i.test(authorization)) return undefined
   const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (basicHeader.exec(authorization) ?? [])
   const bytes = Buffer.from(text, 'base64')

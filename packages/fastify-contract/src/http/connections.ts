@@ -81,7 +81,8 @@ export function trackConnections(
     if (at === -1) return
     connection.pending.splice(at, 1)
     if (isAllRead(this.req)) {
-      // A reference would keep the response in memory while the connection is idle. One that closes it is still needed.
+      // A reference would keep the response in memory while the connection is idle. But a response that closes the
+      // connection is kept: `followsLastResponse` needs it.
       if (connection.latest === this && this.shouldKeepAlive) connection.latest = undefined
       noteEnd(this.req, connection)
     }

@@ -138,7 +138,10 @@ export function bodyMemory(limit: number, shed: () => void) {
     return overloaded('the service has no memory left for the body')
   }
   return {
-    /** Reserves memory for `bytes` more of a body that has already reserved `held`. Returns an error if it has none. */
+    /**
+     * Reserves memory for `bytes` more of a body that has already reserved `held`. Returns an error if there is not
+     * enough left.
+     */
     reserve(bytes: number, held: number): ContractError | undefined {
       if (arriving > held && arriving + bytes > limit) return rejection()
       arriving += bytes
@@ -288,7 +291,7 @@ const small = 1_024
 /**
  * A request whose body takes about its size in memory even if its chunks are small. Node.js parses up to 64 KiB of a
  * connection at once and creates an object of about 250 bytes for each chunk. This class merges the small chunks of one
- * parse, except the first, which is usually the only one.
+ * parse. The first chunk of a request, which is usually the only one, is passed on at once.
  */
 export class CoalescingMessage extends IncomingMessage {
   #hasChunk = false

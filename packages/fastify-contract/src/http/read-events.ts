@@ -6,7 +6,7 @@ import type { ServerSentEvent } from './streams.ts'
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** Yields chunks in which a line feed ends each line, also where CR or CR LF does in the given ones. */
+/** Yields the chunks with each CR and CR LF replaced by LF, also across chunk boundaries. */
 async function* withLineFeeds(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isSplit = false
   for await (const chunk of chunks) {

@@ -175,7 +175,7 @@ export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 
 /** Fastify options that give the error responses of Fastify and Node.js themselves the contract's error body. */
 export const serverOptions = {
-  // For these errors no hook has run, so two guards are called here.
+  // For these errors no hook has run, so their first two steps are done here.
   frameworkErrors(error, request, reply) {
     assignRequestId(request, reply)
     const rejection = checkHead(request, reply) ?? error

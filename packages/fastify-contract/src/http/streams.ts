@@ -8,7 +8,7 @@ import type { Hook } from './request-guards.ts'
 export type StreamScope = {
   /** For the handler: aborts when the client disconnects, the handler times out, or the service is shutting down. */
   signal: AbortSignal
-  /** Aborts when the connection closes. */
+  /** Aborts when the response has ended or its connection closes. */
   gone: AbortSignal
 }
 

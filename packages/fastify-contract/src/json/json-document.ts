@@ -49,22 +49,22 @@ export function copyExactNumbers(
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value, length: 0 }
-  document.value = doubled(document, value)
+  document.value = toDoubles(document, value)
   keepBigint(document, document, 'value', value)
   return document
 }
 
-function doubled(document: JsonDocument, value: unknown): unknown {
+function toDoubles(document: JsonDocument, value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (typeof value !== 'object' || value === null) return value
-  return Array.isArray(value) ? doubledList(document, value) : doubledObject(document, value as Holder)
+  return Array.isArray(value) ? listToDoubles(document, value) : objectToDoubles(document, value as Holder)
 }
 
-function doubledList(document: JsonDocument, list: unknown[]): unknown[] {
+function listToDoubles(document: JsonDocument, list: unknown[]): unknown[] {
   let copy: unknown[] | undefined
   for (let index = 0; index < list.length; index++) {
     const item = list[index]
-    const replacement = doubled(document, item)
+    const replacement = toDoubles(document, item)
     if (replacement === item) continue
     copy ??= [...list]
     copy[index] = replacement
@@ -73,12 +73,12 @@ function doubledList(document: JsonDocument, list: unknown[]): unknown[] {
   return copy ?? list
 }
 
-function doubledObject(document: JsonDocument, object: Holder): Holder {
+function objectToDoubles(document: JsonDocument, object: Holder): Holder {
   let copy = Object.getPrototypeOf(object) === Object.prototype ? undefined : { ...object }
   // Object.keys would spend most of the time on its array. This loop also visits inherited names.
   for (const name in object) {
     const member = object[name]
-    const replacement = doubled(document, member)
+    const replacement = toDoubles(document, member)
     if (replacement === member || !Object.hasOwn(object, name)) continue
     copy ??= { ...object }
     copy[name] = replacement

@@ -178,7 +178,8 @@ const maxKeys = 10_000
 export function rateLimit(perMinute: number, keyOf = (client: string) => client, now = monotonic): RateLimit {
   /** By key, the time at which its quota is full again. */
   const fullAt = new Map<string, number>()
-  const interval = 60_000 / perMinute
+  /** Milliseconds between two events at the full rate. */
+  const spacing = 60_000 / perMinute
   let sweepAt = maxKeys
   const evict = (time: number) => {
     for (const [key, full] of fullAt) if (full <= time) fullAt.delete(key)
@@ -187,7 +188,7 @@ export function rateLimit(perMinute: number, keyOf = (client: string) => client,
   }
   const check = (client: string) => {
     const [key, time] = [keyOf(client), now()]
-    const nextFullAt = Math.max(time, fullAt.get(key) ?? 0) + interval
+    const nextFullAt = Math.max(time, fullAt.get(key) ?? 0) + spacing
     const milliseconds = nextFullAt - time - 60_000
     return { key, time, nextFullAt, seconds: milliseconds > rounding ? milliseconds / 1_000 : 0 }
   }
@@ -204,9 +205,10 @@ export function rateLimit(perMinute: number, keyOf = (client: string) => client,
     wait: (client) => check(client).seconds,
     fields(client) {
       const { time, nextFullAt, seconds } = check(client)
-      const left = seconds > 0 ? 0 : 1 + Math.floor((time + 60_000 + rounding - nextFullAt) / interval)
-      // Clients divide what is left by the time. The result is never above the rate of the policy (section 8.5).
-      const window = Math.ceil(left > 0 ? (left * interval) / 1_000 : seconds)
+      const left = seconds > 0 ? 0 : 1 + Math.floor((time + 60_000 + rounding - nextFullAt) / spacing)
+      // A client may send r/t requests a second. The time is rounded up, so that this never exceeds the rate of the
+      // policy (section 8.5).
+      const window = Math.ceil(left > 0 ? (left * spacing) / 1_000 : seconds)
       return { RateLimit: `"default";r=${left};t=${window}`, 'RateLimit-Policy': policy }
     },
   }

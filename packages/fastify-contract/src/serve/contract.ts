@@ -22,7 +22,7 @@ export type RouteSchema = {
 
 /**
  * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
- * The texts have one key, or one key for each property of an object whose properties are separate.
+ * All texts of a value have the same key, but an object whose properties are separate has a key for each of them.
  */
 export type SerializedValue = {
   name: string
@@ -103,8 +103,9 @@ export type ServedPath = {
 }
 
 /**
- * A parameter that distinguishes an operation from others with its method and path. A request of the operation has one
- * of the texts, in Content-Type without parameters; without texts, it has the parameter.
+ * A parameter that distinguishes an operation from others with its method and path. A request selects the operation if
+ * its value of this parameter is one of `texts`; a Content-Type is compared without its own parameters. Without `texts`,
+ * any value does.
  */
 export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 

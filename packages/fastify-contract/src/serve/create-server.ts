@@ -124,7 +124,7 @@ export function buildServer(
     },
   })
   // Not the option loggerInstance, with which Fastify adds a listener to each response, even if it logs no request.
-  // setServerLogger sets this log on each request.
+  // assignRequestId sets this log on each request.
   if (log !== undefined) app.log = log
   app.server.maxConnections = limits.connections
   // Node.js would silently drop headers beyond its count; the limit on their size still applies.
@@ -157,14 +157,14 @@ export function buildServer(
   app.after(async () => {
     const { realm = info.title.replace(/[^ -~]/g, '?') } = options
     const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
-    const ofClients = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-    const { withinFailureLimit } = ofClients
+    const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+    const { withinFailureLimit } = authRateLimits
     const shared = {
       schemas,
       validator: createValidator(schemas, compiled),
       authenticate: authentication(
         await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy }),
-        ofClients,
+        authRateLimits,
       ),
       openStreams,
       runWithTimeout: shedder.runWithTimeout,

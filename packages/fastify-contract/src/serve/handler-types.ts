@@ -270,7 +270,7 @@ type SuccessMediaTypes<Responses> = MultipleMediaTypes<
   [Success<Responses>] extends [never] ? Responses['default' & keyof Responses] : Responses[Success<Responses>]
 >
 
-/** The media types among which a client chooses; `negotiation` must say the same at run time. */
+/** The media types among which a client chooses; `contentNegotiation` must say the same at run time. */
 type NegotiableMediaTypes<Responses> = [SuccessMediaTypes<Responses>] extends [never]
   ? MultipleMediaTypes<Responses[keyof Responses]>
   : SuccessMediaTypes<Responses>

@@ -46,7 +46,7 @@ export function isInRange(range: string, mediaType: string): boolean {
   return type === '*' || essence.startsWith(`${type}/`)
 }
 
-/** Returns the narrowest of some media types and ranges that is a range and includes a media type; undefined if none. */
+/** Returns the narrowest range in `mediaTypes` that includes `mediaType`; undefined if there is none. */
 export const rangeOf = (mediaTypes: string[], mediaType: string): string | undefined =>
   mediaTypes
     .filter((each) => isRange(each) && isInRange(each, mediaType))
@@ -147,9 +147,9 @@ export type Negotiation = {
 
 /**
  * Returns the content negotiation of an operation: it chooses a media type if a successful response declares several.
- * A range is not offered, but the handler may choose any media type in it, so no request is rejected beside one.
- * Returns undefined if no response does. If only an error has several, no request is rejected: an error in
- * another media type is better than none (RFC 9110 section 15.5.7).
+ * Returns undefined if no response declares several. A range is not offered, and where there is one no request is
+ * rejected, since the handler may choose any media type in it. If only an error has several, no request is rejected: an
+ * error in another media type is better than none (RFC 9110 section 15.5.7).
  */
 export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
   const statuses = Object.keys(response)

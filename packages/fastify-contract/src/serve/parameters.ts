@@ -160,13 +160,12 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
 /** Returns a function that reads a parameter in `querystring`, the whole query (OpenAPI 3.2 section 4.12.1). */
 function queryStringReader(parameter: SerializedParameter): (texts: Texts) => JsonDocument {
   const { name, whole: format } = parameter
-  // The query parser has decoded the text, as a name.
+  // A JSON query arrives as one name without a value, which the query parser has already decoded.
   const readOne = textReader([{ ...parameter, key: 'text' }], { part: 'query', decode: (text) => text })
   if (format === 'json') {
     return (texts) => {
       const [text, ...more] = Object.keys(texts)
       if (text === undefined) return readOne({})
-      // The delimiters of pairs are percent-encoded, so the text looks like one name without a value.
       if (more.length > 0 || (texts[text] as string[]).join() !== '')
         throw new ContractError('invalid', `query/${name} must be one percent-encoded string`)
       return readOne({ text })

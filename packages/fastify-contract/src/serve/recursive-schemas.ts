@@ -86,7 +86,7 @@ export function validatedOnce(target: () => Validate, found: ConvertedLocations)
     }
     const known = results.get(data as object)
     const { isValid, errors, evaluated, locations } = known ?? validated(data, context)
-    // Only objects and arrays have one location each in a document.
+    // Results are kept by identity, which only objects and arrays have.
     if (known === undefined && typeof data === 'object' && data !== null) {
       // One error is enough where the same value fails again: lists of all would double with each level.
       results.set(data, { isValid, errors: errors?.slice(0, 1) ?? null, evaluated: copyOf(evaluated), locations })

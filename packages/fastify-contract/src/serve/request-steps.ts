@@ -136,7 +136,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
     runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
-      // The handler is aborted before the response is queued: it may return a stream meanwhile, which must count as late.
+      // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
+      // between must count as late.
       if (response === undefined) abortStream(request.raw)
       if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
       else respond(senders, reply, error, response)

@@ -28,7 +28,7 @@ export function schemaCode(routes: Routes): string {
   const validators = validatorWriter(routes)
   const validatorNames = [
     ...validated.map(validators.nameOf),
-    // A serializer that can prove any value valid needs a validator only after a handler's mistake, which compiles it.
+    // The other serializers need a validator only for an invalid response, which then compiles it.
     ...serialized.map((schema, index) =>
       unproven.has(serializerNames[index] as string) ? validators.nameOf(schema) : '',
     ),
@@ -153,8 +153,8 @@ const ownCheck = new RegExp(String.raw` && ${isOwn}| \|\| \(!\(${isOwn}\)\)`, 'g
 const pathArgument = new RegExp(String.raw`instancePath:instancePath\+${literal}(?: \+ \w+)?,`, 'g')
 
 /**
- * Returns compiled code without work that has no effect, which takes half of the time: it describes no errors, and the
- * objects that it validates inherit nothing but the members of every object (see `withDoubles`).
+ * Removes from compiled code what has no effect but takes half of the time: the paths, since the code describes no
+ * errors, and checks of inheritance, since its objects inherit only the members of every object (see `withDoubles`).
  */
 const shortened = (code: string): string =>
   code

@@ -98,8 +98,8 @@ const both =
     one(request, (rejection, client) => {
       if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
       other(request, (otherRejection, otherClient) => {
-        const isSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
-        done(isSecond ? otherRejection : rejection, client ?? otherClient)
+        const reportsSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
+        done(reportsSecond ? otherRejection : rejection, client ?? otherClient)
       })
     })
 

@@ -29,9 +29,9 @@ const noHeaders: HeaderTexts = []
 export type ResponseSenders = { operationId: string; responses: Record<string, ResponseSender> }
 
 type ResponseSender = {
-  /** Sends bodies of any media type that the response may have, unless the handler must name it. */
+  /** Sends bodies for which the handler need not name the media type; undefined if the response has none or several. */
   send: SendBody | undefined
-  /** Sends bodies of a media type. Undefined for a range, whose sender checks the media type. */
+  /** The senders by media type. Undefined if the response has only a range: `send` then checks the media type. */
   senders: Map<string, SendBody> | undefined
   headersOf: WriteHeaders | undefined
 }

@@ -54,7 +54,7 @@ export type SerializerGenerator = {
   nameOf(schema: Schema): string
   /** Returns the code of all serializers that were named. */
   code(): string
-  /** Returns the names of the serializers in this code that cannot prove every plain value valid. */
+  /** Returns the names of the serializers in this code that leave some plain values to the validator. */
   unproven(): Set<string>
 }
 
@@ -69,8 +69,8 @@ for (const keyword of ['enum', 'const']) provableKeywords.delete(exactKeyword(ke
 /** The names that every object inherits. */
 const inheritedNames = Object.getOwnPropertyNames(Object.prototype)
 
-/** Returns code that returns whether a value satisfies a keyword with a given value. */
-type Check = (value: unknown, number: string) => string
+/** Returns code that checks a value under a keyword, whose own value is `limit`; `expression` is the code of a number. */
+type Check = (limit: unknown, expression: string) => string
 
 const numberChecks: Record<string, Check> = {
   minimum: (limit, number) => `${number} >= ${limit}`,
@@ -131,7 +131,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     },
   }
 
-  /** Returns the name of a serializer, which the one whose code is being written calls. */
+  /** Returns the name of a serializer, and notes that the serializer that is being written calls it. */
   function writerOf(schemas: Schema[], isRemovalSafe: boolean): string {
     const name = nameOf(schemas, isRemovalSafe)
     callers.set(name, (callers.get(name) ?? new Set()).add(caller))

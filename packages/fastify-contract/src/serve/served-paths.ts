@@ -4,7 +4,7 @@ import { decodedOrSame, parseQuery } from '../http/request-head.ts'
 import type { Selector, ServedOperation, ServedPath } from './contract.ts'
 import { essenceOf } from './media-types.ts'
 
-/** Returns the path of a request target in which delimiters are still encoded. */
+/** Decodes the path of a request target, except encoded delimiters. */
 export const decodedPath = (target: string): string => decodeURI(target.replace(/[?#].*$/s, ''))
 
 /** A path of the document with all operations that are served there. */

@@ -31,7 +31,7 @@ const tests = new Map(
 export const hasFormat = (name: string, text: string): boolean => Boolean(tests.get(name)?.(text) ?? true)
 
 /**
- * Matches what ECMA-262 reads otherwise than the dialect that it comes from, and does not reject without the flag u: an
+ * Matches syntax of other dialects to which ECMA-262 without the flag u gives another meaning instead of an error: an
  * escaped letter that it does not define, such as `\p`, classes inside of classes, such as `[[:alpha:]]` and
  * `[a-z&&[^b]]`, and a quantifier such as `{,5}`.
  */

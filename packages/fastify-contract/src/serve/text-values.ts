@@ -130,21 +130,21 @@ export function setNested(
 const indexGrammar = /^(?:0|[1-9]\d{0,14})$/
 
 /**
- * Returns the items of an array: its texts, those of empty brackets, or those with an index, in order and without gaps.
+ * Returns the items of an array: its texts, those of empty brackets, or those with an index, in order; gaps are closed.
  * Returns undefined for a branch that is not an array.
  */
 function itemsOf({ texts, members }: Branch, types: string[]): Branch[] | undefined {
   if (types.length > 0 && !types.includes('array')) return undefined
   const appended = members.get('')
-  if (members.size === 0) return texts.length > 1 || isItem(texts[0] as string, types) ? alone(texts) : undefined
+  if (members.size === 0) return texts.length > 1 || isItem(texts[0] as string, types) ? leaves(texts) : undefined
   if (members.size === 1 && appended !== undefined)
-    return appended.members.size > 0 ? [appended] : alone(appended.texts)
+    return appended.members.size > 0 ? [appended] : leaves(appended.texts)
   const names = [...members.keys()]
   if (!names.every((name) => indexGrammar.test(name))) return undefined
   return names.sort((one, other) => Number(one) - Number(other)).map((name) => members.get(name) as Branch)
 }
 
-const alone = (texts: string[]): Branch[] => texts.map((text) => ({ texts: [text], members: new Map() }))
+const leaves = (texts: string[]): Branch[] => texts.map((text) => ({ texts: [text], members: new Map() }))
 
 /** Returns whether a lone text is the only item of an array, since no other type takes it. */
 const isItem = (text: string, types: string[]): boolean => isComposed(types) && !isNull(text, types)

@@ -29,7 +29,7 @@ export type Validator = {
    * returns the value for the handler, with int64 integers as bigint and without ignored properties.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
-  /** Returns a function that returns whether a document is valid, and converts the value of a valid one as `request`. */
+  /** Returns a function that tells whether a document is valid, and converts a valid value as `request` does. */
   converter(schema: Schema): (document: JsonDocument) => boolean
   /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
   problem(schema: Schema, part: string): (value: unknown) => string | undefined

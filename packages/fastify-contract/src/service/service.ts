@@ -123,7 +123,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
     if (config.generatedToken !== undefined) {
       printLine(`ACCESS_TOKENS is not set; using the generated token ${config.generatedToken}`)
     }
-    // A trial has no other instructions.
+    // Without configured credentials this is someone trying the service, so an example request is printed.
     const isTrial = config.generatedToken !== undefined || !isSecured
     const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '', contract) : undefined
     if (example !== undefined) printLine(example)

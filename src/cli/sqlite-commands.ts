@@ -124,8 +124,7 @@ function lockDatabase(path: string): () => void {
     return release
   } catch (error) {
     const { message } = openError(error as Error, path)
-    const remedy = message === inUse ? '; stop the service first' : ''
-    throw new Error(`${path}: ${message}${remedy}`, { cause: error })
+    throw new Error(`${path}: ${message.replace(inUse, '$&; stop the service first')}`, { cause: error })
   }
 }
 

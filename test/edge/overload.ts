@@ -13,7 +13,7 @@ const factor = 4
 const rounds = 3
 
 /** Percent of the peak throughput that must remain: rejections, and more connections, take CPU from responses. */
-const remaining = 80
+const remaining = 70
 
 export const overload: Scenario = {
   title: `${factor} times the clients of the peak throughput, on three stores`,

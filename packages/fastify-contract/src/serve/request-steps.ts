@@ -183,7 +183,7 @@ function handlerInput(
 }
 
 /** Collects the input of an operation with a body but no parameters. All of them share this function. */
-const bodyOnly = ({ body, raw }: FastifyRequest) => ({
+const bodyOnly = ({ body, raw }: Pick<FastifyRequest, 'body' | 'raw'>) => ({
   body,
   path: noValues,
   query: noValues,
@@ -193,14 +193,7 @@ const bodyOnly = ({ body, raw }: FastifyRequest) => ({
 })
 
 /** Collects the input of an operation without a body and parameters. A body that the client sends anyway is ignored. */
-const noInput = ({ raw }: FastifyRequest) => ({
-  body: undefined,
-  path: noValues,
-  query: noValues,
-  header: noValues,
-  cookie: noValues,
-  client: contextOf(raw).client,
-})
+const noInput = ({ raw }: FastifyRequest) => bodyOnly({ body: undefined, raw })
 
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))

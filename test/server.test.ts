@@ -82,6 +82,13 @@ t.test('a signal finishes in-flight requests; a second signal exits at once', as
     await until(isActive, 'the request is in flight')
     service.signal('SIGTERM')
     await until(async () => (await service.page('/readyz')).body === 'draining\n', 'the service drains')
+    // Only then does the response in flight also close its connection.
+    const isRefused = () =>
+      fetch(`http://127.0.0.1:${service.port}/`).then(
+        () => false,
+        () => true,
+      )
+    await until(isRefused, 'the listener is closed')
     return { ...service, silent, busy }
   }
 

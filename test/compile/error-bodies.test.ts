@@ -74,21 +74,21 @@ t.test('error schemas of another shape are rejected with location, statuses and 
 t.test('errorBody is tried with long messages, with and without an operation, and may throw', async (t) => {
   const short = json({ properties: { message: { maxLength: 100 } } })
   await refuses(t, documentOf({ default: short }), numbered, [
-    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 does not match the declared schema: body/message must NOT have more than 100 characters`,
+    `${at}/default/content: the body of errors 400, 408, 415, 417, 429, 431, 500, 503 does not match the declared schema: body/message must NOT have more than 100 characters`,
   ])
   const byOperation: AnyErrorBody = (_, { operation }) => ({ contentType: 'application/json', body: operation ?? 1 })
   await refuses(t, documentOf({ default: json({ type: 'string' }) }), byOperation, [
     `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 does not match the declared schema: body must be string`,
   ])
   await refuses(t, documentOf({ default: json({ type: 'integer' }) }), byOperation, [
-    `${at}/default/content: the body of errors 400, 429, 500, 503 does not match the declared schema: body must be integer`,
+    `${at}/default/content: the body of errors 400, 415, 429, 500, 503 does not match the declared schema: body must be integer`,
   ])
   const throwing: AnyErrorBody = ({ kind }) => {
     if (kind === 'internal') throw new Error('no body')
     return { contentType: 'Application/JSON', body: {} }
   }
   await refuses(t, documentOf({ default: json({}) }), throwing, [
-    `${at}/default/content: errors 400, 408, 417, 429, 431, 503 are sent as Application/JSON, which is not declared`,
+    `${at}/default/content: errors 400, 408, 415, 417, 429, 431, 503 are sent as Application/JSON, which is not declared`,
     `${at}/default/content: the body of errors 500 does not match the declared schema: no body`,
   ])
 })
@@ -102,8 +102,11 @@ t.test('only errors that can end a request to an operation count, where a respon
       (status) =>
         `${at}/${status}/content: the body of errors ${status} does not match the declared schema: body must NOT be valid`,
     )
-  const always = ['408', '417', '429', '431', '500', '503']
-  await refuses(t, documentOf(each), numbered, refused('400', ...always))
+  const always = ['400', '408', '417', '429', '431', '500', '503']
+  await refuses(t, documentOf(each), numbered, refused(...always, '415').sort())
+  const post = { operationId: 'a', responses: each }
+  const read = refused(...always).map((line) => line.replace('/post/', '/get/'))
+  await refuses(t, { ...documentOf({}), paths: { '/a': { get: post } } }, numbered, read)
   const security = [{ a: ['b'] }, {}]
   const types = { description: '', content: { 'text/plain': {}, 'application/json': {} } }
   const requestBody = { content: { 'application/json': {} } }

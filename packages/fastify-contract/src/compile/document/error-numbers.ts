@@ -93,6 +93,8 @@ export type Occurrence = {
 
 const always = () => true
 const hasBody = ({ schema }: Operation) => schema.body !== undefined
+/** Fastify rejects a body that it has no parser for, unless the method is GET or HEAD; the operation need not have one. */
+const readsBody = ({ method, schema }: Operation) => schema.body !== undefined || !['GET', 'HEAD'].includes(method)
 const hasJsonBody = ({ schema }: Operation) =>
   Object.keys(schema.body?.content ?? {}).some((mediaType) => requestKindOf(mediaType) === 'json')
 /** The router decodes paths and the query before the operation is known; split path parameters are decoded later. */
@@ -118,7 +120,7 @@ export const occurrences: Record<ErrorName, Occurrence> = {
   notAcceptable: { ends: ({ schema }) => contentNegotiation(schema) !== undefined },
   tooSlow: { ends: always, occurs: 'before' },
   bodyTooLarge: { ends: hasBody },
-  unsupportedMediaType: { ends: hasBody },
+  unsupportedMediaType: { ends: readsBody },
   unsupportedEncoding: { ends: hasBody },
   expectationFailed: { ends: always, occurs: 'before' },
   tooManyRequests: { ends: always },

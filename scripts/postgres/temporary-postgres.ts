@@ -72,6 +72,8 @@ export class Postgres {
       listen_addresses: '127.0.0.1',
       port: String(this.port),
       unix_socket_directories: '',
+      // In the data directory: POSIX shared memory would stay behind after SIGKILL.
+      dynamic_shared_memory_type: 'mmap',
       ssl: tls ? 'on' : 'off',
       // A new standby needs the log written since its copy began.
       wal_keep_size: '1GB',

@@ -25,14 +25,15 @@ export async function load(url, context, nextLoad) {
     return { format: 'module', source: await stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
   if (!url.startsWith('file:') || !url.includes('/node_modules/')) return nextLoad(url, context)
-  // Node would search the 9 MB of the compiler for the names of its exports.
-  if (url.endsWith('/typescript/lib/typescript.js') && context.format === 'commonjs') {
+  // Node would parse a package without a type to find its format, and the 9 MB of the compiler for the names of exports.
+  const format = context.format ?? 'commonjs'
+  if (url.endsWith('/typescript/lib/typescript.js') && format === 'commonjs') {
     const source =
       "import { createRequire } from 'node:module'\nexport default createRequire(import.meta.url)('typescript')"
     return { format: 'module', source, shortCircuit }
   }
-  if (context.format === 'commonjs') return { format: 'commonjs', source: null, shortCircuit }
-  if (context.format === 'module') return { format: 'module', source: readFileSync(fileURLToPath(url)), shortCircuit }
+  if (format === 'commonjs') return { format, source: null, shortCircuit }
+  if (format === 'module') return { format, source: readFileSync(fileURLToPath(url)), shortCircuit }
   return nextLoad(url, context)
 }
 

@@ -175,7 +175,7 @@ export function moduleFindings(text: string, types: string, options?: object): r
 
 /**
  * Returns a TypeScript program of some modules with the given compiler options, by default those of tsconfig.json.
- * `texts` are virtual files by path, which take precedence over files on disk.
+ * `texts` are virtual files by path, which take precedence over files on disk. `more` must not change how a file is parsed.
  */
 export function virtualProgram(
   modules: string[],
@@ -187,7 +187,7 @@ export function virtualProgram(
   const directories = new Set([...virtual.keys()].map((path) => dirname(path)))
   const { options } = compiler.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = compiler.createCompilerHost({ ...options, ...more })
-  const parsed = parsedFiles({ ...options, ...more })
+  const parsed = parsedFiles(options)
   reuseParsedFiles(host, parsed)
   const { getSourceFile, fileExists, readFile, directoryExists } = host
   host.getSourceFile = (name, target, onError) => {

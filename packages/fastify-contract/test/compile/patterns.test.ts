@@ -202,10 +202,9 @@ t.test('the growth of the time of a pattern is known', async (t) => {
 
 t.test('a pattern that takes more than linear time is rejected, unless it is matched by an automaton', async (t) => {
   const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
-  const many = 'b{601}'
   for (const [pattern, time] of [
-    [`^(a|a)*${many}$`, 'takes more than quadratic'],
-    [`${many}a*a*$`, 'could take more than quadratic'],
+    ['^(a|a)*b{601}$', 'takes more than quadratic'],
+    ['(?=b)ba*a*$', 'could take more than quadratic'],
   ] as const) {
     const message = `${pattern} ${time} time, ${remedy}`
     const problem = async (schema: object) =>
@@ -396,13 +395,13 @@ t.test('the growth of the time of a pattern does not depend on the clock', async
   t.intercept(Date, 'now', { value: later })
   t.intercept(performance, 'now', { value: later })
   t.intercept(process, 'hrtime', { value: () => [later() / 1_000, 0] })
-  t.equal(growthOf('^\\/projects\\/(me|[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*)\\/apikeys\\/[a-f\\d]{24}$'), 'linear')
+  t.equal(growthOf('^(?:[c-z]+-)*[c-z]+$'), 'linear')
   t.equal(growthOf('^(b|b)*$'), 'steep')
   t.equal(growthOf('^(c|c){25}$'), 'steep')
 })
 
 t.test('a finite number of choices that multiply is steep', async (t) => {
-  for (const pattern of ['^((a{1,9}){1,9}){1,9}$', '^(a|a){29}$', `^${'a?'.repeat(28)}${'a'.repeat(28)}$`])
+  for (const pattern of ['^((a{1,4}){1,4}){1,4}$', '^(a|a){29}$', `^${'a?'.repeat(28)}${'a'.repeat(28)}$`])
     t.equal(growthOf(pattern), 'steep', pattern)
 })
 

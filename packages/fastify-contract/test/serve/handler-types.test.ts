@@ -37,98 +37,6 @@ const document = {
 } as Document
 const { 'api.d.ts': types = '' } = (await compileDocument(document, 'trees.yaml')).files
 
-/** Compiles a text as a module of src and returns the compiler's diagnostics, one line each. */
-const diagnoseProbe = (text: string): string[] =>
-  diagnose(['src/probe.ts'], { 'src/probe.ts': text, 'src/trees.d.ts': types }).map((line) =>
-    line.replace(/^src\/probe\.ts:\d+ /, ''),
-  )
-
-const probe = (handlers: string) =>
-  diagnoseProbe(
-    `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
-    import type { operations } from './trees.d.ts'
-    export const handlers: Handlers<operations> = ${handlers}\n`,
-  )
-
-t.test("handlers of the document's types compile", async (t) => {
-  t.same(
-    probe(`{
-    async addTree({ body }) {
-      const id: bigint = body.id
-      if (id === 1n) return { status: 409, body: { error: 40900, message: '' } }
-      return { status: 200, body: { name: body.name } }
-    },
-  }`),
-    [],
-  )
-})
-
-/** Wrong handlers, each with a pattern that the compiler's diagnostic must match. */
-const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
-  'a missing handler': ['{}', /^TS2741 Property 'addTree' is missing in type '{}'/],
-  'a surplus handler': [
-    `{ addTree: async () => ({ status: 200, body: { name: '' } }), removeTree: async () => {} }`,
-    /^TS2353 .* 'removeTree' does not exist in type 'Handlers/,
-  ],
-  'a status that is not listed': [
-    `{ addTree: async () => ({ status: 201, body: { name: '' } }) }`,
-    /^TS2322 .*Types of property 'status' are incompatible\. +Type '201' is not assignable to type '409'/,
-  ],
-  'the body of another status': [
-    `{ addTree: async () => ({ status: 409, body: { name: '' } }) }`,
-    /^TS2322 .*Types of property 'body' are incompatible\. .*missing the following properties .*: error, message/,
-  ],
-  'an id that is taken for a number': [
-    `{ addTree: async ({ body }) => { const id: number = body.id; return { status: 200, body: { name: String(id) } } } }`,
-    /^TS2322 Type 'bigint' is not assignable to type 'number'/,
-  ],
-}
-
-for (const [mistake, [handlers, reason]] of Object.entries(mistakes)) {
-  t.test(`${mistake} does not compile`, async (t) => {
-    const diagnostics = probe(handlers)
-    t.equal(diagnostics.length, 1, diagnostics.join('\n'))
-    t.match(diagnostics[0], reason)
-  })
-}
-
-t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
-  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
-    type Json<Body> = { content: { 'application/json': Body } }
-    type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
-    type Default = OperationResponse<{ responses: { default: Json<5> } }>
-    export const all: [Reply[], Default] = `
-  const valid = [
-    '[[{ status: 200, body: 1 }, { status: 404, body: 2 }, { status: 418, body: 3 }, { status: 204, body: undefined }],',
-    '{ status: 599, body: 5 }]',
-  ].join('')
-  t.same(diagnoseProbe(`${types}${valid}`), [])
-  for (const reply of ['{ status: 404, body: 3 }', '{ status: 500, body: 4 }', '{ status: 418, body: 1 }']) {
-    t.not(diagnoseProbe(`${types}[[${reply}], { status: 200, body: 5 }]`).length, 0, reply)
-  }
-})
-
-t.test('declared response headers are typed, required ones must be given', async (t) => {
-  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
-    type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
-    type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
-    export const reply: Reply = `
-  const valid = [
-    "{ status: 200, headers: { 'X-A': 1n, 'X-B': '' }, body: undefined }",
-    '{ status: 201, body: undefined }',
-    '{ status: 204, body: undefined }',
-  ]
-  for (const reply of valid) t.same(diagnoseProbe(`${types}${reply}`), [], reply)
-  const invalid = [
-    '{ status: 200, body: undefined }',
-    "{ status: 200, headers: { 'X-A': 1 }, body: undefined }",
-    "{ status: 200, headers: { 'X-A': 1n, 'X-C': '' }, body: undefined }",
-    "{ status: 200, headers: { 'X-A': 1n, 'x-request-id': '' }, body: undefined }",
-    '{ status: 204, headers: {}, body: undefined }',
-  ]
-  for (const reply of invalid) t.not(diagnoseProbe(`${types}${reply}`).length, 0, reply)
-})
-
 const plainText = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
 const form = {
@@ -161,23 +69,117 @@ const bodies = {
 } as unknown as Document
 const { 'api.d.ts': bodyTypes = '' } = (await compileDocument(bodies, 'bodies.yaml')).files
 
+/** Compiles texts as modules of src, all in one program, and returns the compiler's diagnostics of each, one line each. */
+function diagnoseProbes(texts: string[]): string[][] {
+  const paths = texts.map((_, index) => `src/probe-${index}.ts`)
+  const modules = Object.fromEntries(texts.map((text, index) => [`src/probe-${index}.ts`, text]))
+  const lines = diagnose(paths, { ...modules, 'src/trees.d.ts': types, 'src/bodies.d.ts': bodyTypes })
+  return paths.map((path) =>
+    lines.filter((line) => line.startsWith(`${path}:`)).map((line) => line.replace(/^\S+ /, '')),
+  )
+}
+
+const probe = (handlers: string) =>
+  `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
+    import type { operations } from './trees.d.ts'
+    export const handlers: Handlers<operations> = ${handlers}\n`
+
+t.test("handlers of the document's types compile", async (t) => {
+  const handlers = probe(`{
+    async addTree({ body }) {
+      const id: bigint = body.id
+      if (id === 1n) return { status: 409, body: { error: 40900, message: '' } }
+      return { status: 200, body: { name: body.name } }
+    },
+  }`)
+  t.same(diagnoseProbes([handlers]), [[]])
+})
+
+/** Wrong handlers, each with a pattern that the compiler's diagnostic must match. */
+const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
+  'a missing handler': ['{}', /^TS2741 Property 'addTree' is missing in type '{}'/],
+  'a surplus handler': [
+    `{ addTree: async () => ({ status: 200, body: { name: '' } }), removeTree: async () => {} }`,
+    /^TS2353 .* 'removeTree' does not exist in type 'Handlers/,
+  ],
+  'a status that is not listed': [
+    `{ addTree: async () => ({ status: 201, body: { name: '' } }) }`,
+    /^TS2322 .*Types of property 'status' are incompatible\. +Type '201' is not assignable to type '409'/,
+  ],
+  'the body of another status': [
+    `{ addTree: async () => ({ status: 409, body: { name: '' } }) }`,
+    /^TS2322 .*Types of property 'body' are incompatible\. .*missing the following properties .*: error, message/,
+  ],
+  'an id that is taken for a number': [
+    `{ addTree: async ({ body }) => { const id: number = body.id; return { status: 200, body: { name: String(id) } } } }`,
+    /^TS2322 Type 'bigint' is not assignable to type 'number'/,
+  ],
+}
+
+const diagnosed = diagnoseProbes(Object.values(mistakes).map(([handlers]) => probe(handlers)))
+for (const [index, [mistake, [, reason]]] of Object.entries(mistakes).entries()) {
+  t.test(`${mistake} does not compile`, async (t) => {
+    const diagnostics = diagnosed[index] ?? []
+    t.equal(diagnostics.length, 1, diagnostics.join('\n'))
+    t.match(diagnostics[0], reason)
+  })
+}
+
+t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
+  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
+    type Json<Body> = { content: { 'application/json': Body } }
+    type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
+    type Default = OperationResponse<{ responses: { default: Json<5> } }>
+    export const all: [Reply[], Default] = `
+  const valid = [
+    '[[{ status: 200, body: 1 }, { status: 404, body: 2 }, { status: 418, body: 3 }, { status: 204, body: undefined }],',
+    '{ status: 599, body: 5 }]',
+  ].join('')
+  const invalid = ['{ status: 404, body: 3 }', '{ status: 500, body: 4 }', '{ status: 418, body: 1 }']
+  const [found, ...others] = diagnoseProbes(
+    [valid, ...invalid.map((reply) => `[[${reply}], { status: 200, body: 5 }]`)].map((all) => types + all),
+  )
+  t.same(found, [])
+  for (const [index, reply] of invalid.entries()) t.not(others[index]?.length, 0, reply)
+})
+
+t.test('declared response headers are typed, required ones must be given', async (t) => {
+  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
+    type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
+    type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
+    export const reply: Reply = `
+  const valid = [
+    "{ status: 200, headers: { 'X-A': 1n, 'X-B': '' }, body: undefined }",
+    '{ status: 201, body: undefined }',
+    '{ status: 204, body: undefined }',
+  ]
+  const invalid = [
+    '{ status: 200, body: undefined }',
+    "{ status: 200, headers: { 'X-A': 1 }, body: undefined }",
+    "{ status: 200, headers: { 'X-A': 1n, 'X-C': '' }, body: undefined }",
+    "{ status: 200, headers: { 'X-A': 1n, 'x-request-id': '' }, body: undefined }",
+    '{ status: 204, headers: {}, body: undefined }',
+  ]
+  const found = diagnoseProbes([...valid, ...invalid].map((reply) => types + reply))
+  for (const [index, reply] of valid.entries()) t.same(found[index], [], reply)
+  for (const [index, reply] of invalid.entries()) t.not(found[valid.length + index]?.length, 0, reply)
+})
+
 type Probe = [id: string, taken: string, statements: string]
 
-/** Compiles handlers and returns the compiler's diagnostics. */
-function problems(probes: Probe[]): string[] {
-  const modules = probes.map(([id, taken, statements], index): [string, string] => [
-    `src/probe-${index}.ts`,
-    `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
+/** Compiles handlers and returns the compiler's diagnostics of each. */
+const problems = (probes: Probe[]): string[] =>
+  diagnoseProbes(
+    probes.map(
+      ([id, taken, statements]) =>
+        `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
       import type { operations } from './bodies.d.ts'
       export const handler: Handlers<operations>['${id}'] = async ({ ${taken} }) => {
         ${statements}
         return { status: 204, body: undefined }
       }\n`,
-  ])
-  const paths = modules.map(([path]) => path)
-  const lines = diagnose(paths, { 'src/bodies.d.ts': bodyTypes, ...Object.fromEntries(modules) })
-  return paths.map((path) => lines.filter((line) => line.startsWith(`${path}:`)).join('\n'))
-}
+    ),
+  ).map((lines) => lines.join('\n'))
 
 const loop = (statements: string) => `for await (const part of body) { ${statements} }`
 

@@ -11,17 +11,19 @@ export async function holdsWithin(timeout: number, condition: () => boolean | Pr
 type What = string | (() => string)
 
 /**
- * Polls a condition and resolves with its first truthy value. Rejects if the condition throws, or after `limit`
- * milliseconds with a message that names `what`.
+ * Polls a condition and resolves with its first truthy value, at most a tenth of the time late: conditions that take
+ * long are polled less often. Rejects if the condition throws, or after `limit` milliseconds with a message that names
+ * `what`.
  */
 export async function until<T>(condition: () => T | Promise<T>, what: What, limit = defaultLimit) {
-  const end = performance.now() + limit
+  const start = performance.now()
   for (;;) {
     // The condition itself may hang, for example while it waits for a process.
     const value = await within(Promise.resolve().then(condition), what, limit)
     if (value) return value as Exclude<T, undefined | null | false | 0 | ''>
-    if (performance.now() >= end) throw late(what, limit)
-    await sleep(10)
+    const waited = performance.now() - start
+    if (waited >= limit) throw late(what, limit)
+    await sleep(Math.min(10 + waited / 10, 100))
   }
 }
 

@@ -253,7 +253,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     const headers = { authorization, 'content-type': 'application/json' }
     let id = 0
     const client = async () => {
-      while (id < 1_500) {
+      while (id < 600) {
         const { status } = await httpRequest(url, {
           method: 'POST',
           headers,

@@ -57,6 +57,8 @@ export function responseValidator(document: Document): ResponseValidator {
     return ajv.addSchema(document as object, 'document')
   }) as [Ajv2020, Ajv2020]
   const [bodies, texts] = validators
+  /** The schemas of headers by pointer: Ajv compiles each object once. */
+  const headerSchemas = new Map<string, object>()
   const operations = endpoints(document)
     .flatMap((endpoint) => endpoint.routes.map((route) => ({ endpoint, ...patternOf(route) })))
     // Concrete paths match before templated ones (OpenAPI 3.1 section 4.8.8).
@@ -103,7 +105,9 @@ export function responseValidator(document: Document): ResponseValidator {
   function assertHeader(t: Assertions, response: Response, name: string, value: unknown): void {
     const header: Located<{ required?: boolean }> = locate(document, join(response.pointer, 'headers', name))
     if (value === undefined) return void t.ok(header.required !== true, `the missing header ${name} is optional`)
-    const schema = { properties: { [name]: { $ref: `document${header.pointer}/schema` } } }
+    const key = `${name} ${header.pointer}`
+    const schema = headerSchemas.get(key) ?? { properties: { [name]: { $ref: `document${header.pointer}/schema` } } }
+    headerSchemas.set(key, schema)
     t.ok(texts.validate(schema, { [name]: value }), `header ${name} has its schema: ${texts.errorsText()}`)
   }
 

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
+import { handlerStubs, updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
 import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
 import type { Routes } from '../../packages/fastify-contract/src/serve/contract.ts'
@@ -289,3 +290,24 @@ t.test('nothing is written when handlers cannot be made, so that the next run pr
   await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'src/handlers.ts'))
   t.notOk(existsSync(directory))
 })
+
+t.test(
+  'the example patch applies, and README shows the handler that is printed for its operation',
+  { skip: Object.hasOwn(Object(contract.paths), '/plants/{id}') && 'the patch is applied' },
+  async (t) => {
+    const directory = relative(
+      '.',
+      t.testdir({ openapi: { 'plant-store.yaml': readFileSync('openapi/plant-store.yaml', 'utf8') } }),
+    )
+    const apply = (...options: string[]) => execFileSync('git', ['apply', ...options, 'examples/get-plant.patch'])
+    apply('--check')
+    apply('--include', `${directory}/openapi/*`, '--directory', directory)
+    const compiled = await compileDocument(
+      parse(readFileSync(join(directory, 'openapi/plant-store.yaml'), 'utf8')),
+      'a.yaml',
+    )
+    const [, shown = ''] =
+      /^ {3}new, for src\/handlers\.ts:\n\n(.*?)^ {3}```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+    t.equal(shown.replaceAll(/^ {3}/gm, ''), `${handlerStubs(compiled, contract).join('\n')}\n`)
+  },
+)

@@ -141,16 +141,22 @@ t.test('TLS verifies certificates as the mode says', async (t) => {
   const path = join(t.testdir({}), 'file.pem')
   writeFileSync(path, 'a certificate')
   const tlsOf = (parameters: string) => readCassandraUrl(`${url}&${parameters}`).tls
-  t.same(tlsOf('sslmode=require'), { rejectUnauthorized: false })
   t.same(tlsOf(`sslmode=verify-full&sslrootcert=${path}&sslcert=${path}&sslkey=${path}`), {
     ca: Buffer.from('a certificate'),
     cert: Buffer.from('a certificate'),
     key: Buffer.from('a certificate'),
     rejectUnauthorized: true,
   })
-  const { checkServerIdentity, ...rest } = tlsOf('sslmode=verify-ca') as Record<string, unknown>
-  t.same(rest, { rejectUnauthorized: true })
-  t.equal((checkServerIdentity as () => undefined)(), undefined)
+  const cases: [string, object][] = [
+    ['require', { rejectUnauthorized: false }],
+    [`require&sslrootcert=${path}`, { ca: Buffer.from('a certificate'), rejectUnauthorized: true }],
+    [`verify-ca&sslrootcert=${path}`, { ca: Buffer.from('a certificate'), rejectUnauthorized: true }],
+  ]
+  for (const [mode, expected] of cases) {
+    const { checkServerIdentity, ...rest } = tlsOf(`sslmode=${mode}`) as Record<string, unknown>
+    t.same(rest, expected, mode)
+    t.equal((checkServerIdentity as () => undefined)(), undefined)
+  }
 })
 
 t.test('an invalid parameter is rejected with the expected ones', async (t) => {
@@ -159,6 +165,7 @@ t.test('an invalid parameter is rejected with the expected ones', async (t) => {
     [`${url}&shade=red`, /unknown parameter shade; expected one of sslmode, .*, datacenter/],
     [`${url}&query_timeout=0`, /query_timeout is "0"; expected a number of milliseconds/],
     [`${url}&sslkey=a`, /sslkey requires sslmode; expected disable, require/],
+    [`${url}&sslmode=verify-ca`, /sslmode=verify-ca requires sslrootcert; name the file of the CA/],
   ]
   for (const [given, message] of cases) t.throws(() => readCassandraUrl(given), message)
 })

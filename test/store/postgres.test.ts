@@ -188,6 +188,14 @@ for (const [dialect, openAny] of openers) {
       ['id bigint PRIMARY KEY', 'column "name" of relation "plants" does not exist'],
       ['id text PRIMARY KEY, name text, tag text', 'operator does not exist: text = bigint'],
       [
+        'id bigint PRIMARY KEY, name integer, tag text',
+        'column "name" is of type integer but expression is of type text',
+      ],
+      [
+        'id bigint PRIMARY KEY, name text, tag integer',
+        'column "tag" is of type integer but expression is of type text',
+      ],
+      [
         'id bigint, name text, tag text',
         'there is no unique or exclusion constraint matching the ON CONFLICT specification',
       ],

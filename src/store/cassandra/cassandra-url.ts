@@ -40,18 +40,23 @@ export function readCassandraUrl(url: string): CassandraSettings {
 }
 
 /**
- * Returns the options of TLS. `require` encrypts only, `verify-ca` does not compare the address with the certificate.
+ * Returns the options of TLS, with the meaning of libpq: `require` verifies the certificate only with `sslrootcert`, and
+ * only `verify-full` compares the address with the certificate. Throws for `verify-ca` without `sslrootcert`: anybody
+ * can get a certificate from a public CA.
  */
 function readTls(given: Map<string, string>): ConnectionOptions | undefined {
   const mode = given.get('sslmode')
   if (mode === undefined || mode === 'disable') return undefined
+  const hasRoot = given.has('sslrootcert')
+  if (mode === 'verify-ca' && !hasRoot)
+    throw new Error('sslmode=verify-ca requires sslrootcert; name the file of the CA')
   const files = Object.entries({ ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' })
     .filter(([, name]) => given.has(name))
     .map(([option, name]) => [option, readFileSync(given.get(name) as string)])
   return {
     ...Object.fromEntries(files),
     // The driver would accept every certificate by default.
-    rejectUnauthorized: mode !== 'require',
-    ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+    rejectUnauthorized: mode !== 'require' || hasRoot,
+    ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
   }
 }

@@ -54,10 +54,13 @@ export async function insertPlants(query: Query, plants: StoredPlant[]): Promise
   return new Set((await query<{ id: string }>(insert(plants.length), values)).map(({ id }) => id))
 }
 
-/** Inserts no plant. Rejects when the table is missing or has other columns. */
+/**
+ * Inserts no plant. Rejects when the table is missing or has other columns. `|| ''` has the type text, which only a
+ * column of text accepts.
+ */
 export const insertNone = (query: Query) =>
   query(
-    `INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ${conflict}`,
+    `INSERT INTO plants (id, name, tag) SELECT id, name || '', tag || '' FROM plants WHERE id = ANY($1::bigint[]) ${conflict}`,
     [[]],
   )
 

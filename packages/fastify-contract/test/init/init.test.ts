@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run } from '../../src/cli/init.ts'
@@ -33,14 +33,20 @@ components:
     digest: { type: http, scheme: digest }
 `
 
-/** Writes a document of two files and returns a directory with it. */
-function directoryOf(t: Test): string {
-  const directory = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
+/** Changes to a new directory. It has no configuration of Redocly, so no bundler runs for a document of one JSON file. */
+function enterDirectory(t: Test, files: Record<string, string | { [name: string]: string }>): string {
+  const before = process.cwd()
+  const directory = t.testdir(files)
+  t.teardown(() => process.chdir(before))
+  process.chdir(directory)
   return directory
 }
 
+const documentOf = (paths: object) =>
+  JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths })
+
 t.test('init copies a document of several files, skips what is unsupported, and says what is missing', async (t) => {
-  const directory = directoryOf(t)
+  const directory = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
   const printed = t.capture(console, 'log')
   const project = join(directory, 'new', 'project')
   await run([join(directory, 'spec/pets.yaml'), project])
@@ -79,22 +85,19 @@ t.test('init copies a document of several files, skips what is unsupported, and 
 })
 
 t.test('init writes nothing if a file exists, and leaves a document in the directory where it is', async (t) => {
-  const directory = directoryOf(t)
+  const directory = enterDirectory(t, { 'none.json': documentOf({}), src: { 'app.ts': 'mine' } })
   const printed = t.capture(console, 'log')
-  mkdirSync(join(directory, 'src'))
-  writeFileSync(join(directory, 'src/app.ts'), 'mine')
   const before = readdirSync(directory, { recursive: true }).length
-  await t.rejects(run([join(directory, 'spec/pets.yaml'), directory]), {
+  await t.rejects(run(['none.json', directory]), {
     message: /^init: nothing is written, since \S+src\/app\.ts already exists; name a new directory$/,
   })
   t.equal(readdirSync(directory, { recursive: true }).length, before)
   t.same(printed(), [])
-  await t.rejects(run([join(directory, 'none.yaml'), directory]), { message: /^init: .*none\.yaml does not exist/ })
-  const flat = t.testdir({
-    'pets.yaml': document.replace("{ $ref: '../common/pet.yaml' }", '{ type: string, example: a }'),
-  })
-  await run([join(flat, 'pets.yaml'), flat])
-  t.match(JSON.parse(readFileSync(join(flat, 'package.json'), 'utf8')).scripts.dev, / dev pets\.yaml /)
+  await t.rejects(run(['none.yaml', directory]), { message: /^init: none\.yaml does not exist/ })
+  rmSync('src/app.ts')
+  await run(['none.json', directory])
+  t.equal(JSON.parse(readFileSync('package.json', 'utf8')).scripts.dev, 'fastify-contract dev none.json')
+  t.match(printed()[0]?.args[0], /^The document has no operations\.$/m)
 })
 
 t.test('a reference without a target is an error of the document, which init names', async (t) => {
@@ -109,43 +112,28 @@ t.test('a reference without a target is an error of the document, which init nam
 })
 
 t.test('init counts what it would list at length', async (t) => {
-  const error =
-    '{ description: a, content: { application/json: { schema: { required: [shard], properties: { shard: { type: integer } } } } } }'
-  const paths = Array.from(
-    { length: 7 },
-    (_, index) =>
-      `  /a${index}: { trace: { responses: { '204': { description: a } } }, get: { responses: { '204': { description: a }, default: ${error} } } }`,
-  )
-  const directory = t.testdir({
-    'many.yaml': `openapi: 3.1.0
-info: { title: a, version: 1.0.0 }
-paths:
-${paths.join('\n')}
-`,
-    'none.yaml': 'openapi: 3.1.0\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n',
-  })
+  const schema = { required: ['shard'], properties: { shard: { type: 'integer' } } }
+  const error = { description: 'a', content: { 'application/json': { schema } } }
+  const done = { 204: { description: 'a' } }
+  const item = { trace: { responses: done }, get: { responses: { ...done, default: error } } }
+  const paths = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`/a${index}`, item]))
+  enterDirectory(t, { 'many.json': documentOf(paths) })
   const printed = t.capture(console, 'log')
-  const summary = () =>
-    printed()
-      .flatMap(({ args }) => args)
-      .join('\n')
-  await run([join(directory, 'many.yaml'), join(directory, 'many')])
-  const many = summary()
+  await run(['many.json', 'many'])
+  const many = printed()[0]?.args[0]
   t.match(many, /^Not counted: 7 that cannot be served .*\n( {2}#\/paths\S+\/trace: .*\n){5} {2}2 more\ngenerated/m)
   t.match(
     many,
     /^Errors are plain text.*\n {2}#\S+ and \d+ more: member shard \(integer\) has no known meaning.*\n(?! {2})/m,
   )
-  await t.rejects(run([join(directory, 'many.yaml'), join(directory, 'many')]), {
+  await t.rejects(run(['many.json', 'many']), {
     message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new directory$/,
   })
-  await run([join(directory, 'none.yaml'), join(directory, 'none')])
-  t.match(summary(), /^The document has no operations\.$/m)
 })
 
 t.test('init names the documents that it cannot read', async (t) => {
-  const directory = t.testdir({ 'two.yaml': "swagger: '2.0'\ninfo: { title: a, version: 1.0.0 }\npaths: {}\n" })
-  await t.rejects(run([join(directory, 'two.yaml'), join(directory, 'new')]), {
+  enterDirectory(t, { 'two.json': '{ "swagger": "2.0", "info": { "title": "a", "version": "1.0.0" }, "paths": {} }' })
+  await t.rejects(run(['two.json', 'new']), {
     message: /#\/swagger: this is Swagger 2\.0, which is not supported; convert the document to OpenAPI 3 first/,
   })
   await t.rejects(run(['https://example.com/openapi.yaml']), {

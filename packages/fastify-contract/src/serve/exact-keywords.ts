@@ -40,8 +40,8 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
  * `multipleOf`, `uniqueItems` and the exact keywords check the digits that `parseJson` kept. An integer of any other
  * format must be in the range where doubles are exact. int64, uint64 and ignored properties also add their locations to
  * `exact.found`; a failed subschema removes its locations again. Ajv's other keywords compare doubles. That is correct
- * for a limit that a double holds, since rounding never moves a number across a double. The compiler rejects schemas
- * that need more, such as int64 in `contains`.
+ * for a limit up to 2^53 - 1, since rounding never moves a number across it. `generate` replaces larger limits by the
+ * exact keywords, and rejects schemas that need more, such as int64 in `contains`.
  */
 export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, exact.ignored, _`exact.ignored`) })

@@ -233,6 +233,8 @@ const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items
 
 /** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
 export function unnamedSchemas(schema: Node, name?: string): Schema[] {
+  // Most schemas name all their members, and a large document asks each schema for each member.
+  if (!('patternProperties' in schema) && !unnamedKeywords.some((keyword) => keyword in schema)) return []
   const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
   const matching = patterns.filter(([pattern]) => name === undefined || compilePattern(pattern).test(name))
   return [...matching.map(([, below]) => below), ...unnamedKeywords.flatMap((keyword) => schemasIn(schema, keyword))]

@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -203,8 +203,7 @@ export type DataOptions = {
 
 /** Initializes a data directory with the superuser `postgres`. */
 export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
-  if (password === undefined) await copyWithOwner(await template(), data)
-  else await initdb(data, password)
+  await copyWithOwner([await template(password)], data)
   if (tls) await certify(data)
 }
 
@@ -221,23 +220,25 @@ async function initdb(data: string, password?: string): Promise<void> {
   await rm(file, { force: true })
 }
 
-let made: Promise<string> | undefined
+const made = new Map<string | undefined, Promise<string>>()
 
-/** Returns a data directory without a password, to copy: that takes a third of the time of initdb. */
-function template(): Promise<string> {
-  made ??= makeTemplate()
-  return made
+/** Returns a data directory to copy, which takes a third of the time of initdb. */
+function template(password: string | undefined): Promise<string> {
+  const known = made.get(password) ?? makeTemplate(password)
+  made.set(password, known)
+  return known
 }
 
-async function makeTemplate(): Promise<string> {
+async function makeTemplate(password: string | undefined): Promise<string> {
   const [version] = /[\d.]+/.exec(execFileSync(program('initdb'), ['-V'], { ...unprivileged, encoding: 'utf8' })) ?? []
-  const directory = fileURLToPath(new URL(`../../.tap/postgres/${version}`, import.meta.url))
+  const name = password === undefined ? version : `${version}-${password}`
+  const directory = fileURLToPath(new URL(`../../.tap/postgres/${name}`, import.meta.url))
   if (existsSync(directory)) return directory
   const own = makeDirectory()
   const part = `${directory}-${process.pid}`
-  await initdb(own.data)
+  await initdb(own.data, password)
   await mkdir(dirname(directory), { recursive: true })
-  await copyWithOwner(own.data, part)
+  await copyWithOwner([own.data], part)
   await own.remove()
   try {
     await rename(part, directory)
@@ -249,9 +250,9 @@ async function makeTemplate(): Promise<string> {
   return directory
 }
 
-/** Copies a directory with the owners and modes of its files. */
-async function copyWithOwner(from: string, to: string): Promise<void> {
-  await promisify(execFile)('cp', ['-Rp', from, to])
+/** Copies files and directories with their owners and modes, in a third of the CPU that Node takes. */
+async function copyWithOwner(from: string[], to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-Rp', ...from, to])
 }
 
 /** Installs the certificate under the server's default names; the server refuses a key that others can read. */
@@ -264,7 +265,8 @@ async function certify(data: string): Promise<void> {
   }
 }
 
-const notInBackup = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
+/** The directories whose contents a backup leaves out. */
+const emptyInBackup = ['pg_wal', 'pg_replslot', 'pg_dynshmem']
 
 /** Copies a running server by a base backup and configures the copy as the standby `name`. */
 export async function copyData(from: { data: string; url: string }, data: string, name: string): Promise<void> {
@@ -273,7 +275,14 @@ export async function copyData(from: { data: string; url: string }, data: string
   try {
     // The session must stay open: the backup mode ends with it.
     await client.query('SELECT pg_backup_start($1, true)', [name])
-    await cp(from.data, data, { recursive: true, filter: (path) => !notInBackup.test(path) })
+    const names = (await readdir(from.data)).filter(
+      (name) => !/^postmaster\./.test(name) && !emptyInBackup.includes(name),
+    )
+    for (const directory of ['', ...emptyInBackup]) await mkdir(join(data, directory), { mode: 0o700 })
+    await copyWithOwner(
+      names.map((name) => join(from.data, name)),
+      data,
+    )
     const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
     await writeFile(join(data, 'backup_label'), rows[0].labelfile)
   } finally {

@@ -3,27 +3,15 @@ import { isIP } from 'node:net'
 import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import { unfitReason } from '../../src/store/postgres/postgres-primary.ts'
 import { ensureTable, openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { readPostgresUrl } from '../../src/store/postgres/postgres-url.ts'
-import { watchStore } from '../../src/store/store-health.ts'
 import { createGuest, open, startServer, unavailable } from './postgres-stores.ts'
 
 // Most of the time of these tests is waiting for servers.
 t.jobs = 4
-
-t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
-  const server = await startServer(t, { settings: { fsync: 'off' } })
-  const rejection =
-    /^no server can be used: its fsync is off, so it can lose acknowledged plants; change it, or set accept_data_loss=true$/
-  await t.rejects(openStore(server.url()), { message: rejection })
-  const store = await openStore(`${server.url()}?accept_data_loss=true`)
-  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
-  await store.close()
-})
 
 t.test('a user with asynchronous commits is rejected', async (t) => {
   const url = await testDatabase(t)
@@ -109,14 +97,6 @@ async function openUrl(t: Test, url: string) {
   return store
 }
 
-t.test('a start logs no server error', async (t) => {
-  const server = await startServer(t)
-  await openUrl(t, server.url())
-  const begin = server.log.length
-  await openUrl(t, server.url())
-  t.equal(server.log.slice(begin), '')
-})
-
 t.test('a user without CREATE rights uses a table that its owner made', async (t) => {
   const url = await testDatabase(t)
   await openUrl(t, url)
@@ -195,40 +175,6 @@ t.test("a constraint that rejects the probe's plant does not make the store unre
   await query(url, "ALTER TABLE plants ADD CHECK (name <> 'probe')")
   await store.ready()
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
-})
-
-t.test('the store is not ready while the synchronous standby is away', async (t) => {
-  const primary = await startServer(t)
-  const standby = await primary.standby({ synchronous: true })
-  t.teardown(() => standby.close())
-  const store = await open(t, `${primary.url()}?query_timeout=1000`)
-  await store.ready()
-  await standby.stop('immediate')
-  await t.rejects(store.ready(), unavailable)
-  await standby.start()
-  const isReady = () =>
-    store.ready().then(
-      () => true,
-      () => false,
-    )
-  await until(isReady, 'the store is ready again')
-  t.same(await standby.query('SELECT id FROM plants'), [])
-})
-
-t.test('the service is unready before the first write that waits for a lost standby fails', async (t) => {
-  const primary = await startServer(t)
-  const standby = await primary.standby({ synchronous: true })
-  t.teardown(() => standby.close())
-  const health = watchStore(await open(t, primary.url()), () => {})
-  t.teardown(() => health.close())
-  await health.create({ id: 1n, name: 'a' })
-  await health.known
-  t.equal(health.reason(), undefined)
-  await standby.stop('immediate')
-  await t.rejects(health.create({ id: 2n, name: 'a' }), unavailable)
-  t.equal(health.reason(), 'the server did not respond within query_timeout, 7000 ms')
-  await standby.start()
-  await until(async () => health.reason() === undefined, 'the service is ready again')
 })
 
 t.test('a URL of one server has default timeouts', async (t) => {

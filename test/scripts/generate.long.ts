@@ -55,14 +55,11 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(
     document,
-    readFileSync(document, 'utf8').replace(
-      'format: int64',
-      'format: int64\n              multipleOf: 9007199254740993',
-    ),
+    readFileSync(document, 'utf8').replace('format: int64', 'format: int64\n              multipleOf: 0.5'),
   )
   t.match(await generate(), {
     code: 1,
-    stderr: /NewPlant\/allOf\/1\/properties\/id\/multipleOf: an integer beyond 2\^53 - 1 would be rounded/,
+    stderr: /NewPlant\/allOf\/1\/properties\/id\/multipleOf: /,
   })
 })
 

@@ -16,6 +16,8 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ $ref: '#/components/schemas/New' }, { name: 'Monstera', tag: '', id: 7 }],
     [{ $ref: '#/components/schemas/Name', default: 'x' }, 'Monstera'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, ['a']],
+    [{ allOf: [{ enum: ['a', 'b'] }, { enum: ['c', 'b'] }] }, 'b'],
+    [{ allOf: [{ enum: ['a'] }, { enum: ['c'] }] }, 'a'],
     [{ type: 'array' }, []],
     [{ $ref: '#/components/schemas/Shelf' }, { size: 1 }],
     [{ $ref: '#/components/schemas/Tree' }, []],

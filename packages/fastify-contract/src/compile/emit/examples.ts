@@ -283,11 +283,13 @@ const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
   Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
 
 function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefined {
+  // Each part of an `allOf` may have an `enum`: a child's discriminator allows fewer values than its parent's.
+  const enums = parts.flatMap(({ schema }) => (schema.enum === undefined ? [] : [[schema.enum].flat() as unknown[]]))
   for (const keyword of keywords) {
     for (const { schema } of parts) {
       if (!Object.hasOwn(schema, keyword)) continue
-      const isList = keyword === 'examples' || keyword === 'enum'
-      const [value] = isList ? [schema[keyword]].flat() : [schema[keyword]]
+      const values = keyword === 'examples' || keyword === 'enum' ? [schema[keyword]].flat() : [schema[keyword]]
+      const value = values.find((each) => keyword !== 'enum' || enums.every((list) => list.includes(each))) ?? values[0]
       if (value !== undefined) return { value }
     }
   }

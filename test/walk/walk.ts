@@ -9,11 +9,11 @@ const { options } = commandLine(
 
 Makes typical changes of a maintainer in a copy of the project, one after the other: first to the document, then where
 the compiler reports errors. After each change it generates and compiles the copy, runs the tests of touched files, and
-calls the service on two stores. At the end it runs all tests, unless --without-tests is given. Prints files, lines and
-seconds for each change. Exits with 1 at the first failure. The copy is a Git repository with one commit for each
-change; it is kept after a failure, and with --keep. To update a patch that no longer matches the source, apply it there
-with "git apply --reject", complete the change by hand, and replace the patch with the output of "git diff -U1" without
-generated/.
+calls the service on two stores. At the end it runs all tests but those of the pages, unless --without-tests is given.
+Prints files, lines and seconds for each change. Exits with 1 at the first failure. The copy is a Git repository with
+one commit for each change; it is kept after a failure, and with --keep. To update a patch that no longer matches the
+source, apply it there with "git apply --reject", complete the change by hand, and replace the patch with the output of
+"git diff -U1" without generated/.
 `,
   { 'without-tests': false, keep: false },
 )
@@ -35,7 +35,8 @@ try {
       return touched
     })
   }
-  if (!options['without-tests']) await timed('the whole test', () => test())
+  // The pages describe the document of this project; a maintainer would change them, too.
+  if (!options['without-tests']) await timed('the other tests', () => test('--exclude=test/documentation.test.ts'))
   process.stdout.write(`${table(rows)}\n`)
   if (!options.keep) project.remove()
 } catch (error) {
@@ -54,7 +55,7 @@ async function timed(name: string, run: () => Promise<Touched | undefined>): Pro
   for (const file of touched?.files ?? []) process.stderr.write(`  ${file}\n`)
 }
 
-/** Runs tests of the copy; without arguments, those of npm test. */
-async function test(...files: string[]): Promise<undefined> {
-  await project.run(process.execPath, 'node_modules/tap/dist/esm/run.mjs', '--reporter=terse', ...files)
+/** Runs tests of the copy, with files and options of tap as arguments. */
+async function test(...args: string[]): Promise<undefined> {
+  await project.run(process.execPath, 'node_modules/tap/dist/esm/run.mjs', '--reporter=terse', ...args)
 }

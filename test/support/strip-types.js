@@ -25,9 +25,9 @@ export async function load(url, context, nextLoad) {
     return { format: 'module', source: await stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
   if (!url.startsWith('file:') || !url.includes('/node_modules/')) return nextLoad(url, context)
-  // Node would parse a package without a type to find its format, and the 9 MB of the compiler for the names of exports.
-  const format = context.format ?? 'commonjs'
-  if (url.endsWith('/typescript/lib/typescript.js') && format === 'commonjs') {
+  const { format } = context
+  // Node would parse the 9 MB of the compiler, to find the format of a package without a type and the names of exports.
+  if (url.endsWith('/typescript/lib/typescript.js') && format !== 'module') {
     const source =
       "import { createRequire } from 'node:module'\nexport default createRequire(import.meta.url)('typescript')"
     return { format: 'module', source, shortCircuit }

@@ -41,8 +41,8 @@ export function readCassandraUrl(url: string): CassandraSettings {
 
 /**
  * Returns the options of TLS, with the meaning of libpq: `require` verifies the certificate only with `sslrootcert`, and
- * only `verify-full` compares the address with the certificate. Throws for `verify-ca` without `sslrootcert`: anybody
- * can get a certificate from a public CA.
+ * only `verify-full` compares the address with the certificate. Throws for `verify-ca` without `sslrootcert`, because
+ * public CAs issue certificates to anyone.
  */
 function readTls(given: Map<string, string>): ConnectionOptions | undefined {
   const mode = given.get('sslmode')

@@ -18,6 +18,7 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ type: 'array', items: { enum: ['a', 'b'] } }, ['a']],
     [{ allOf: [{ enum: ['a', 'b'] }, { enum: ['c', 'b'] }] }, 'b'],
     [{ allOf: [{ enum: ['a'] }, { enum: ['c'] }] }, 'a'],
+    [{ type: ['string', 'null'], allOf: [{ enum: ['a', null] }, { enum: [null] }] }, null],
     [{ type: 'array' }, []],
     [{ $ref: '#/components/schemas/Shelf' }, { size: 1 }],
     [{ $ref: '#/components/schemas/Tree' }, []],

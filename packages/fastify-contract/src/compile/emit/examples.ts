@@ -284,12 +284,14 @@ const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
 
 function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefined {
   // Each part of an `allOf` may have an `enum`: a child's discriminator allows fewer values than its parent's.
-  const enums = parts.flatMap(({ schema }) => (schema.enum === undefined ? [] : [[schema.enum].flat() as unknown[]]))
+  const isInEach = (value: unknown) =>
+    parts.every(({ schema }) => schema.enum === undefined || ([schema.enum].flat() as unknown[]).includes(value))
   for (const keyword of keywords) {
     for (const { schema } of parts) {
       if (!Object.hasOwn(schema, keyword)) continue
-      const values = keyword === 'examples' || keyword === 'enum' ? [schema[keyword]].flat() : [schema[keyword]]
-      const value = values.find((each) => keyword !== 'enum' || enums.every((list) => list.includes(each))) ?? values[0]
+      const isList = keyword === 'examples' || keyword === 'enum'
+      const values = isList ? [schema[keyword]].flat() : [schema[keyword]]
+      const [value] = keyword === 'enum' ? [...values.filter(isInEach), ...values] : values
       if (value !== undefined) return { value }
     }
   }

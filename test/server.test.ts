@@ -21,6 +21,9 @@ import { writeTokenFile } from './support/token-files.ts'
 /** The URL of the module with `anyStore`, which creates a store for a test. */
 const storeHelper = import.meta.resolve('./support/any-store.js')
 
+/** The limit that Linux sets to the listen backlog of a socket; 0 on other systems. */
+const somaxconn = process.platform === 'linux' ? Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) : 0
+
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
 t.test('a plant survives a restart', { skip: sqliteSkipReason }, async (t) => {
@@ -249,4 +252,10 @@ t.test('connections over the limit are counted', async (t) => {
   t.equal(await second.closed(), '')
   t.match((await page('/metrics')).body, /^plant_store_requests_refused_total\{reason="connections"\} 1$/m)
   t.notOk(first.isClosed())
+})
+
+t.test('a busy service lets a burst of connections queue', { skip: somaxconn < 1000 }, async (t) => {
+  const { port, signal } = await startService(t)
+  signal('SIGSTOP')
+  await Promise.all(Array.from({ length: 900 }, () => openSocket(t, port)))
 })

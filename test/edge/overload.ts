@@ -67,7 +67,10 @@ function reportMeasures(report: Report, store: string, measures: Record<Kind, Me
       `${name} rejections without Retry-After`,
       sum(({ tally }) => tally.withoutRetryAfter),
     )
-    report.zero(`${name} other failures`, sum(({ tally }) => tally.failed) - count('503'))
+    const others = new Set(
+      all.flatMap(({ tally }) => Object.keys(tally.counts)).filter((key) => !/^(200|503)$/.test(key)),
+    )
+    report.zero([`${name} other failures`, ...others].join(' '), sum(({ tally }) => tally.failed) - count('503'))
     if (kind === 'peak') continue
     const percent = Math.round((100 * rate) / peak)
     const label = `${name} 200s per second, % of the peak`

@@ -230,7 +230,9 @@ async function openInstance<Name extends string>(
     onReady: metrics.ready,
     /** Starts serving and resolves with the URL. */
     async start() {
-      const url = await listen((address) => app.listen(address), app.server, config)
+      // Beyond Node's backlog of 511, a burst of connections waits for TCP retransmissions, and gets 408 after seconds.
+      const backlog = Math.max(511, config.limits.connections)
+      const url = await listen((address) => app.listen({ ...address, backlog }), app.server, config)
       await health.known
       unready = undefined
       return url

@@ -14,8 +14,8 @@ const { options } = commandLine(
 
 Measures this service and other implementations, in all shapes of docs/benchmarks.md, which describes them and the
 method: CPU per request, latency, start and first second, and the CPU of generation. Prints tables, and with --write
-also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle machine.
-The load is wrk, if it is installed, and otherwise this process.
+also replaces the figures of docs/benchmarks.md, which are the ratios. Needs Linux, two cores, taskset of util-linux,
+and an otherwise idle machine. The load is wrk, if it is installed, and otherwise this process.
 
 --node names versions of Node, of which the npm package "node" is fetched if necessary; the default is the running one.
 --quick is 3 rounds of 1 second, and fewer implementations and schemas. --only chooses implementations:
@@ -57,12 +57,16 @@ if (quick && only === undefined) {
     'These figures are from `--quick`, so the columns "Fastify, queue", "Fastify, bearer-auth" and "glue" are missing.',
   )
 }
-for (const version of String(options.node).split(',')) parts.push(await measure(version))
-const text = parts.join('\n\n')
-console.log(text)
-if (write) await writeFigures(join('docs', 'benchmarks.md'), text)
+console.log(parts.join('\n\n'))
+for (const version of String(options.node).split(',')) {
+  const { summary, details } = await measure(version)
+  parts.push(...summary)
+  console.log(`\n${[...summary, ...details].join('\n\n')}`)
+}
+if (write) await writeFigures(join('docs', 'benchmarks.md'), parts.join('\n\n'))
 
-async function measure(version: string): Promise<string> {
+/** Measures everything with a version of Node. Returns Markdown for the page, and that which is only printed. */
+async function measure(version: string): Promise<{ summary: string[]; details: string[] }> {
   const wanted = groups.filter((_, index) => options.groups.includes(index + 1))
   const documents = wanted.flatMap(({ served }) => (typeof served === 'number' ? [served] : []))
   const installation = await install(version, documents)
@@ -79,7 +83,8 @@ async function measure(version: string): Promise<string> {
     await removeDatabases(installation)
   }
   const generation = options.groups.includes(groups.length + 1) ? [await generationTable(installation)] : []
-  return [`### Node ${installation.version}`, ...report(results), ...generation].join('\n\n')
+  const { summary, details } = report(results)
+  return { summary: [`### Node ${installation.version}`, ...summary, ...generation], details }
 }
 
 async function generationTable({ env, directory }: Installation): Promise<string> {

@@ -24,17 +24,12 @@ export function addResult(
 /** The implementation to which all ratios compare. */
 const reference = 'fastify'
 
-/** Returns the chart and the tables of the results with their titles, as Markdown. */
-export function report(results: Results): string[] {
-  const parts: [title: string, Cell, ...Figure[]][] = [
-    ['Ratio of CPU per request', ratioCell, 'cpu'],
-    ['Ratio of median latency', ratioCell, 'p50'],
-    ['Ratio of times', ratioCell, 'time'],
-    ['CPU per request, in µs', valueCell(1), 'cpu'],
-    ['Median latency / p99, in ms', valueCell(2), 'p50', 'p99'],
-    ['Times, in ms', valueCell(2), 'time'],
-  ]
-  const sections = parts.flatMap(([title, cellOf, ...figures]) => {
+/**
+ * Returns Markdown: as `summary` the chart and the ratios of CPU and of times, for docs/benchmarks.md, and as `details`
+ * the ratios of latencies, which follow from the throughput in a closed loop, and all values.
+ */
+export function report(results: Results): { summary: string[]; details: string[] } {
+  const section = (title: string, cellOf: Cell, ...figures: Figure[]) => {
     const shapes = [...results].filter(([, values]) => figures.every((figure) => values.has(figure)))
     const columns = Object.entries(implementations).filter(([implementation]) =>
       shapes.some(([, values]) => values.get(figures[0] as Figure)?.has(implementation as Implementation)),
@@ -48,8 +43,20 @@ export function report(results: Results): string[] {
       ),
     ])
     return rows.length === 0 ? [] : [`${title}:`, table([['', ...columns.map(([, name]) => name)], ...rows])]
-  })
-  return [...chart(results.get('64 connections')?.get('cpu')), ...sections]
+  }
+  return {
+    summary: [
+      ...chart(results.get('64 connections')?.get('cpu')),
+      ...section('Ratio of CPU per request', ratioCell, 'cpu'),
+      ...section('Ratio of times', ratioCell, 'time'),
+    ],
+    details: [
+      ...section('Ratio of median latency', ratioCell, 'p50'),
+      ...section('CPU per request, in µs', valueCell(1), 'cpu'),
+      ...section('Median latency / p99, in ms', valueCell(2), 'p50', 'p99'),
+      ...section('Times, in ms', valueCell(2), 'time'),
+    ],
+  }
 }
 
 type Cell = (values: number[] | undefined, references: number[] | undefined) => string

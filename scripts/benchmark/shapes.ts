@@ -126,6 +126,7 @@ export async function measureRound(group: Group, installation: Installation, opt
         for (const [figure, value] of Object.entries({ cpu, p50: figures.p50, p99: figures.p99 })) {
           addResult(results, name, figure as 'cpu', implementation, value)
         }
+        if (rate !== undefined) addResult(results, `latency at ${name}`, 'time', implementation, figures.p50)
       }
     }
   } finally {

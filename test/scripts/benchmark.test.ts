@@ -15,7 +15,8 @@ t.test('a ratio is the median of the ratios of all rounds, and the chart has the
   add('fastify', 10, 40, 20)
   add('service', 20, 50, 10)
   add('node-http', 10, 10, 10)
-  const text = report(results).join('\n\n')
+  const { summary, details } = report(results)
+  const text = [...summary, ...details].join('\n\n')
   // The ratios of the service are 0.5, 0.8 and 2. The ratio of the medians would be 1.
   t.match(text, /^\| 64 connections \| +2\.00 \(1\.50-3\.00\) \| +1\.00 \(1\.00-1\.00\) \| +0\.80 \(0\.65-1\.40\) \|$/m)
   t.match(text, /^\| 64 connections \| +10\.0 \| +20\.0 \| +20\.0 \|$/m)

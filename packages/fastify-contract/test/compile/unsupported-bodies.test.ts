@@ -32,12 +32,26 @@ t.test('bodies of supported media types are accepted', async (t) => {
 
 t.test('bodies of other media types are rejected with a fix', async (t) => {
   t.same(problems({}), [': has no media type; add one'])
-  t.same(problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, '*/*': { schema: object } }), [
-    ': json is not a media type; use one such as text/plain',
-    ': text/plain;charset=latin1 has a charset that cannot be read; use utf-8',
-    ': multipart/related is not supported; use multipart/form-data',
-    ': */* is a range, so the format of the body is unknown; name each media type, such as application/json',
-  ])
+  t.same(
+    problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, 'image/*': { schema: object } }),
+    [
+      ': json is not a media type; use one such as text/plain',
+      ': text/plain;charset=latin1 has a charset that cannot be read; use utf-8',
+      ': multipart/related is not supported; use multipart/form-data',
+      ': image/* is a range, so the format of the body is unknown; name each media type, such as application/json',
+    ],
+  )
+})
+
+t.test('a range with a schema of JSON is application/json, with a warning', async (t) => {
+  for (const range of ['*/*', 'application/*']) {
+    t.same(checkDocument(withBody({ [range]: { schema: object }, 'image/png': {} })), {
+      rejected: [],
+      warnings: [`${place}: ${range} is a range; with this schema, bodies must be application/json`],
+    })
+  }
+  for (const other of ['application/json', 'application/vnd.box+json', 'application/*'])
+    t.match(problems({ '*/*': { schema: object }, [other]: {} }), [/^: \*\/\* is a range, so/], other)
 })
 
 t.test('a schema that is not checked gives a warning', async (t) => {

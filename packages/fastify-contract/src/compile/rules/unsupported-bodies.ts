@@ -1,7 +1,7 @@
 import type { FormField } from '../../serve/contract.ts'
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { describesBytes } from '../document/contents.ts'
+import { describesBytes, isJsonRange } from '../document/contents.ts'
 import {
   type FormProperty,
   formOf,
@@ -58,6 +58,10 @@ function checkRequestBody(document: Document, { content, pointer }: Located<Requ
   const at = join(pointer, 'content')
   if (Object.keys(content).length === 0) report.reject(at, 'has no media type; add one')
   for (const [mediaType, media] of Object.entries(content)) {
+    if (isJsonRange(document, mediaType, content)) {
+      report.warn(at, `${mediaType} is a range; with this schema, bodies must be application/json`)
+      continue
+    }
     const problem = requestProblem(document, mediaType, media)
     if (problem !== undefined) report.reject(at, `${mediaType} ${problem}`)
     else if (isForm(mediaType)) checkForm(document, mediaType, media, join(at, mediaType), report)

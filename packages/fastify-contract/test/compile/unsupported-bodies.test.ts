@@ -111,6 +111,8 @@ t.test('supported form schemas are accepted', async (t) => {
     [string, { style: 'form', explode: true }],
     [string, {}, { additionalProperties: false }],
     [string, {}, { additionalProperties: true }],
+    [string, {}, { additionalProperties: string }],
+    [string, {}, { additionalProperties: list(binary) }],
   ]
   for (const one of parts) t.same(multipart(...one), [], JSON.stringify(one))
   const fields: [object, object?, object?][] = [
@@ -138,11 +140,14 @@ t.test('unsupported forms are rejected with location and fix', async (t) => {
   t.same(multipart(string, { headers: { 'X-A': {} } }), [
     `${parts}/encoding/a/headers: headers of a part are not supported; remove them`,
   ])
-  for (const more of [{ additionalProperties: string }, { patternProperties: { a: string } }]) {
+  for (const more of [{ patternProperties: { a: string } }, { unevaluatedProperties: string }]) {
     t.same(multipart(string, {}, more), [
-      `${parts}/schema: parts with arbitrary names are not supported; name each as a property`,
+      `${parts}/schema: parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties`,
     ])
   }
+  t.same(multipart(string, {}, { additionalProperties: { type: ['object', 'string'] } }), [
+    `${parts}/schema: additionalProperties: may be JSON or plain text; set its contentType`,
+  ])
   const part: [object, object, string][] = [
     [string, { style: 'deepObject' }, 'style and explode are not supported in multipart/form-data; use contentType'],
     [

@@ -11,6 +11,7 @@ import {
   isForm,
   isStyled,
   mediaTypesOf,
+  openPart,
   partSchema,
 } from '../document/forms.ts'
 import { join } from '../document/json-pointer.ts'
@@ -124,6 +125,9 @@ function checkForm(document: Document, mediaType: string, media: MediaType, poin
   }
   for (const problem of isMultipart ? openProblems(document, media) : openFieldProblems(document, media))
     reject(join(pointer, 'schema'), problem)
+  const open = isMultipart ? openPart(document, media) : undefined
+  for (const problem of open === undefined ? [] : partProblems(document, open))
+    reject(join(pointer, 'schema'), `additionalProperties: ${problem}`)
   for (const [index, property] of properties.entries()) {
     const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
       const problem = fieldTypeProblem(type)
@@ -145,15 +149,19 @@ function checkForm(document: Document, mediaType: string, media: MediaType, poin
 
 const useJson = 'give it the contentType application/json in encoding'
 
-/** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
+/** Returns a problem unless the schema describes parts by name or as any others: a handler receives only these. */
 function openProblems(document: Document, media: MediaType): string[] {
   const parts = schemasDescribing(document, [media.schema])
-  const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
-    holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
+    ['patternProperties', 'unevaluatedProperties'].some((keyword) =>
+      schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0),
+    ),
   )
-  if (isOpen) return ['parts with arbitrary names are not supported; name each as a property']
-  if (formProperties(document, media).length > 0) return []
+  if (isOpen)
+    return [
+      'parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties',
+    ]
+  if (formProperties(document, media).length > 0 || openPart(document, media) !== undefined) return []
   return ['has no properties, so a handler would receive nothing; name each part as a property']
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { RequestOptions, Server } from 'node:http'
+import type { RequestOptions, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import {
@@ -306,9 +307,68 @@ t.test('responses that do not end do not delay probes', async (t) => {
   )
 })
 
+t.test('requests share the bytes of a page and the text of a scrape, until the file changes', async (t) => {
+  let scrapes = 0
+  const metrics = async () => {
+    scrapes++
+    await sleep(100)
+    return 'up 1\n'
+  }
+  const { server, ask, docs } = await startHere(t, { metrics })
+  const pageBytes = 2_000_000
+  writeFileSync(docs, docsPage.padEnd(pageBytes, ' '))
+  const bodies = new Set<unknown>()
+  server.on('request', (_request, response: ServerResponse) => {
+    const end = response.end.bind(response) as (body: unknown) => ServerResponse
+    response.end = ((body: unknown) => {
+      bodies.add(body)
+      return end(body)
+    }) as typeof response.end
+  })
+  for (const path of ['/docs', '/history.html', '/try.html', '/openapi.json']) {
+    bodies.clear()
+    await Promise.all([path, path].map((one) => ask(one)))
+    await ask(path)
+    await ask(path, { method: 'HEAD' })
+    t.equal(bodies.size, 1, path)
+    t.ok([...bodies][0] instanceof Buffer)
+  }
+  await Promise.all(Array.from({ length: 8 }, () => ask('/metrics')))
+  t.equal(scrapes, 1)
+  writeFileSync(docs, `${docsPage}new`)
+  t.equal((await ask('/docs')).body, `${linkedPage}new`)
+})
+
+t.test('nothing is sent on a connection that has closed meanwhile', async (t) => {
+  let respond: ((text: string) => void) | undefined
+  const metrics = () =>
+    new Promise<string>((resolve) => {
+      respond = resolve
+    })
+  const { server, port } = await startHere(t, { metrics })
+  let ended = 0
+  let closed = false
+  server.on('request', (_request, response: ServerResponse) => {
+    response.writeHead = () => {
+      ended++
+      return response
+    }
+    response.on('close', () => {
+      closed = true
+    })
+  })
+  const { socket } = await openSocket(t, port, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await until(() => respond !== undefined, 'the metrics are requested')
+  socket.destroy()
+  await until(() => closed, 'the server sees the close')
+  respond?.('up 1\n')
+  await sleep(10)
+  t.equal(ended, 0)
+})
+
 t.test('a listen error reaches the caller', async (t) => {
   const { port } = await startHere(t)
-  const second = createAdminServer({ contract } as AdminOptions)
+  const second = createAdminServer({ contract, docs: 'index.html' } as AdminOptions)
   second.listen(port, '127.0.0.1')
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })

@@ -80,6 +80,27 @@ forSourceAndBundle(t, (t, code) => {
     t.equal(await answer, 'cut off')
   })
 
+  t.test('at DRAIN_DEADLINE the store is closed, also during DRAIN_TIME', async (t) => {
+    for (const DRAIN_TIME of ['0', '3600000']) {
+      const STORE_URL = storeWith(t, `${heldCreates} close: async () => console.log('closed'),`, 'memory:', code)
+      const { stop, create, find } = await start(t, code, { STORE_URL, DRAIN_TIME, DRAIN_DEADLINE: '300' })
+      const answer = create().catch(() => 'cut off')
+      await find('stdout', /^taken/m)
+      const { stdout, ...end } = withKillAsExitCode(await stop())
+      t.hasStrict(end, { code: 1, signal: null })
+      t.match(stdout, /^closed$/m)
+      t.equal(await answer, 'cut off')
+    }
+  })
+
+  t.test('a timer of the application ends at DRAIN_DEADLINE, and the process exits with 0', async (t) => {
+    const STORE_URL = storeWith(t, 'close: async () => setInterval(() => {}, 1_000),', 'memory:', code)
+    const { stop, banner } = await start(t, code, { STORE_URL, DRAIN_DEADLINE: '900' })
+    const sent = performance.now()
+    t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
+    t.ok(performance.now() - sent >= 900)
+  })
+
   t.test('SIGINT from a terminal does not wait for DRAIN_TIME', async (t) => {
     const { stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
     t.hasStrict(await stop('SIGINT'), { code: 0, signal: null, stderr: banner })

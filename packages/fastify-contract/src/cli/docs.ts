@@ -52,9 +52,11 @@ async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
     const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
     const file = join(dirname(page), name)
-    if (found !== undefined && (method === 'GET' || method === 'HEAD'))
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await readFile(file))
-    else response.writeHead(404).end()
+    const isServed = found !== undefined && (method === 'GET' || method === 'HEAD')
+    // Another command may have removed the file.
+    const body = isServed ? await readFile(file).catch(() => undefined) : undefined
+    if (body === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
   })
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
   const url = await listen((address) => once(server.listen(address), 'listening'), server, address)

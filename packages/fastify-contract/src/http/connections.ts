@@ -1,5 +1,5 @@
 import {
-  type Server as HttpServer,
+  Server as HttpServer,
   type IncomingMessage,
   maxHeaderSize,
   type OutgoingHttpHeaders,
@@ -131,15 +131,27 @@ export function trackConnections(
     // CONNECT requests a tunnel (RFC 9110 section 9.3.6), which no path of a contract offers.
     rejectConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
   })
-  app.addHook('preClose', async () => {
+  app.addHook('preClose', (done) => {
     closesAfterResponse = () => true
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false
     }
-    await stopListening(app.server)
-    await endConnections(app.server, sockets, keepAliveGrace)
+    done()
   })
+  // Fastify fails when a preClose hook takes longer than pluginTimeout, 10 s by default, but it waits for the server.
+  app.server.close = (callback) => {
+    closeGracefully(app.server, sockets, keepAliveGrace).then(() => callback?.())
+    return app.server
+  }
+}
+
+/** Stops a server from listening, and resolves when all its connections are closed. */
+async function closeGracefully(server: HttpServer, sockets: ReadonlySet<Socket>, keepAliveGrace: number) {
+  await stopListening(server)
+  await endConnections(server, sockets, keepAliveGrace)
+  // Also ends the timer of Node.js that checks the request timeouts.
+  HttpServer.prototype.close.call(server)
 }
 
 /**

@@ -65,6 +65,12 @@ const smoothing = 0.2
  */
 const rejectOneIn = 4
 
+/**
+ * The largest measurement that counts, as a multiple of the limit. Times the smoothing factor, it is below 1: one pause
+ * of the process is no overload, such as a module that loads late, SIGSTOP, or the sleep of a laptop.
+ */
+const largestDelay = 4
+
 /** Why a request is rejected under overload. */
 export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 
@@ -72,7 +78,7 @@ export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 type Running = {
   /** Its index in the list of running handlers. */
   index: number
-  /** The timestamp of the latest measurement at its start. */
+  /** The `time` of the latest measurement at its start. */
   began: number
   /** Its callback; undefined after its timeout. */
   done: ((error: unknown, response?: never) => void) | undefined
@@ -92,14 +98,23 @@ export function createLoadShedder(
   // monitorEventLoopDelay of Node.js does not fit: after each reset it measures nothing until its second sample.
   let delay = 0
   let requestsWhileLate = 0
+  /** Whether a request has arrived, or a handler has run, since the latest measurement. */
+  let isUsed = false
   const running: Running[] = []
+  /** Milliseconds in which handlers could run: a pause of the process counts as half of the handler timeout at most. */
+  let time = 0
   let measuredAt = performance.now()
   const timer = setInterval(() => {
     const now = performance.now()
-    delay += smoothing * (now - measuredAt - interval - delay)
+    const passed = now - measuredAt
     measuredAt = now
+    // Without requests, what delays the event loop is no load: at start, the process loads its modules.
+    const counted = isUsed ? Math.min(passed - interval, largestDelay * eventLoopDelay) : 0
+    delay += smoothing * (counted - delay)
+    isUsed = running.length > 0
+    time += Math.min(passed, interval + handlerTime / 2)
     // One timer for all handlers: one for each would cost more than many handlers do.
-    for (const handler of running) if (now - handler.began >= handlerTime) expire(handler)
+    for (const handler of running) if (time - handler.began >= handlerTime) expire(handler)
   }, interval).unref()
 
   const shedReason = (): ShedReason | undefined => {
@@ -110,6 +125,7 @@ export function createLoadShedder(
   return {
     /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
     shedLoad(): ContractError | undefined {
+      isUsed = true
       const reason = shedReason()
       if (reason === undefined) return undefined
       shed(reason)
@@ -117,7 +133,7 @@ export function createLoadShedder(
     },
     /** Calls `done` once: with the handler's response, with its error, or with a 503 if it times out. */
     runWithTimeout<Response>(response: Promise<Response>, done: (error: unknown, response?: Response) => void): void {
-      const handler: Running = { index: running.length, began: measuredAt, done }
+      const handler: Running = { index: running.length, began: time, done }
       running.push(handler)
       const end: typeof done = (error, value) => {
         // The latest handler takes the index of the ended one: removal from the middle would move all later ones.

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -27,6 +27,8 @@ export function createAdminServer(options: AdminOptions): Server {
   const respond = createResponder(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
   const server = createServer(limits, async (request, response) => {
     const { status = 200, headers, body } = await respond(request).catch(errorResponse)
+    // `limitConnections` may have closed the connection meanwhile.
+    if (response.destroyed) return
     response.writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',
       'content-length': Buffer.byteLength(body),
@@ -148,7 +150,7 @@ const pathList = `/livez         whether the process is alive
  * What the documentation page needs to show the forms of try.html: a link, from which its script adds one to each
  * operation, and the permission to frame them. Published docs have neither, since there is no service beside them.
  */
-const formsAdded: [from: string, to: string][] = [
+const formsAdded: Edit[] = [
   ['<!-- try.html -->', '<a href="try.html">Try an operation</a>'],
   ["frame-src 'none'", "frame-src 'self'"],
 ]
@@ -181,6 +183,13 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
     onReady(reason === undefined)
     return reason
   }
+  const readDocs = pageReader(docs)
+  const readHistory = pageReader(join(dirname(docs), 'history.html'))
+  const readTry = pageReader(join(dirname(docs), 'try.html'), 'fastify-contract dev')
+  const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded : [])
+  const openApi = { headers: { 'content-type': 'application/json' }, body: Buffer.from(contract.documentText) }
+  /** The scrape in progress, which concurrent requests share. */
+  let scrape: Promise<string> | undefined
   return new Map<string, Page>([
     ['/', () => ({ body: `${title} ${version}\n\n${pathList}` })],
     ['/livez', () => ({ body: 'alive\n' })],
@@ -196,15 +205,18 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
       async () => {
         // The readiness metric is measured at the scrape, so that it does not depend on probes.
         checkReadiness()
-        return { headers: { 'content-type': prometheus }, body: await metrics() }
+        scrape ??= metrics().finally(() => {
+          scrape = undefined
+        })
+        return { headers: { 'content-type': prometheus }, body: await scrape }
       },
     ],
-    ['/docs', (isLocal) => docsPage(docs, isLocal)],
+    ['/docs', docsPage],
     // The documentation page and its history link to each other under their file names.
-    ['/index.html', (isLocal) => docsPage(docs, isLocal)],
-    ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
-    ['/try.html', (isLocal) => (isLocal ? tryPage(join(dirname(docs), 'try.html'), serviceUrl()) : localOnlyResponse)],
-    ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
+    ['/index.html', docsPage],
+    ['/history.html', () => readHistory([])],
+    ['/try.html', (isLocal) => (isLocal ? tryPage(readTry, serviceUrl()) : localOnlyResponse)],
+    ['/openapi.json', () => openApi],
   ])
 }
 
@@ -213,22 +225,15 @@ const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
 /** The directive that works only in a header. The rest of the policy is in the page, with the hash of its script. */
 const policyOf = (ancestors: "'none'" | "'self'") => ({ 'content-security-policy': `frame-ancestors ${ancestors}` })
 
-async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> {
-  const page = await htmlPage(path)
-  const added = isLocal ? formsAdded : []
-  return { ...page, body: added.reduce((body, [from, to]) => body.replace(from, to), String(page.body)) }
-}
-
 /**
  * Matches the placeholder for the URL of the service in try.html: in its Content-Security-Policy, and for its script.
  */
 const urlMarker = /(?<=connect-src |data-service=")SERVICE_URL/g
 
-async function tryPage(path: string, serviceUrl: string | undefined): Promise<AdminResponse> {
+async function tryPage(read: ReadPage, serviceUrl: string | undefined): Promise<AdminResponse> {
   if (serviceUrl === undefined) return { status: 503, body: 'the service is not listening yet; try again later\n' }
-  const page = await htmlPage(path, 'fastify-contract dev')
-  const headers = { ...page.headers, ...policyOf("'self'") }
-  return { ...page, headers, body: String(page.body).replace(urlMarker, browserUrl(serviceUrl)) }
+  const page = await read([[urlMarker, browserUrl(serviceUrl)]])
+  return { ...page, headers: { ...page.headers, ...policyOf("'self'") } }
 }
 
 /**
@@ -238,8 +243,27 @@ async function tryPage(path: string, serviceUrl: string | undefined): Promise<Ad
 export const browserUrl = (url: string): string =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace(/\/\/\[::1?\]:/, '//localhost:')
 
-async function htmlPage(path: string, command = 'fastify-contract docs'): Promise<AdminResponse> {
-  const body = await readFile(path).catch(() => undefined)
-  if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
-  return { headers: { 'content-type': 'text/html; charset=utf-8', ...policyOf("'none'") }, body }
+type Edit = [from: string | RegExp, to: string]
+
+/** Resolves with a page in which each pattern is replaced by its text. */
+type ReadPage = (edits: Edit[]) => Promise<AdminResponse>
+
+/**
+ * Returns a function that reads a page of HTML. Concurrent and later requests share its bytes, until the file or the
+ * edits change: with bytes of its own, each request for a page of megabytes would delay the probes.
+ */
+function pageReader(path: string, command = 'fastify-contract docs'): ReadPage {
+  let kept: { state: string; body: Promise<Buffer | undefined> } | undefined
+  const read = async (edits: Edit[]) => {
+    const bytes = await readFile(path)
+    return edits.length === 0 ? bytes : Buffer.from(edits.reduce((text, edit) => text.replace(...edit), String(bytes)))
+  }
+  return async (edits) => {
+    const file = await stat(path).catch(() => undefined)
+    const state = [file?.ino, file?.size, file?.mtimeMs, file?.ctimeMs, ...edits.flat()].join(' ')
+    if (kept?.state !== state) kept = { state, body: read(edits).catch(() => undefined) }
+    const body = await kept.body
+    if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
+    return { headers: { 'content-type': 'text/html; charset=utf-8', ...policyOf("'none'") }, body }
+  }
 }

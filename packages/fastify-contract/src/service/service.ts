@@ -221,7 +221,7 @@ async function openInstance<Name extends string>(
     // In-flight requests get a moment to finish; a slow client must not delay the restart.
     setTimeout(onFailure, grace, error)
     unready = error.message
-    void app.close()
+    app.close().catch(onFailure)
   })
   return {
     description: resources.description,
@@ -244,19 +244,23 @@ async function openInstance<Name extends string>(
       if (time > 0) log.info({ drain_time_ms: time }, 'draining')
     },
     /**
-     * Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed.
+     * Stops accepting connections, and closes the resources and the log when the requests in flight have finished and
+     * all connections are closed. Rejects with the error of a hook of the application or of the resources.
      */
     async close() {
-      await app.close()
-      await resources.close()
+      // A hook that fails must not keep the resources open.
+      await app.close().finally(resources.close)
       await new Promise((resolve) => log.flush(resolve))
     },
+    /** Closes all connections at once, also those with requests in flight. */
+    cutOff: () => app.server.closeAllConnections(),
   }
 }
 
 /**
  * Makes the service unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests
- * in flight. After SIGINT, which a terminal sends, it skips the wait.
+ * in flight. After SIGINT, which a terminal sends, it skips the wait. At DRAIN_DEADLINE, requests in flight are cut off
+ * and `fail` is called. If only handles of the application are left then, such as a timer, the process exits with 0.
  */
 async function shutDown(
   instance: Instance,
@@ -266,13 +270,23 @@ async function shutDown(
 ): Promise<void> {
   const wait = signal === 'SIGTERM' ? time : 0
   instance.drain(wait)
-  setTimeout(
-    fail,
-    deadline,
-    new Error(`shutdown timed out after DRAIN_DEADLINE (${deadline} ms) with requests in flight`),
-  ).unref()
+  let closing: Promise<void> | undefined
+  let isClosed = false
+  const close = () => {
+    closing ??= instance.close()
+    return closing
+  }
+  const end = async () => {
+    if (isClosed) process.exit()
+    instance.cutOff()
+    // The resources get a moment to close.
+    await Promise.race([Promise.allSettled([close()]), sleep(grace)])
+    fail(new Error(`shutdown timed out after DRAIN_DEADLINE (${deadline} ms) with requests in flight`))
+  }
+  setTimeout(end, deadline).unref()
   await sleep(wait)
-  await instance.close()
+  await close()
+  isClosed = true
 }
 
 export type ListenAddress = { host: string; port: number }

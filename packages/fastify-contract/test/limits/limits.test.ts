@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { clientAddress } from '../../src/http/request-context.ts'
 import { createLoadShedder, defaultLimits, networkOf, rateLimit } from '../../src/limits/limits.ts'
@@ -38,6 +39,50 @@ t.test('handlers that end in any order leave the number of running handlers exac
     }
     t.equal(shedLoad(), undefined, `${order}: at the end`)
   }
+})
+
+/** Blocks the event loop without using CPU. */
+const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
+t.test('a delay of the event loop counts only under requests, and one pause never rejects a request', async (t) => {
+  const measured = () => sleep(30)
+  const { shedLoad, close } = createLoadShedder({ ...defaultLimits, eventLoopDelay: 20 }, () => {})
+  t.teardown(close)
+  for (let pause = 0; pause < 4; pause++) {
+    block(300)
+    await measured()
+  }
+  t.equal(shedLoad(), undefined, 'after the start of the process')
+  // Other programs on the machine may add pauses of their own.
+  const rejections: unknown[] = []
+  for (let pause = 0; pause < 8; pause++) {
+    block(100)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    rejections.push(shedLoad())
+  }
+  t.ok(
+    rejections.some((error) => error !== undefined),
+    'late in each turn',
+  )
+
+  const fresh = createLoadShedder({ ...defaultLimits, eventLoopDelay: 400 }, () => {})
+  t.teardown(fresh.close)
+  t.equal(fresh.shedLoad(), undefined)
+  block(4_000)
+  await measured()
+  t.equal(fresh.shedLoad(), undefined, 'after one long pause')
+})
+
+t.test('a handler that begins right before or after a pause of the process does not time out', async (t) => {
+  const shedder = createLoadShedder({ ...defaultLimits, handlerTime: 500 }, () => {})
+  t.teardown(shedder.close)
+  const ends: unknown[] = []
+  const run = () => shedder.runWithTimeout(sleep(10), (error) => ends.push(error))
+  run()
+  block(900)
+  run()
+  await sleep(60)
+  t.same(ends, [undefined, undefined])
 })
 
 t.test('the limit per minute holds for bursts and for spread events', async (t) => {

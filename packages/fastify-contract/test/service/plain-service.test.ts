@@ -1,5 +1,5 @@
 import t from 'tap'
-import { run } from '../../../../test/support/child-process.ts'
+import { run, withKillAsExitCode } from '../../../../test/support/child-process.ts'
 
 const module = 'packages/fastify-contract/test/service/plain-service.ts'
 const documentOf = (security: object[]) =>
@@ -53,4 +53,15 @@ t.test('a service whose operations need no credentials needs no tokens', async (
   const silent = run(t, module, { DOCUMENT: documentOf([]), CURL: 'no' })
   await silent.find('stderr', /admin server on \S+\n/)
   t.notMatch((await silent.stop()).stderr, /curl/)
+})
+
+t.test('a failing hook of the application does not keep the resources open, and is reported', async (t) => {
+  for (const HOOK of ['preClose', 'onClose']) {
+    const service = run(t, module, { DOCUMENT: documentOf([{}]), CURL: 'no', HOOK })
+    await service.find('stderr', /admin server on \S+\n/)
+    const { code, stdout, stderr } = withKillAsExitCode(await service.stop())
+    t.equal(code, 1, HOOK)
+    t.match(stdout, /^closed$/m)
+    t.match(stderr, `plain: ${HOOK} failed`)
+  }
 })

@@ -15,13 +15,24 @@ await runService({
   contract: async () => ({ documentText, routes }),
   open: async () => ({
     ...(process.env.CURL !== 'no' && { exampleRequest: exampleCurl }),
-    createServer: (contract, verifyToken, settings) =>
-      createServer<object>({
+    createServer: (contract, verifyToken, settings) => {
+      const app = createServer<object>({
         ...settings,
         contract,
         handlers: Object.fromEntries(ids.map((id) => [id, handler])) as object,
         verifiers: { token: bearer(verifyToken) },
         errorBody: ({ error, message }) => ({ contentType: 'application/json', body: { error, message } }),
-      }),
+      })
+      const { HOOK = '' } = process.env
+      if (HOOK !== '') {
+        app.addHook(HOOK as 'onClose', async () => {
+          throw new Error(`${HOOK} failed`)
+        })
+      }
+      return app
+    },
+    async close() {
+      process.stdout.write('closed\n')
+    },
   }),
 })

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
+import { addEvaluatedKeywords } from './evaluated-keywords.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -217,6 +218,7 @@ export function newAjv(
   })
   addFormats.default(ajv)
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
+  addEvaluatedKeywords(ajv)
   addExactKeywords(ajv, exactFunctions(found))
   addRecursiveSchemas(ajv, found)
   ajv.addKeyword(withoutErrors)

@@ -132,7 +132,7 @@ t.test('an integer of a response without int64 is exact, or rejects the call', a
   const { client } = await serve(t, { status: 500, body })
   const { error } = await client.GET('/trees/{id}', { params: { path } })
   t.strictSame(error as unknown, {
-    a: [12345678901234567890n, 12345678901234567000, 1.5, 0.1234567890123456789],
+    a: [12345678901234567890n, 12345678901234567000, 1.5, 0.12345678901234568],
     text: '1234567890123456',
   })
   for (const [text, place] of [

@@ -261,6 +261,68 @@ t.test('items that match contains count as evaluated', async (t) => {
   const validate = validating({ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } })
   t.same(validate('["a",1]'), ['a', 1])
   t.match(validate('[1]'), /must contain at least 1 valid item/)
+  t.match(validate('["a",true]'), /must match a schema in anyOf/)
+  const even = { contains: { multipleOf: 2 }, minContains: 0 }
+  const closed = validating(
+    { allOf: [even, { $ref: '#/components/schemas/Three' }], unevaluatedItems: false },
+    {
+      Three: { contains: { multipleOf: 3 } },
+    },
+  )
+  t.same(closed('[2,3,4,9]'), [2, 3, 4, 9])
+  t.match(closed('[2,3,5]'), /body\/2 must/)
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const schema = { [keyword]: [{ contains: { const: 1 } }], unevaluatedItems: false }
+    t.throws(
+      () => validating(schema),
+      /cannot tell which items match a contains in anyOf, .* move the contains beside it/,
+    )
+  }
+})
+
+t.test('members that a valid branch evaluates, and no others, are evaluated', async (t) => {
+  const has = (name: string, value: unknown = 1) => ({ properties: { [name]: { const: value } }, required: [name] })
+  const closed = { unevaluatedProperties: false }
+  const items = { prefixItems: [{ const: 1 }] }
+  const branch = (then: Schema) => JSON.parse(JSON.stringify({ then })) as { then: Schema }
+  const cases: [Schema, accepted: string[], rejected: string[]][] = [
+    [{ if: has('a'), ...closed }, ['{"a":1}', '{}'], ['{"a":2}', '{"a":1,"b":1}']],
+    [{ if: has('a'), ...branch({}), ...closed }, ['{"a":1}'], ['{"a":2}']],
+    [
+      { if: has('a'), ...branch(true), else: has('b'), ...closed },
+      ['{"a":1}', '{"b":1}'],
+      ['{"a":2,"b":1}', '{"a":2}'],
+    ],
+    [{ if: has('a'), ...branch(has('b')), ...closed }, ['{"a":1,"b":1}', '{}'], ['{"a":1}', '{"a":2}', '{"b":1}']],
+    [{ if: { properties: { a: { const: 1 } } }, else: has('b'), ...closed }, ['{"a":1}'], ['{"a":2,"b":1}']],
+    [{ allOf: [{ if: has('a') }, has('c')], ...closed }, ['{"a":1,"c":1}'], ['{"a":2,"c":1}']],
+    [
+      { anyOf: [{ if: has('a'), ...branch({}) }, has('c')], ...closed },
+      ['{"a":1}', '{"a":1,"c":1}'],
+      ['{"a":2,"c":1}'],
+    ],
+    [{ dependentSchemas: { a: { if: has('b') } }, properties: { a: true }, ...closed }, ['{"a":1,"b":1}'], ['{"b":1}']],
+    [{ allOf: [{ properties: { a: true } }], anyOf: [has('b'), true], ...closed }, ['{"a":1}'], ['{"a":1,"c":1}']],
+    [{ items: { anyOf: [has('a'), has('b')], ...closed } }, ['[{"a":1},{"b":1}]'], ['[{"a":1},{"b":1,"a":2}]']],
+    [{ if: items, unevaluatedItems: false }, ['[1]', '[]'], ['[2]', '[1,1]']],
+    [
+      { anyOf: [{ items: { const: 1 } }, true], unevaluatedItems: { const: 2 } },
+      ['[1,1]', '[2,2]'],
+      ['[1,3]', '[1,2]'],
+    ],
+    [{ anyOf: [items, { items: { const: 1 } }], unevaluatedItems: false }, ['[1]', '[1,1]'], ['[1,2]']],
+    [{ unevaluatedItems: true }, ['[1]'], []],
+    [
+      { anyOf: [{ additionalProperties: { const: 1 } }, true], patternProperties: { '^a': true }, ...closed },
+      ['{"a":1,"b":1}', '{"a":2}'],
+      ['{"a":2,"b":1}'],
+    ],
+  ]
+  for (const [schema, accepted, rejected] of cases) {
+    const validate = validating(schema)
+    for (const text of accepted) t.same(validate(text), JSON.parse(text), `${JSON.stringify(schema)} accepts ${text}`)
+    for (const text of rejected) t.match(validate(text), /^body/, `${JSON.stringify(schema)} rejects ${text}`)
+  }
 })
 
 t.test('a body is not coerced, keeps undescribed properties and gets no defaults', async (t) => {

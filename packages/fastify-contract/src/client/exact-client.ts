@@ -1,4 +1,5 @@
-import { exactInteger, exactNumberOf } from '../json/json-document.ts'
+import { isRoundedInteger } from '../json/decimal.ts'
+import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
 import {
   type CallParameters,
@@ -104,19 +105,38 @@ export type Int64Responses = {
   responses: Record<string, Record<string, number | null>>
 }
 
+/** Matches each text with a number of 16 digits or a large exponent: a double holds 15 digits. */
+const mayBeRounded = /[\d.]{16}|\d[eE]\+?\d{3}/
+
+/** Replaces the integers that were rounded. Returns the JSON pointer to one that cannot be. */
+function keepIntegers(document: JsonDocument): string | undefined {
+  for (const [holder, members] of document.exactNumbers ?? []) {
+    for (const [key, exact] of members) {
+      const isRounded = typeof exact === 'string' && isRoundedInteger(exact)
+      const integer = isRounded ? exactInteger(exact) : undefined
+      if (integer !== undefined) (holder as Record<string | number, unknown>)[key] = integer
+    }
+  }
+  return roundedInteger(document)
+}
+
 /**
  * Parses the JSON text of a response and converts every int64 to a bigint. An exact status precedes its range, and a
- * range precedes `default`. Nothing is validated: a value that is not an integer stays unchanged. Throws when a text
- * with an int64 is not I-JSON (RFC 7493).
+ * range precedes `default`. Any other integer of at most 20 digits is a bigint only if a double would round it. Nothing
+ * is validated: a value that is not an integer stays unchanged. Throws when a text with an int64 or such an integer is
+ * not I-JSON (RFC 7493), and for an integer of more digits.
  */
 function parseResponse(text: string, { nodes, responses }: Int64Responses, operation: string, status: number): unknown {
   if (text === '') return undefined
   const byStatus = responses[operation] ?? {}
   const key = [String(status), `${Math.trunc(status / 100)}XX`, 'default'].find((key) => Object.hasOwn(byStatus, key))
   const root = nodes[byStatus[key as string] ?? -1]
-  if (root === undefined) return JSON.parse(text)
+  if (root === undefined && !mayBeRounded.test(text)) return JSON.parse(text)
   const document = parseJson(text)
-  convert(document, 'value', root)
+  if (root !== undefined) convert(document, 'value', root)
+  const rounded = keepIntegers(document)
+  if (rounded !== undefined)
+    throw new RangeError(`the response has a number that cannot be exact, at ${rounded || '/'}`)
   return document.value
 
   function convert(holder: object, key: string | number, { int64, members = {}, others }: ResponseSchemaNode): void {

@@ -1,3 +1,5 @@
+import { integerOf, isRoundedInteger } from './decimal.ts'
+
 /** A parsed JSON document. Its root is the member `value`, so that the root has a holder and a key like any value. */
 export type JsonDocument = {
   value: unknown
@@ -24,6 +26,36 @@ export function setExactNumber(document: JsonDocument, holder: object, key: stri
   if (members === undefined) document.exactNumbers.set(holder, new Map([[key, exact]]))
   else members.set(key, exact)
 }
+
+/**
+ * Returns the JSON pointer to a number of a document that is an integer and was rounded; undefined if there is none.
+ * An integer that became a bigint is exact. Numbers of a reply were never texts, so they are not looked at.
+ */
+export function roundedInteger(document: JsonDocument): string | undefined {
+  const isRounded = (holder: object, key: string | number, exact: ExactNumber) =>
+    typeof (holder as Holder)[key] === 'number' && typeof exact === 'string' && isRoundedInteger(exact)
+  const rounded = new Map<object, string | number>()
+  for (const [holder, members] of document.exactNumbers ?? []) {
+    for (const [key, exact] of members) if (isRounded(holder, key, exact)) rounded.set(holder, key)
+  }
+  return rounded.size === 0 ? undefined : pointerTo(rounded, document, ['value'])?.slice('/value'.length)
+}
+
+/** Returns the pointer to the first of these members that is in a value. A holder that was deleted is in none. */
+function pointerTo(rounded: Map<object, string | number>, holder: object, keys: Iterable<string>): string | undefined {
+  const key = rounded.get(holder)
+  if (key !== undefined) return `/${escapeKey(key)}`
+  for (const name of keys) {
+    const value = (holder as Holder)[name]
+    if (typeof value !== 'object' || value === null) continue
+    const below = pointerTo(rounded, value, Object.keys(value))
+    if (below !== undefined) return `/${escapeKey(name)}${below}`
+  }
+  return undefined
+}
+
+/** Escapes a key for a JSON pointer (RFC 6901 section 3). */
+const escapeKey = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
  * Copies the exact numbers of a document when a part of it moves to another one. `root` is the document itself, or an
@@ -146,34 +178,19 @@ function idOf(document: JsonDocument, value: object, ids: Ids): number {
   return id
 }
 
-const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-
-/**
- * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 20 digits, as many
- * as a uint64 has, else undefined. A large exponent is never expanded.
- */
-export function exactInteger(text: ExactNumber): bigint | undefined {
-  if (typeof text === 'bigint') return text
-  const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
-  if (sign === undefined) return undefined
-  const digits = whole + fraction
-  let [start, end] = [0, digits.length]
-  while (start < end && digits[start] === '0') start++
-  while (end > start && digits[end - 1] === '0') end--
-  if (start === end) return 0n
-  const zeros = Number(exponent) - fraction.length + (digits.length - end)
-  if (zeros < 0 || end - start + zeros > 20) return undefined
-  return BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros))
-}
+/** Returns the value of an exact number if it is an integer; see `integerOf`. */
+export const exactInteger = (exact: ExactNumber): bigint | undefined =>
+  typeof exact === 'bigint' ? exact : integerOf(exact)
 
 /**
  * Returns whether the value of a JSON number may differ from its double. Returns false if the double is not an integer:
  * the number is then no integer either, and only integers must be exact. Different numbers of at most 15 digits have
- * different doubles (IEEE 754 binary64), except those so small that their double is 0.
+ * different doubles (IEEE 754 binary64), except those so small that their double is 0, or so large that it is infinite.
  */
 export function mayBeInexact(text: string): boolean {
   const double = Number(text)
   if (double === 0) return /^[-0.]*[1-9]/.test(text)
+  if (!Number.isFinite(double)) return true
   return Number.isInteger(double) && (text.length > 15 || Math.abs(double) > Number.MAX_SAFE_INTEGER)
 }
 

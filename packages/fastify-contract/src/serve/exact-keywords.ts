@@ -1,4 +1,5 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
+import { multipleTest } from '../json/decimal.ts'
 import { duplicateItems, exactInteger, exactNumberOf, type JsonDocument } from '../json/json-document.ts'
 import { lazyMatcher } from './linear-pattern.ts'
 import type { Schema } from './schema-keywords.ts'
@@ -251,13 +252,10 @@ function integerAt(document: JsonDocument, holder: object, key: string | number,
   return Number.isInteger(value) ? value : undefined
 }
 
-const multipleCheck =
-  (divisor: number): Check =>
-  (value, document, holder, key) => {
-    const exact = exactNumberOf(document, holder, key)
-    const integer = exact === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(exact)
-    return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
-  }
+function multipleCheck(divisor: number): Check {
+  const isMultiple = multipleTest(divisor)
+  return (value, document, holder, key) => isMultiple(integerAt(document, holder, key, value) ?? value)
+}
 
 export type ExactFunctions = ReturnType<typeof exactFunctions>
 

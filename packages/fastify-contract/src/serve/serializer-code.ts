@@ -1,4 +1,5 @@
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
+import { multipleTest } from '../json/decimal.ts'
 import {
   exactKeyword,
   exactRange,
@@ -8,6 +9,7 @@ import {
   isIntegerFormat,
   linearKeyword,
 } from './exact-keywords.ts'
+import { all, arrayChecks, conditionsOf, constantConditions, numberChecks, stringChecks } from './keyword-conditions.ts'
 import { lazyMatcher } from './linear-pattern.ts'
 import { allowsType, allTypes, type Schema } from './schema-keywords.ts'
 import {
@@ -36,6 +38,7 @@ export const serializerFunctions = {
   ucs2length: ucs2length.default,
   hasFormat,
   linearPattern: lazyMatcher,
+  multipleTest,
   whole: (value: unknown, before = '') => before + json(value),
   unproven: () => undefined,
 }
@@ -69,34 +72,6 @@ for (const keyword of ['enum', 'const']) provableKeywords.delete(exactKeyword(ke
 /** The names that every object inherits. */
 const inheritedNames = Object.getOwnPropertyNames(Object.prototype)
 
-/** Returns code that checks a value under a keyword, whose own value is `limit`; `expression` is the code of a number. */
-type Check = (limit: unknown, expression: string) => string
-
-const numberChecks: Record<string, Check> = {
-  minimum: (limit, number) => `${number} >= ${limit}`,
-  maximum: (limit, number) => `${number} <= ${limit}`,
-  exclusiveMinimum: (limit, number) => `${number} > ${limit}`,
-  exclusiveMaximum: (limit, number) => `${number} < ${limit}`,
-  multipleOf: (divisor, number) => `Number.isInteger(${number} / ${divisor})`,
-}
-for (const [keyword, check] of Object.entries(numberChecks)) {
-  numberChecks[exactKeyword(keyword)] = (limit) => check(`${limit}n`, 'value')
-}
-numberChecks[exactKeyword('multipleOf')] = (divisor) =>
-  `Number.isInteger(Number(value)) && BigInt(value) % ${divisor}n === 0n`
-
-const stringChecks: Record<string, Check> = {
-  // A text has at least half as many characters as UTF-16 code units.
-  minLength: (limit) => `(value.length >= ${2 * Number(limit)} || ucs2length(value) >= ${limit})`,
-  maxLength: (limit) => `(value.length <= ${limit} || ucs2length(value) <= ${limit})`,
-  format: (name) => `hasFormat(${JSON.stringify(name)}, value)`,
-}
-
-const arrayChecks: Record<string, Check> = {
-  minItems: (limit) => `value.length >= ${limit}`,
-  maxItems: (limit) => `value.length <= ${limit}`,
-}
-
 /**
  * Returns a generator of serializers that check a value and write it in one pass, in a third of the time that a
  * validation and a serialization take. They write the text that `createSerializer` writes. They leave to the validator
@@ -110,7 +85,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
   /** The serializers that call each one. */
   const callers = new Map<string, Set<string>>()
   let caller = ''
-  /** The names of the functions that test patterns, by their code. */
+  /** The names of the functions that test patterns and multiples, by their code. */
   const testNames = new Map<string, string>()
   return {
     nameOf: (schema) => nameOf([schema], true),
@@ -187,12 +162,21 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
     return all(['typeof value === "string"', ...constantConditions(described), ...stringConditions(described)])
   }
 
+  /** Returns the name of the function that this code returns; it is made once. */
+  function testOf(code: string): string {
+    const name = testNames.get(code) ?? `test${testNames.size}`
+    testNames.set(code, name)
+    return name
+  }
+
+  function numberConditions(described: ObjectSchema[]): string[] {
+    const ofSteps = described.flatMap(({ multipleOf: step }) =>
+      step === undefined ? [] : [`${testOf(`multipleTest(${step})`)}(value)`],
+    )
+    return [...conditionsOf(described, numberChecks), ...ofSteps]
+  }
+
   function stringConditions(described: ObjectSchema[]): string[] {
-    const testOf = (code: string) => {
-      const name = testNames.get(code) ?? `test${testNames.size}`
-      testNames.set(code, name)
-      return name
-    }
     const ofPatterns = described.flatMap(({ pattern, [linearKeyword]: linear }) => [
       ...(pattern === undefined ? [] : [`${testOf(`compilePattern(${JSON.stringify(pattern)})`)}.test(value)`]),
       ...(linear === undefined ? [] : [`${testOf(`linearPattern(${JSON.stringify(linear)})`)}(value)`]),
@@ -243,7 +227,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
         return allowsType([schema], 'number') ? [] : [exactRange]
       })
       if (ranges.length === 0) {
-        const isValid = all(['Number.isFinite(value)', ...conditionsOf(described, numberChecks)])
+        const isValid = all(['Number.isFinite(value)', ...numberConditions(described)])
         return [`if (typeof value === "number") return ${isValid} ? text + value : undefined`]
       }
       const within = (literal: (bound: bigint) => string) =>
@@ -253,7 +237,7 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
       const isLarge = [...within((bound) => `${bound}n`), ...conditionsOf(described, numberChecks, 'Number(value)')]
       return [
         'if (typeof value === "bigint" && value >= -9007199254740991n && value <= 9007199254740991n) value = Number(value)',
-        `if (typeof value === "number") return ${all([...isSafe, ...conditionsOf(described, numberChecks)])} ? text + value : undefined`,
+        `if (typeof value === "number") return ${all([...isSafe, ...numberConditions(described)])} ? text + value : undefined`,
         ...(canBeLarge ? [`if (typeof value === "bigint") return ${all(isLarge)} ? text + value : undefined`] : []),
       ]
     }
@@ -354,23 +338,6 @@ export function serializerGenerator(shared: Record<string, Schema>): SerializerG
 type Before = [code: string, literal: string]
 
 const endOfObject = 'return text + (separator === "{" ? "{}" : "}")'
-
-const all = (conditions: string[]): string => (conditions.length === 0 ? 'true' : conditions.join(' && '))
-
-/** Returns the conditions under which a value satisfies each keyword of `checks` in each schema. */
-const conditionsOf = (described: ObjectSchema[], checks: Record<string, Check>, number = 'value'): string[] =>
-  described.flatMap((schema) =>
-    Object.entries(checks).flatMap(([keyword, check]) => (keyword in schema ? [check(schema[keyword], number)] : [])),
-  )
-
-/** Returns the conditions under which a value is one of those that `enum` and `const` of each schema list. */
-const constantConditions = (described: ObjectSchema[]): string[] =>
-  described
-    .flatMap((schema) => [
-      ...(schema.enum === undefined ? [] : [schema.enum as unknown[]]),
-      ...(schema.const === undefined ? [] : [[schema.const]]),
-    ])
-    .map((values) => `(${['false', ...values.map((one) => `value === ${JSON.stringify(one)}`)].join(' || ')})`)
 
 /** Returns whether a serializer can prove values valid under schemas that all apply to them. */
 function isProvable({ hasFalse, properties, schemas }: MergedKeywords): boolean {

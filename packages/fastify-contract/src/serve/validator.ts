@@ -2,7 +2,8 @@ import { _, type Ajv, type ErrorObject, type KeywordCxt, type ValidateFunction }
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
-import { type JsonDocument, withDoubles } from '../json/json-document.ts'
+import { type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
+import { addEvaluatedKeywords } from './evaluated-keywords.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -26,7 +27,8 @@ const maxLengthForAll = 16_384
 export type Validator = {
   /**
    * Returns a function that validates one part of a request, which messages call `part`. For a valid value the function
-   * returns the value for the handler, with int64 integers as bigint and without ignored properties.
+   * returns the value for the handler, with int64 integers as bigint and without ignored properties. No other integer is
+   * rounded: if a double cannot hold it, the value is refused.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
   /** Returns a function that tells whether a document is valid, and converts a valid value as `request` does. */
@@ -41,6 +43,8 @@ export type Validator = {
   /** Returns a function that serializes the body of a response. It throws if the body is invalid. */
   serializer(schema: Schema): Serialize
 }
+
+const roundingMessage = `must be a number that a double holds without rounding, such as an integer up to ${Number.MAX_SAFE_INTEGER}`
 
 /** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */
 export type Validate = {
@@ -107,11 +111,18 @@ export function createValidator(
   }
 
   const validator: Validator = {
-    converter: (schema) => check(schema, convertLocations),
+    converter(schema) {
+      const isValid = check(schema, convertLocations)
+      return (document) => isValid(document) && roundedInteger(document) === undefined
+    },
     request(schema, part) {
-      const isValid = validator.converter(schema)
+      const isValid = check(schema, convertLocations)
       return (document) => {
-        if (isValid(document)) return { value: document.value }
+        if (isValid(document)) {
+          const rounded = document.exactNumbers && roundedInteger(document)
+          if (rounded === undefined) return { value: document.value }
+          return { error: new ContractError('invalid', `${shorten(part + rounded)} ${roundingMessage}`) }
+        }
         const describesAll = document.length <= maxLengthForAll
         return { error: new ContractError('invalid', describeErrors(part, schema, document, describesAll)) }
       }
@@ -207,6 +218,7 @@ export function newAjv(
   })
   addFormats.default(ajv)
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
+  addEvaluatedKeywords(ajv)
   addExactKeywords(ajv, exactFunctions(found))
   addRecursiveSchemas(ajv, found)
   ajv.addKeyword(withoutErrors)

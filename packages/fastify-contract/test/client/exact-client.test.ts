@@ -81,7 +81,7 @@ async function serve(t: Test, { status = 200, type = 'application/json', body = 
 
 const path = { id: 2n ** 63n - 1n }
 
-t.test('int64 values of a response are bigint, other numbers are numbers', async (t) => {
+t.test('int64 values of a response are bigint, and so are other integers that a double would round', async (t) => {
   const body = `{"id":9223372036854775807,"age":7,"height":1e3,"other":9007199254740993,
     "children":[{"id":-9223372036854775808},{"id":1,"children":[{"id":1.0},{"id":9007199254740993e0}]}],
     "counts":{"a":0,"toString":12,"b":-1}}`
@@ -92,7 +92,7 @@ t.test('int64 values of a response are bigint, other numbers are numbers', async
     id: 2n ** 63n - 1n,
     age: 7,
     height: 1000,
-    other: 2 ** 53,
+    other: 2n ** 53n + 1n,
     children: [{ id: -(2n ** 63n) }, { id: 1n, children: [{ id: 1n }, { id: 2n ** 53n + 1n }] }],
     counts: { a: 0n, toString: 12n, b: -1n },
   } as Tree)
@@ -107,7 +107,10 @@ t.test('responses are typed by status, status range or default', async (t) => {
   const found = await missing.client.GET('/trees/{id}', { params: { path } })
   t.strictSame(found.error, { error: 40400, id: 2n ** 53n + 1n })
   const broken = await serve(t, { status: 500, body })
-  t.strictSame((await broken.client.GET('/trees/{id}', { params: { path } })).error, { error: 40400, id: 2 ** 53 })
+  t.strictSame((await broken.client.GET('/trees/{id}', { params: { path } })).error, {
+    error: 40400,
+    id: 2n ** 53n + 1n,
+  })
 })
 
 t.test('values that are not integers, not JSON or missing are returned unchanged', async (t) => {
@@ -122,6 +125,25 @@ t.test('values that are not integers, not JSON or missing are returned unchanged
   t.equal((await empty.client.GET('/trees/{id}', { params: { path } })).error, undefined)
   const page = await serve(t, { type: 'text/html', body: '<p>welcome</p>' })
   await t.rejects(page.client.GET('/trees/{id}', { params: { path } }), 'no reply of success is HTML')
+})
+
+t.test('an integer of a response without int64 is exact, or rejects the call', async (t) => {
+  const body = '{"a":[12345678901234567890,12345678901234567000,1.5,0.1234567890123456789],"text":"1234567890123456"}'
+  const { client } = await serve(t, { status: 500, body })
+  const { error } = await client.GET('/trees/{id}', { params: { path } })
+  t.strictSame(error as unknown, {
+    a: [12345678901234567890n, 12345678901234567000, 1.5, 0.12345678901234568],
+    text: '1234567890123456',
+  })
+  for (const [text, place] of [
+    ['{"a":[1e400]}', '/a/0'],
+    ['1'.repeat(21), '/'],
+  ]) {
+    const large = await serve(t, { status: 200, body: text as string })
+    await t.rejects(large.client.GET('/trees/{id}', { params: { path } }), {
+      message: `the response has a number that cannot be exact, at ${place}`,
+    })
+  }
 })
 
 t.test('a response that is not I-JSON rejects the call', async (t) => {

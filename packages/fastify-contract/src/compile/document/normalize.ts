@@ -1,4 +1,5 @@
 import { kindOf } from '../../serve/media-types.ts'
+import { schemasIn } from '../../serve/schema-keywords.ts'
 import { withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
@@ -6,6 +7,7 @@ import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
+import { partsOf } from './schemas.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
   isNode,
@@ -33,12 +35,29 @@ export function upgrade(
 
 /**
  * Returns a document with discriminators as schemas in the form that the generators expect: an operationId for each
- * operation, a media type for each JSON body, references by name, and separate schemas for requests and responses where these differ.
+ * operation, a media type for each JSON body, references by name, and separate schemas for requests and responses where
+ * these differ.
  */
 export const normalize = (discriminated: Document): Document =>
-  withExactUnions(
-    withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+  withContainedItems(
+    withExactUnions(
+      withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+    ),
   )
+
+/**
+ * Returns a document in which `unevaluatedItems` also accepts the items that match a `contains` of the same value, since
+ * these count as evaluated (JSON Schema core, section 11.2).
+ */
+const withContainedItems = (document: Document): Document =>
+  mapDocument(document, {
+    schema(schema) {
+      if (!('unevaluatedItems' in schema)) return schema
+      const contained = partsOf(document, schema).flatMap((part) => schemasIn(part.schema, 'contains'))
+      if (contained.length === 0) return schema
+      return { ...schema, unevaluatedItems: { anyOf: [...schemasIn(schema, 'unevaluatedItems'), ...contained] } }
+    },
+  })
 
 /** Returns a published document in the form of `normalize`. */
 export const normalizedDocument = (document: Document): Document => normalize(upgrade(document).discriminated)

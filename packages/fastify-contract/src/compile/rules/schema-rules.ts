@@ -6,7 +6,7 @@ import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../docume
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
-import { components, int64Holders, isInt64 } from '../document/schemas.ts'
+import { components, int64Holders, isInt64, partsOf, schemasDescribing } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
 import type { Report } from './problems.ts'
 
@@ -67,6 +67,13 @@ const rejected: Rule[] = [
       ? 'int64 values are not exact in contains; use items instead'
       : undefined,
   ),
+  rule('unevaluatedItems', (schema, { document }) => {
+    const certain = new Set(partsOf(document, schema).map((part) => part.schema))
+    const all = schemasDescribing(document, [schema], inPlaceKeywords)
+    return all.some((one) => 'contains' in one && !certain.has(one))
+      ? 'cannot tell which items match a contains in anyOf, oneOf, if, then, else or dependentSchemas; move the contains beside it'
+      : undefined
+  }),
   rule('properties', (schema, { document }) =>
     Object.entries(propertiesOf(schema))
       .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))

@@ -245,10 +245,12 @@ t.test('an invalid example is replaced by a valid value', async (t) => {
 })
 
 t.test('a value that does not fit its TypeScript type is replaced', async (t) => {
-  const schema = { type: 'object', properties: { a: text }, additionalProperties: { type: 'integer' } }
+  // A type gives the other properties the types of all properties, and null only to a described one.
+  const schema = { type: 'object', properties: { a: text }, patternProperties: { '^b': { type: 'integer' } } }
   await checkBodies(t, [
-    [schema, 'throw', { a: 'b' }],
-    [{ ...schema, example: {} }, '{}', { a: 'b' }],
+    [schema, "{ a: '' }", { c: null }],
+    [{ ...schema, example: {} }, '{}', { c: null }],
+    [schema, "{ a: 'b', b: 1 }", { a: 'b', b: 1 }],
   ])
 })
 

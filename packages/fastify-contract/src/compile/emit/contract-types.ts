@@ -1,16 +1,15 @@
 import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
 import type ts from 'typescript'
-import { isIgnored as isIgnoredProperty } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { withOptionalHeaders } from '../document/contents.ts'
 import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
-import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
   isIgnored,
+  locate,
   type MediaType,
   operationsIn,
   outgoingEndpoints,
@@ -19,8 +18,10 @@ import {
   resolved,
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
-import { isInt64, schemasDescribing } from '../document/schemas.ts'
-import { isNode, mapDocument, mapHeld, methods, type Node, withoutKeys } from '../document/walk-document.ts'
+import { schemasDescribing } from '../document/schemas.ts'
+import { mapDocument, mapEntries, mapHeld, methods, type Node, withoutKeys } from '../document/walk-document.ts'
+import { fileFormat, typeOfSchema } from './schema-types.ts'
+import { asObject, typedSchema } from './typed-schemas.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
 /**
@@ -31,51 +32,81 @@ import { astToString, compiler, resolveRef, transformSchema } from './typescript
  * callback under its operationId and name.
  */
 export function contractTypes(document: Document): string {
-  const given = typed(withTypedForms(document))
+  const names = operationNames(document)
+  const given = typed(withTypedForms(document), names)
   // The package's main function would first lint and bundle the document a second time, which takes seconds.
   const nodes = transformSchema(given, {
     discriminators: { objects: {}, refsHandled: [] },
     injectFooter: [],
     resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
-    transform({ type, format }) {
-      if (format === fileFormat) return factory.createTypeReferenceNode('Blob')
-      if (!isInt64({ type, format })) return undefined
-      const bigint = factory.createKeywordTypeNode(compiler.SyntaxKind.BigIntKeyword)
-      if (![type].flat().includes('null')) return bigint
-      return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
-    },
+    transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
-  return astToString(withFacts(document, nodes.map(withoutAdditional)))
+  const text = astToString(withFacts(document, names, nodes.map(withoutAdditional)))
+  return text.replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
+}
+
+/** The operationIds of a document, and a RegExp for the texts that stand for them in the printed types. */
+type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern: RegExp }
+
+/**
+ * Returns names for the operations that openapi-typescript does not change: it writes a # in an operationId as a slash,
+ * and decodes percent-encoded characters where it refers to the operation.
+ */
+function operationNames(document: Document): OperationNames {
+  const ids = endpoints(document).map(({ operationId }) => operationId)
+  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : JSON.stringify(document)
+  let prefix = 'operation-'
+  while (text.includes(prefix)) prefix += '-'
+  const indexes = new Map(ids.map((id, index) => [id, index]))
+  return {
+    ids,
+    standIn: (id) => (text === '' ? (id as string) : `${prefix}${indexes.get(id as string)}`),
+    pattern: text === '' ? /(?!)/ : new RegExp(`"${prefix}(\\d+)"`, 'g'),
+  }
 }
 
 /** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
-function typed(document: Document): OpenAPI3 {
+function typed(document: Document, names: OperationNames): OpenAPI3 {
   const { info, paths = {}, components = {} } = document
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
+  const shared = Object.entries(others).map(([kind, held]) => [kind, withoutAliases(document, kind, held as Node)])
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths)
       .filter(([name]) => !name.startsWith('x-'))
-      .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
+      .map(([name, item]) => [name, item.$ref ? locate<Node>(document, item.$ref) : item])
   const sent = outgoingItems(document).map(({ name, item: { pointer: _, ...item } }): [string, Node] => [name, item])
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
     paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
-    components: others,
+    components: Object.fromEntries(shared),
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }
   const withParameters = (node: Node) => withoutIgnored(document, node)
   return mapDocument(whole, {
     pathItem: withParameters,
-    operation: withParameters,
-    parameter: withSchema,
+    operation: ({ operationId, ...node }) =>
+      withParameters({ ...node, ...(operationId !== undefined && { operationId: names.standIn(operationId) }) }),
+    parameter: (parameter) => withTypedSchema(withSchema(parameter)),
+    header: withTypedSchema,
     // openapi-typescript would follow references that are not types, even to other hosts.
     example: (example) => withoutKeys(example, ['externalValue']),
     response: (response) => withOptionalHeaders(document, withoutKeys(response, ['links'])),
-    schema: (schema) => typedSchema(withoutIgnoredProperties(withRequiredMembers(schema))),
+    schema: (schema) => typedSchema(document, schema),
+    mediaType: withTypedSchema,
     components: (components) => mapHeld(components, 'schemas', asObject),
   }) as unknown as OpenAPI3
 }
+
+/** Components that openapi-typescript writes as empty if they are a $ref to another one. */
+const aliased = ['responses', 'parameters', 'requestBodies', 'headers']
+
+const withoutAliases = (document: Document, kind: string, held: Node): Node =>
+  aliased.includes(kind) ? mapEntries(held, (one) => withoutKeys(resolved(document, one as Node), ['pointer'])) : held
+
+/** Writes a boolean schema of a value as an object, since openapi-typescript ignores `false`. */
+const withTypedSchema = (holder: Node): Node =>
+  typeof holder.schema === 'boolean' ? { ...holder, schema: asObject(holder.schema) } : holder
 
 const withoutIds = (webhooks: Record<string, Node>): object => {
   const { webhooks: nameless } = mapDocument({ webhooks }, { operation: (one) => withoutKeys(one, ['operationId']) })
@@ -85,81 +116,6 @@ const withoutIds = (webhooks: Record<string, Node>): object => {
 function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(resolved<Parameter>(document, one))) }
-}
-
-/** Adds the members that an object requires without describing them, since a handler could not set them otherwise. */
-function withRequiredMembers(schema: Node): Node {
-  const { properties, required, patternProperties, additionalProperties } = schema
-  if (!isNode(properties) || patternProperties !== undefined || additionalProperties !== undefined) return schema
-  const missing = [required ?? []].flat().filter((name) => !Object.hasOwn(properties, name as string))
-  if (missing.length === 0) return schema
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(missing.map((name) => [name, {}])) } }
-}
-
-/** Returns a schema without its ignored properties, and without `properties` if none are left. */
-function withoutIgnoredProperties(schema: Node): Node {
-  const all = Object.entries(Object(schema.properties) as Record<string, Schema>)
-  const kept = all.filter(([, each]) => !isIgnoredProperty(each))
-  if (kept.length === all.length) return schema
-  const { properties: _, ...rest } = schema
-  return kept.length === 0 ? rest : { ...rest, properties: Object.fromEntries(kept) }
-}
-
-/** Returns a schema from which openapi-typescript writes the type of its values. */
-const typedSchema = (schema: Node): Node =>
-  withAllOfReference(withoutBooleans(withAnyMember(withExactInt64(withoutRepeated(schema)))))
-
-/** Drops keywords that the normalized schemas already express: openapi-typescript would write them a second time. */
-const withoutRepeated = (schema: Node): Node => withoutKeys(schema, ['discriminator', '$defs', 'definitions'])
-
-/** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
-function withExactInt64(node: Node): Node {
-  if (!isInt64(node)) return node
-  const { enum: _, const: __, ...schema } = node
-  const types = [node.type].flat()
-  const others = types.filter((type) => type !== 'integer' && type !== 'null')
-  if (others.length === 0) return schema
-  return {
-    anyOf: [
-      { ...schema, type: types.filter((type) => !others.includes(type)) },
-      { ...node, type: others, format: undefined },
-    ],
-  }
-}
-
-/** Keywords that describe which members an object has. */
-const memberKeywords = [
-  'properties',
-  'patternProperties',
-  'additionalProperties',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'enum',
-  'const',
-]
-
-/** Allows any member in an object whose schema describes none: openapi-typescript would type it as an empty object. */
-const withAnyMember = (schema: Node): Node =>
-  [schema.type].flat().includes('object') && !memberKeywords.some((keyword) => Object.hasOwn(schema, keyword))
-    ? { ...schema, additionalProperties: true }
-    : schema
-
-/** Returns a boolean schema as an object, which openapi-typescript expects in an allOf and in the components. */
-const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { anyOf: [schema] } : schema)
-
-const withoutBooleans = (schema: Node): Node =>
-  Array.isArray(schema.allOf) ? { ...schema, allOf: schema.allOf.map(asObject) } : schema
-
-/** Keywords that openapi-typescript applies beside a $ref, or that have no effect on a type. */
-const annotations = /^(summary|description|title|deprecated|default|examples?|readOnly|writeOnly)$/
-
-/** Moves a $ref with siblings into allOf: openapi-typescript ignores the siblings (OpenAPI 3.1 section 4.8.24). */
-function withAllOfReference(node: Node): Node {
-  const { $ref, allOf, ...rest } = node
-  if (typeof $ref !== 'string') return node
-  if (allOf === undefined && Object.keys(rest).every((key) => annotations.test(key))) return node
-  return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as unknown[])] }
 }
 
 /** The methods that openapi-typescript knows: it supports OpenAPI 3.1, which has no `query`. */
@@ -203,9 +159,9 @@ const { factory } = compiler
  * `defaults` has the names of the parameters with a default, by location (path, query, header, cookie): a client may
  * omit them, and a handler always receives them. `kinds` has the kinds of its media types other than JSON.
  */
-function withFacts(document: Document, nodes: ts.Node[]): ts.Node[] {
+function withFacts(document: Document, { standIn }: OperationNames, nodes: ts.Node[]): ts.Node[] {
   const served = new Map(
-    endpoints(document).map((each) => [each.operationId, [...defaultsOf(document, each), ...kindsOf(each)]]),
+    endpoints(document).map((each) => [standIn(each.operationId), [...defaultsOf(document, each), ...kindsOf(each)]]),
   )
   const sent = new Map(
     outgoingEndpoints(document).map((each) => [`${each.operationId} ${each.method.toLowerCase()}`, kindsOf(each)]),
@@ -270,9 +226,6 @@ function defaultsOf(document: Document, { parameters }: Endpoint): ts.TypeElemen
   }
   return objectProperty('defaults', [...names])
 }
-
-/** The format that marks a file in the document from which the types are generated. */
-const fileFormat = 'x-file'
 
 /**
  * Returns a document in which each multipart form is an object with the properties that parts have, and each file is a

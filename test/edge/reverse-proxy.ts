@@ -22,25 +22,30 @@ export const nginx =
   async (instances, directory) => {
     const { port, text } = await configuration('deploy/nginx.conf', instances)
     const server = retries ? text : replace(text, /^ *proxy_next_upstream .*\n/m, '')
-    // A packaged nginx keeps its pid, log and temporary files in system directories.
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `${name}_temp_path ${join(directory, name)};`,
-    )
-    const path = write(directory, 'nginx.conf', [
-      'daemon off;',
-      'worker_processes 2;',
-      `pid ${join(directory, 'nginx.pid')};`,
-      `error_log ${join(directory, 'nginx.log')};`,
-      'events {}',
-      ['http {', 'access_log off;', ...temporary, server, '}'].join('\n'),
-    ])
-    return await start(['nginx', '-e', join(directory, 'nginx.log'), '-p', directory, '-c', path], port)
+    return await startNginx(server, port, directory)
   }
+
+/** Starts nginx with a text for its http block. */
+export async function startNginx(server: string, port: number, directory: string): Promise<ReverseProxy> {
+  // A packaged nginx keeps its pid, log and temporary files in system directories.
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  )
+  const path = write(directory, 'nginx.conf', [
+    'daemon off;',
+    'worker_processes 2;',
+    `pid ${join(directory, 'nginx.pid')};`,
+    `error_log ${join(directory, 'nginx.log')};`,
+    'events {}',
+    ['http {', 'access_log off;', ...temporary, server, '}'].join('\n'),
+  ])
+  return await startProxy(['nginx', '-e', join(directory, 'nginx.log'), '-p', directory, '-c', path], port)
+}
 
 /** Starts HAProxy with deploy/haproxy.cfg. */
 export const haproxy: StartProxy = async (instances, directory) => {
   const { port, text } = await configuration('deploy/haproxy.cfg', instances)
-  return await start(['haproxy', '-db', '-f', write(directory, 'haproxy.cfg', [text])], port)
+  return await startProxy(['haproxy', '-db', '-f', write(directory, 'haproxy.cfg', [text])], port)
 }
 
 /** Reads a sample configuration and replaces its ports: those of the instances, and a free one for the proxy. */
@@ -63,13 +68,15 @@ function replace(text: string, what: string | RegExp, by: string): string {
   return replaced
 }
 
-function write(directory: string, name: string, parts: string[]): string {
+/** Writes a file of lines and returns its path. */
+export function write(directory: string, name: string, parts: string[]): string {
   const path = join(directory, name)
   writeFileSync(path, `${parts.join('\n')}\n`)
   return path
 }
 
-async function start(command: string[], port: number): Promise<ReverseProxy> {
+/** Starts a proxy program; resolves when it listens. */
+export async function startProxy(command: string[], port: number): Promise<ReverseProxy> {
   // A separate process group, so that a signal reaches the proxy's workers, too.
   const running = spawnProcess(command, { detached: true })
   const listens = () =>

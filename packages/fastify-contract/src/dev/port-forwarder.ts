@@ -53,6 +53,8 @@ export async function openPortForwarder(place: ListenAddress, prefix = ''): Prom
 /** Copies bytes both ways until both sides have ended; an error on one side closes the other. */
 function join(client: Socket, { hostname, port }: URL): void {
   const service = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })
+  // A regular close could make a broken response look complete.
+  service.on('error', () => client.resetAndDestroy())
   pipeline(client, service, () => {})
   pipeline(service, client, () => {})
 }

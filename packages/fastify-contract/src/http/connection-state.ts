@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ContractError } from './errors.ts'
+import type { LingeringClose } from './lingering-close.ts'
 import type { CoalescingMessage } from './read-body.ts'
 import type { Observer, WriteError } from './request-context.ts'
 import { contentLength } from './request-head.ts'
@@ -18,9 +19,10 @@ export type Connection = {
   headStart: number
   /** The value of socket.bytesRead when the latest head was complete. */
   headEnd: number
-  observer: Observer
-  writeError: WriteError
-}
+} & ConnectionTools
+
+/** What the connections of a server share. `writeError` creates the body of error responses outside of a request. */
+export type ConnectionTools = { observer: Observer; writeError: WriteError; lingering: LingeringClose }
 
 const connectionKey = Symbol('connection')
 
@@ -29,10 +31,10 @@ export type TrackedSocket = Socket & { [connectionKey]?: Connection }
 /** Returns the state of a tracked connection. */
 export const connectionOf = (socket: TrackedSocket): Connection => socket[connectionKey] as Connection
 
-/** Starts tracking a connection. `writeError` creates the body of error responses outside of a request. */
-export function beginConnection(socket: TrackedSocket, observer: Observer, writeError: WriteError): Connection {
+/** Starts tracking a connection. */
+export function beginConnection(socket: TrackedSocket, tools: ConnectionTools): Connection {
   const none = { previous: undefined, latest: undefined, pending: [], refused: false }
-  socket[connectionKey] = { ...none, headStart: 0, headEnd: 0, observer, writeError }
+  socket[connectionKey] = { ...none, headStart: 0, headEnd: 0, ...tools }
   return socket[connectionKey]
 }
 

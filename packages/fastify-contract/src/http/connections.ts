@@ -12,6 +12,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify'
 import {
   beginConnection,
+  type Connection,
   connectionOf,
   followsLastResponse,
   headersTooLarge,
@@ -21,6 +22,7 @@ import {
   noteIdle,
 } from './connection-state.ts'
 import { ContractError, toContractError } from './errors.ts'
+import { lingeringClose } from './lingering-close.ts'
 import { isAllRead } from './read-body.ts'
 import {
   contextOf,
@@ -32,6 +34,7 @@ import {
   recordRejection,
   type WriteError,
 } from './request-context.ts'
+import { abortConnection } from './resetting-response.ts'
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -52,6 +55,16 @@ export type Tracking = {
 /** Milliseconds between checks for incomplete heads and trailer sections that are too large. */
 const interval = 250
 
+/** Destroys a connection so that a response that is not completely sent looks broken. */
+const abort = (socket: Socket) => abortConnection(socket, connectionOf(socket).pending)
+
+/** The share of all connections that may be read on after their last response. */
+const lingeringShare = 0.1
+
+/** Returns whether the client of a connection whose last response was sent may still send a request. */
+const isUnread = ({ latest }: Connection): boolean =>
+  latest !== undefined && !(latest.writableFinished && isAllRead(latest.req))
+
 /**
  * Tracks connections, so that observers see every request, errors outside of a request get a response, and shutdown can
  * close the connections.
@@ -68,6 +81,7 @@ export function trackConnections(
   }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
+  const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare))
   let closesAfterResponse = draining
   const finish = (response: ServerResponse) => {
     const context = contextOf(response.req)
@@ -89,8 +103,10 @@ export function trackConnections(
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
-    const { pending } = beginConnection(socket, observer, writeError)
+    const connection = beginConnection(socket, { observer, writeError, lingering })
+    const { pending } = connection
     sockets.add(socket)
+    lingering.watch(socket, () => isUnread(connection))
     socket.once('close', () => {
       sockets.delete(socket)
       // Node.js emits no close event for a response that waits behind another one.
@@ -121,10 +137,13 @@ export function trackConnections(
       noteIdle(socket, connection)
       // Not set for each request: a timer costs 1 us, and most requests have their response before this check.
       if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
-      if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
+      // What arrives after the last response is discarded.
+      if (socket.writable && isTooLarge(socket, connection, headersLimit, bodyLimit))
+        rejectConnection(headersTooLarge(), socket)
     }
   }, interval).unref()
   app.addHook('onClose', async () => clearInterval(timer))
+  app.server.on('timeout', abort)
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
@@ -133,6 +152,7 @@ export function trackConnections(
   })
   app.addHook('preClose', (done) => {
     closesAfterResponse = () => true
+    lingering.hurry()
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false
@@ -148,8 +168,12 @@ export function trackConnections(
 
 /** Stops a server from listening, and resolves when all its connections are closed. */
 async function closeGracefully(server: HttpServer, sockets: ReadonlySet<Socket>, keepAliveGrace: number) {
+  // When the process exits, the kernel would close the connections regularly.
+  const abortAll = () => sockets.forEach(abort)
+  process.once('exit', abortAll)
   await stopListening(server)
   await endConnections(server, sockets, keepAliveGrace)
+  process.off('exit', abortAll)
   // Also ends the timer of Node.js that checks the request timeouts.
   HttpServer.prototype.close.call(server)
 }
@@ -174,7 +198,7 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   const isTooLate = incomplete ? incomplete.headersSent : latest?.shouldKeepAlive === false
   const responseBefore = incomplete === undefined || isTooLate ? latest : previous
   const hangUp = () => {
-    if (isTooLate) socket.destroySoon()
+    if (isTooLate) connection.lingering.linger(socket, () => isUnread(connection))
     else if (incomplete !== undefined) sendError(socket, error, contextOf(incomplete.req), incomplete.getHeaders())
     else {
       const context = newContext('')
@@ -191,7 +215,8 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
 function sendError(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
   const { kind, statusCode, headers } = error
-  const { number, contentType, text } = connectionOf(socket).writeError(error, context)
+  const connection = connectionOf(socket)
+  const { number, contentType, text } = connection.writeError(error, context)
   recordAddress(context, socket.remoteAddress)
   recordRejection(context, kind, number)
   recordEnd(context, statusCode)
@@ -205,9 +230,8 @@ function sendError(socket: Socket, thrown: unknown, context: RequestContext, giv
     connection: 'close',
   }
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
-  // Closing a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
-  setTimeout(() => socket.destroy(), 1_000).unref()
+  socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
+  connection.lingering.linger(socket, () => isUnread(connection))
 }
 
 /** A turn of the event loop counts as idle below this many milliseconds. The bound doubles every 50 turns. */

@@ -7,6 +7,7 @@ import { ContractError } from './errors.ts'
 import { CoalescingMessage } from './read-body.ts'
 import { clientAddress, contextOf, recordAddress } from './request-context.ts'
 import { contentLength, malformedHead, parseQuery } from './request-head.ts'
+import { ResettingResponse } from './resetting-response.ts'
 
 /** Returned by a guard that has sent the response itself. */
 export const responseSent = Symbol('response sent')
@@ -185,7 +186,7 @@ export const serverOptions = {
   // Fastify's 503 while closing has a different body; requests that arrive then are still served.
   return503OnClosing: false,
   // The 400 of Node.js for a missing Host has no body; malformedHead checks the header instead.
-  http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
+  http: { requireHostHeader: false, IncomingMessage: CoalescingMessage, ServerResponse: ResettingResponse },
   // Fastify would otherwise create a different request id.
   genReqId: (request) => contextOf(request).id,
   rewriteUrl: originForm,

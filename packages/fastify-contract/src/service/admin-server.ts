@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
+import { toContractError } from '../http/errors.ts'
+import { lingeringClose } from '../http/lingering-close.ts'
 import type { Contract } from '../serve/contract.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
@@ -14,6 +16,9 @@ const limits = {
 
 /** The maximum number of connections. One more closes the oldest. */
 export const connectionLimit = 64
+
+/** The maximum number of connections that are read on after their response. */
+const maxLingering = 16
 
 /** The socket timeout in milliseconds, for a client that does not read. */
 const socketTimeout = 30_000
@@ -40,6 +45,7 @@ export function createAdminServer(options: AdminOptions): Server {
     response.end(body)
   })
   limitConnections(server)
+  lingerAfterResponses(server)
   server.setTimeout(socketTimeout)
   // The caller handles an error of listen(). Later errors are ignored: a connection that cannot be accepted affects
   // only its client.
@@ -71,6 +77,24 @@ function limitConnections(server: Server): void {
     withoutRequest.delete(socket)
     withRequest.delete(socket)
   }
+}
+
+/** Lets clients that still send a request get its response, also if the HTTP parser rejects the request. */
+function lingerAfterResponses(server: Server): void {
+  const { watch, linger } = lingeringClose(() => maxLingering)
+  const withRequest = new WeakSet<Socket>()
+  server.prependListener('request', ({ socket }: IncomingMessage, { req }: ServerResponse) => {
+    withRequest.add(socket)
+    watch(socket, () => !req.complete)
+  })
+  server.on('clientError', (error: Error, socket: Socket) => {
+    const { statusCode } = toContractError(error)
+    if (withRequest.has(socket) || !socket.writable) socket.destroy()
+    else {
+      socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nConnection: close\r\n\r\n`)
+      linger(socket, () => false)
+    }
+  })
 }
 
 /**

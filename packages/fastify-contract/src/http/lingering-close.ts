@@ -1,0 +1,90 @@
+import { Socket } from 'node:net'
+
+/** The bounds on the connections that are read on after their last response. Times are in milliseconds. */
+export type LingerBounds = {
+  /** Bytes that are read from one connection: as many as the default limit of an upload. */
+  bytes: number
+  /** Time after the last response. */
+  time: number
+  /** Time without a byte, if the request is incomplete. */
+  silence: number
+  /** Time without a byte, if the client has no reason to send more. */
+  idle: number
+  /** Time left once the server closes. */
+  closingTime: number
+}
+
+export const lingerBounds: LingerBounds = {
+  bytes: 67_108_864,
+  time: 30_000,
+  silence: 5_000,
+  idle: 1_000,
+  closingTime: 1_000,
+}
+
+/** Closes connections after their last response. */
+export type LingeringClose = ReturnType<typeof lingeringClose>
+
+/**
+ * Closes connections so that their clients get the last response, even while they still send a request: ends the
+ * writing side, then reads and discards what arrives, until the client closes or a bound is reached (RFC 9112 section
+ * 9.6). If a socket with unread bytes were closed at once, the kernel would reset the connection, and the client could
+ * lose the response. Of more than `maxOpen()` such connections, the oldest is closed.
+ */
+export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
+  const open = new Set<Socket>()
+  let { time } = bounds
+
+  function linger(socket: Socket, isUnread: () => boolean): void {
+    if (open.has(socket)) return
+    if (socket.readableEnded || socket.destroyed) {
+      Socket.prototype.destroySoon.call(socket)
+      return
+    }
+    const [oldest] = open
+    if (open.size >= maxOpen()) oldest?.destroy()
+    open.add(socket)
+    const end = socket.bytesRead + bounds.bytes
+    const timer = setTimeout(() => socket.destroy(), time).unref()
+    // The data listener takes the bytes from the HTTP parser of Node.js, which would create an object for each further
+    // request.
+    socket.on('data', ignore).removeAllListeners('data').removeAllListeners('end').removeAllListeners('timeout')
+    socket.on('data', () => {
+      if (socket.bytesRead > end) socket.destroy()
+    })
+    socket.once('end', () => Socket.prototype.destroySoon.call(socket))
+    socket.once('close', () => {
+      clearTimeout(timer)
+      open.delete(socket)
+    })
+    socket.on('timeout', () => socket.destroy())
+    // By the next turn Node.js has parsed all bytes that it has read.
+    setImmediate(() => socket.setTimeout(isUnread() ? bounds.silence : bounds.idle))
+    socket.end()
+    // Ends the read that the parser has begun; otherwise a paused socket would never read again.
+    socket.push('')
+    socket.resume()
+  }
+
+  return {
+    /** Ends the writing side of a connection, and closes it when the client does. `isUnread` is as in `watch`. */
+    linger,
+    /**
+     * Makes Node.js close a connection in this way after its last response, if `isUnread` returns that the client may
+     * still send.
+     */
+    watch(socket: Socket, isUnread: () => boolean): void {
+      socket.destroySoon = () => {
+        if (isUnread()) linger(socket, isUnread)
+        else Socket.prototype.destroySoon.call(socket)
+      }
+    },
+    /** Leaves little time to the connections that linger now or later, since the server closes. */
+    hurry(): void {
+      time = bounds.closingTime
+      for (const socket of open) setTimeout(() => socket.destroy(), time).unref()
+    },
+  }
+}
+
+const ignore = () => {}

@@ -104,7 +104,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
                 };
                 content: {
                     /**
@@ -123,7 +122,6 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
                 };
                 content: {
                     /**
@@ -144,7 +142,6 @@ export interface operations {
                      */
                     "WWW-Authenticate": string;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
                 };
                 content: {
                     /**
@@ -160,7 +157,6 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
                 };
                 content: {
                     /**
@@ -181,7 +177,6 @@ export interface operations {
                      */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
                 };
                 content: {
                     /**

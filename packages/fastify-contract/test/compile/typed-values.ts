@@ -28,6 +28,10 @@ export class SchemaMaker {
     this.#next = random(seed)
     for (const name of ['S0', 'S1', 'S2', 'S3']) this.shared[name] = this.#object(1, false)
     this.shared.Alias = { $ref: `${shared}S1` }
+    for (const name of ['Cat', 'Dog']) {
+      const properties = { kind: { type: 'string' }, a: this.#scalar() }
+      this.shared[name] = { type: 'object', required: ['kind'], properties }
+    }
     this.shared.Tree = {
       type: 'object',
       required: ['value'],
@@ -38,7 +42,6 @@ export class SchemaMaker {
     }
   }
 
-  /** Refers to shared schemas whose values are objects. */
   #reference = (): SchemaObject => ({ $ref: `${shared}${this.#pick(Object.keys(this.shared))}` })
 
   #below = (count: number): number => Math.floor(this.#next() * count)
@@ -175,12 +178,23 @@ export class SchemaMaker {
       () => ({ ...this.#object(depth, false), anyOf: [this.#required(), this.#required()] }),
       () => ({ ...this.#reference(), anyOf: [this.#required(), { properties: { a: this.schema(0) } }] }),
       () => ({ type: ['string', 'null'], anyOf: [this.schema(0), this.schema(0)] }),
+      () => ({ anyOf: [this.#closed('a', 'b'), this.#closed('b', 'c'), { type: 'array', items: this.schema(0) }] }),
       () => ({ type: 'array', items: { anyOf: [{ type: 'array', items: this.schema(0) }] } }),
     ])()
   }
 
+  #closed = (...members: string[]): SchemaObject => ({
+    type: 'object',
+    properties: Object.fromEntries(members.map((name) => [name, this.schema(0)])),
+    ...this.#pick<object>([{ additionalProperties: false }, { unevaluatedProperties: false }]),
+  })
+
   /** Returns a schema whose alternatives differ in one property, since a type cannot express that only one applies. */
   #oneOf(depth: number): SchemaObject {
+    if (this.#may(0.3)) {
+      const discriminator = { propertyName: 'kind', mapping: { x: `${shared}Cat` } }
+      return { oneOf: [{ $ref: `${shared}Cat` }, { $ref: `${shared}Dog` }], discriminator }
+    }
     const kinds = ['x', 'y']
     const oneOf = kinds.map((kind) => {
       const { properties, required, ...rest } = this.#object(depth, false)
@@ -202,7 +216,7 @@ export class SchemaMaker {
     const parts: Schema[] = [
       ...($ref === undefined ? [] : [this.shared[($ref as string).slice(shared.length)] as SchemaObject]),
       ...((allOf ?? []) as Schema[]),
-      ...(anyOf === undefined ? [] : [this.#pick(anyOf as Schema[])]),
+      ...(anyOf === undefined ? [] : this.#may(0.2) ? (anyOf as Schema[]) : [this.#pick(anyOf as Schema[])]),
       ...(oneOf === undefined ? [] : [this.#pick(oneOf as Schema[])]),
     ]
     const all = [
@@ -213,6 +227,7 @@ export class SchemaMaker {
     const last = all.at(-1) as Value
     const required = ((schema as SchemaObject).required ?? []) as string[]
     const whole = objects.length > 0 ? Object.assign({}, ...objects) : last
+    if ((schema as SchemaObject).discriminator !== undefined) whole.kind = this.#pick(['x', 'Cat', 'Dog', 'other'])
     if (kindOf(whole) === 'object') for (const name of required) whole[name] ??= 'x'
     return whole
   }
@@ -258,7 +273,7 @@ export class SchemaMaker {
     }
     if (typeof value !== 'object' || value === null)
       return this.#pick<Value>(['other', true, null, [], {}].filter((one) => one !== value) as Value[])
-    const members = Object.keys(value).filter((name, _, all) => name !== 'z' || all.length === 1)
+    const members = Object.keys(value).filter((name) => name !== 'z')
     if (members.length === 0 || this.#may(0.2)) return this.#pick<Value>([null, 'x', true, [1]])
     const name = this.#pick(members)
     if (this.#may(0.4)) return Object.fromEntries(Object.entries(value).filter(([one]) => one !== name))

@@ -51,9 +51,7 @@ export interface components {
     responses: {
         /** @description An error. */
         Error: {
-            headers: {
-                [name: string]: unknown;
-            };
+            headers: Record<string, never>;
             content: {
                 "application/json": components["schemas"]["Error"];
             };
@@ -81,9 +79,7 @@ export interface operations {
         responses: {
             /** @description The pet. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
+                headers: Record<string, never>;
                 content: {
                     "application/json": components["schemas"]["Pet"];
                 };
@@ -104,9 +100,7 @@ export interface operations {
         responses: {
             /** @description The pet. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
+                headers: Record<string, never>;
                 content: {
                     "application/json": components["schemas"]["Pet"];
                 };

@@ -19,7 +19,16 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { mapDocument, mapEntries, mapHeld, methods, type Node, withoutKeys } from '../document/walk-document.ts'
+import {
+  type Kind,
+  mapDocument,
+  mapEntries,
+  mapHeld,
+  mapTree,
+  methods,
+  type Node,
+  withoutKeys,
+} from '../document/walk-document.ts'
 import { fileFormat, typeOfSchema } from './schema-types.ts'
 import { asObject, typedSchema } from './typed-schemas.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
@@ -42,8 +51,17 @@ export function contractTypes(document: Document): string {
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
   const text = astToString(withFacts(document, names, nodes.map(withoutAdditional)))
-  return text.replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
+  return withDeclaredHeaders(text).replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
 }
+
+/**
+ * Removes the index signature that openapi-typescript adds to the headers of each response: the service sends no header
+ * that the response does not declare. No comment has such a line, since each line of a comment starts with an asterisk.
+ */
+const withDeclaredHeaders = (text: string): string =>
+  text
+    .replace(/^( *headers:) \{\n *\[name: string\]: unknown;\n *\};$/gm, '$1 Record<string, never>;')
+    .replace(/^ *\[name: string\]: unknown;\n/gm, '')
 
 /** The operationIds of a document, and a RegExp for the texts that stand for them in the printed types. */
 type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern: RegExp }
@@ -83,7 +101,7 @@ function typed(document: Document, names: OperationNames): OpenAPI3 {
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }
   const withParameters = (node: Node) => withoutIgnored(document, node)
-  return mapDocument(whole, {
+  return mapDocument(withCopies(document, whole), {
     pathItem: withParameters,
     operation: ({ operationId, ...node }) =>
       withParameters({ ...node, ...(operationId !== undefined && { operationId: names.standIn(operationId) }) }),
@@ -103,6 +121,20 @@ const aliased = ['responses', 'parameters', 'requestBodies', 'headers']
 
 const withoutAliases = (document: Document, kind: string, held: Node): Node =>
   aliased.includes(kind) ? mapEntries(held, (one) => withoutKeys(resolved(document, one as Node), ['pointer'])) : held
+
+/**
+ * Copies what a $ref refers to outside of the components that openapi-typescript writes, such as a response of a path
+ * item of the components.
+ */
+function withCopies<Whole extends object>(document: Document, whole: Whole): Whole {
+  const isWritten = ($ref: unknown) => aliased.some((kind) => String($ref).startsWith(`#/components/${kind}/`))
+  const copy = (kind: Kind) => (node: Node) => {
+    if (typeof node.$ref !== 'string' || isWritten(node.$ref)) return node
+    return mapTree(withoutKeys(resolved(document, node), ['pointer']), kind, copies)
+  }
+  const copies = { response: copy('response'), parameter: copy('parameter'), requestBody: copy('requestBody') }
+  return mapDocument(whole, copies)
+}
 
 /** Writes a boolean schema of a value as an object, since openapi-typescript ignores `false`. */
 const withTypedSchema = (holder: Node): Node =>

@@ -1,8 +1,10 @@
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
+import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { isInt64, typesOf } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
+import { withoutMixture } from './closed-alternatives.ts'
 
 /*
  * openapi-typescript writes the right type for a schema with one kind of keyword. These functions write a schema with
@@ -22,8 +24,9 @@ export function typedSchema(document: Document, schema: Node): Node {
   const composed = [
     ...(typeof $ref === 'string' ? [{ $ref }] : []),
     ...(allOf as unknown[]).map(asObject),
-    ...(anyOf === undefined ? [] : [{ anyOf }]),
-    ...(oneOf === undefined ? [] : [{ anyOf: oneOf }]),
+    ...[anyOf, oneOf].flatMap((union) =>
+      union === undefined ? [] : [{ anyOf: withoutMixture(union, ($ref) => resolve(document, $ref)) }],
+    ),
   ]
   if (composed.length === 0) return ownSchema(withUnevaluated(given))
   const annotated = Object.entries(given).filter(([key]) => annotations.test(key))

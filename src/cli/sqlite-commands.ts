@@ -12,8 +12,9 @@ import {
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
-import { createDurableDirectory, realPathOf, renameDurably, syncPath } from 'fastify-contract/files'
-import { storeConfig } from '../config.ts'
+import { realPathOf, renameDurably, syncPath } from 'fastify-contract/files'
+import { rethrowWithUrl, storeConfig } from '../config.ts'
+import { createDirectory } from '../store/sqlite/sqlite-database.ts'
 import { inUse, lockFile, openError } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
 import { readDatabase } from '../store/sqlite/sqlite-queries.ts'
@@ -84,7 +85,11 @@ const timeout = 1_000
 export function restore(source: string, environment: NodeJS.ProcessEnv): string {
   const given = sqlitePath(environment)
   assertSound(source)
-  createDurableDirectory(dirname(given))
+  try {
+    createDirectory(dirname(given))
+  } catch (error) {
+    rethrowWithUrl(`sqlite:${given}`)(error as Error)
+  }
   const path = realPathOf(given)
   if (realpathSync(source) === path) throw new Error(`${source} is the file of STORE_URL itself; name a backup`)
   const release = lockDatabase(path)

@@ -88,8 +88,10 @@ function driverOf(cluster: Cluster): () => Promise<Driver> {
       return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
     }
     answer(statement: string, [id, name, tag]: unknown[]) {
-      if (statement.includes('system_schema'))
-        return { replication: cluster.replication, durable_writes: cluster.durable }
+      if (statement.includes('system_schema')) {
+        const isThere = cluster.keyspaces.has(id as string)
+        return isThere ? { replication: cluster.replication, durable_writes: cluster.durable } : null
+      }
       const found = cluster.plants.get(id as bigint)
       if (statement.startsWith('SELECT')) return found ?? null
       if (statement.startsWith('INSERT')) {
@@ -268,6 +270,16 @@ t.test('a node that lacks the table makes the store unavailable', async (t) => {
   const missing = new Unavailable('table plants does not exist; run plant-store migrate')
   await t.rejects(store.create({ id: 1n, name: 'a' }), missing)
   await t.rejects(openCassandra(url, driverOf(cluster)), missing)
+})
+
+t.test('a dropped keyspace makes the store unavailable, with a remedy, until it is back', async (t) => {
+  const cluster = newCluster()
+  const store = await opened(t, cluster)
+  cluster.keyspaces.delete('plants')
+  await t.rejects(store.ready(), new Unavailable('keyspace plants does not exist; run plant-store migrate'))
+  for (const listener of cluster.clients[0]?.listeners ?? []) listener()
+  cluster.keyspaces.add('plants')
+  await store.ready()
 })
 
 t.test('writes of one id share one proposal', async (t) => {

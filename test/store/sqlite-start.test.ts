@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { restore } from '../../src/cli/sqlite-commands.ts'
 import { openForReading, openStore } from '../../src/store/open.ts'
 import { makeDurable, openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { hasLocks, openError } from '../../src/store/sqlite/sqlite-driver.ts'
@@ -34,6 +35,7 @@ import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { builtCode } from '../support/service-code.ts'
+import { spawnService } from '../support/service-process.ts'
 
 requireSqlite(t)
 
@@ -106,6 +108,54 @@ t.test('a path that is a directory, or below a file, is rejected', async (t) => 
   await t.rejects(open(join(directory, 'file', 'plants.db')), {
     message: exactly(`its directory ${directory}/file cannot be created (EEXIST); check the path and its owner`),
   })
+  await t.rejects(open(join(directory, 'file', 'a', 'b', 'plants.db')), {
+    message: exactly(`its directory ${directory}/file/a/b cannot be created (ENOTDIR); check the path and its owner`),
+  })
+  symlinkSync('none', join(directory, 'dangling'))
+  await t.rejects(open(join(directory, 'dangling', 'plants.db')), /dangling cannot be created \(EEXIST\)/)
+  await open(join(directory, 'a', 'b', 'c', 'plants.db')).then((store) => store.close())
+})
+
+t.test('where no directory can be made, the start ends with one line, and so does a restore', async (t) => {
+  for (const [path, code] of [
+    ['/proc/plants/data/plants.db', 'ENOENT'],
+    ['/dev/null/plants/plants.db', 'ENOTDIR'],
+  ] as const) {
+    const STORE_URL = `sqlite:${path}`
+    const line = `STORE_URL is "${STORE_URL}": its directory ${dirname(path)} cannot be created (${code}); check the path and its owner`
+    const service = spawnService({ STORE_URL })
+    t.teardown(() => service.signal('SIGKILL'))
+    t.hasStrict(await service.untilEnded(), { code: 1, stderr: `plant-store: ${line}\n` })
+    const backup = fileOf(t.testdir({}), 'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)')
+    const marked = new Database(backup)
+    marked.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`)
+    marked.close()
+    t.throws(() => restore(backup, { STORE_URL }), { message: line })
+  }
+})
+
+t.test('only those who may write a lock file may read it', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  const lock = `${path}-lock`
+  const modeAfter = async () => {
+    await open(path).then((store) => store.close())
+    return (statSync(lock).mode & 0o777).toString(8)
+  }
+  chmodSync(directory, 0o755)
+  t.equal(await modeAfter(), '600')
+  for (const [given, right] of [
+    [0o644, '600'],
+    [0o664, '660'],
+    [0o666, '666'],
+    [0o640, '600'],
+  ] as const) {
+    chmodSync(lock, given)
+    t.equal(await modeAfter(), right)
+  }
+  chmodSync(lock, 0o644)
+  chmodSync(directory, 0o777)
+  t.equal(await modeAfter(), '644', 'in a directory that others may write')
 })
 
 t.test('a file URI, parameters and :memory: are rejected and create no file', async (t) => {

@@ -220,13 +220,14 @@ export const findSettings =
 /**
  * Resolves with the reason why an acknowledged plant could be lost: a replication factor below 3, a node that
  * acknowledges before its commit log is on disk, or one whose Paxos is not safe while nodes join or leave. Resolves with
- * undefined when there is none.
+ * undefined when there is none. Rejects with Unavailable when the keyspace does not exist.
  */
 export async function lossReason(
   client: Client,
   { keyspace, datacenter }: CassandraSettings,
 ): Promise<string | undefined> {
-  const row = (await client.execute(findKeyspace, [keyspace])).first()
+  const row = (await client.execute(findKeyspace, [keyspace])).first() as types.Row | null
+  if (row === null) throw new Unavailable(withRemedy(`keyspace ${keyspace} does not exist`))
   const factor = Object.entries(row.replication as Record<string, string>)
     .filter(([option]) => option !== 'class')
     .reduce((sum, [, replicas]) => sum + Number.parseInt(replicas, 10), 0)

@@ -72,7 +72,8 @@ export function openDatabase(path: string): PlantDatabase {
   }
 }
 
-function createDirectory(path: string): void {
+/** Creates a directory with its parents. Throws one line that names it when it cannot be created. */
+export function createDirectory(path: string): void {
   try {
     createDurableDirectory(path)
   } catch (error) {

@@ -32,7 +32,7 @@ export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
   const real = realPathOf(path)
   const lock = `${real}-lock`
   // Without this mode, any user could open the file, lock it and so block the command.
-  createLockFile(lock, 0o600)
+  createLockFile(lock)
   const release = await lockFile(lock, lockTimeout)
   if (release === undefined) throw new Error('another command is changing it; try again')
   try {

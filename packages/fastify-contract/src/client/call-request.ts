@@ -228,10 +228,16 @@ function part(writing: Writing, value: unknown): string {
 }
 
 function encoded({ in: location, reject }: Writing, text: string): string {
-  if (location !== 'header') return encodeURIComponent(text)
+  if (location !== 'header') {
+    // encodeURIComponent would throw a URIError, which does not name the parameter.
+    if (loneSurrogate.test(text)) reject('cannot contain a lone surrogate')
+    return encodeURIComponent(text.replace(new RegExp(loneSurrogate, 'gu'), '\ufffd'))
+  }
   if (text !== text.trim()) reject('a header value cannot begin or end with white space')
   return text
 }
+
+const loneSurrogate = /\p{Surrogate}/u
 
 /** Converts a value to text. Null is the empty text, which the service parses as null where a string is not allowed. */
 const textOf = (value: unknown): string =>
@@ -241,9 +247,11 @@ const textOf = (value: unknown): string =>
 const asciiJson = (value: unknown): string =>
   String(stringifyJson(value)).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Formats a pair for a query or a Cookie header. */
-export const pairText = ([name, value, isLone]: ParameterPair): string =>
-  encodeURIComponent(name) + (isLone ? '' : `=${value}`)
+/** Formats a pair for a query or a Cookie header. Throws a TypeError for a name with a lone surrogate. */
+export function pairText([name, value, isLone]: ParameterPair): string {
+  if (loneSurrogate.test(name)) throw new TypeError(`${JSON.stringify(name)} cannot contain a lone surrogate`)
+  return encodeURIComponent(name) + (isLone ? '' : `=${value}`)
+}
 
 /** Fills the parameters of a path template. Leaves out its query, whose parameters are sent, and its fragment. */
 export const expandPath = (path: string, pairs: ParameterPair[]): string =>

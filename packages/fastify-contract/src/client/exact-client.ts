@@ -48,7 +48,7 @@ export function exactClient<Paths extends object>(
   { nodes = [], responses = {}, parameters = {} }: CallTable,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
-  const base = baseUrl.replace(/\/$/, '')
+  const base = baseUrl.replace(/\/+$/, '')
 
   const call =
     (method: Method) =>

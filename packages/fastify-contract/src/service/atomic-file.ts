@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -10,6 +11,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -77,26 +79,57 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Creates a directory and its missing parents, and syncs each directory that holds a new one. */
+/**
+ * Creates a directory and its missing parents, and syncs each directory that holds a new one. Throws EEXIST when
+ * the path is not a directory, and ENOTDIR when a parent is not. Not by the option `recursive`: below /proc, mkdir of Node.js 20 then never returns.
+ */
 export function createDurableDirectory(path: string): void {
-  const first = mkdirSync(path, { recursive: true })
-  if (first === undefined) return
-  for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made))
+  const missing: string[] = []
+  let existing = resolve(path)
+  while (statSync(existing, { throwIfNoEntry: false }) === undefined) {
+    missing.unshift(existing)
+    existing = dirname(existing)
+  }
+  if (!statSync(existing).isDirectory())
+    throw systemError(`${existing} is not a directory`, missing.length === 0 ? 'EEXIST' : 'ENOTDIR')
+  for (const directory of missing) {
+    try {
+      mkdirSync(directory)
+    } catch (error) {
+      // Another process may have created it meanwhile.
+      if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+    }
+    syncPath(dirname(directory))
+  }
 }
 
+const systemError = (message: string, code: string): Error => Object.assign(new Error(message), { code })
+
 /**
- * Creates a lock file when it is missing. Throws ELOOP for a symbolic link: a user who may write the directory could
- * create one, and a command of root would create or open its target.
+ * Creates a lock file when it is missing. Only its owner can read a new one: who may read a file may lock it. Throws
+ * ELOOP for a symbolic link: a user who may write the directory could create one, and a command of root would create or
+ * open its target.
  */
-export function createLockFile(path: string, mode = 0o644): void {
+export function createLockFile(path: string): void {
   try {
     // An existing file is not opened, since closing it would release the locks that this process holds on it.
-    closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode))
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (!lstatSync(path).isSymbolicLink()) return
-    throw Object.assign(new Error(`${path} is a symbolic link; remove it`), { code: 'ELOOP' })
+    const status = lstatSync(path)
+    if (status.isSymbolicLink()) throw systemError(`${path} is a symbolic link; remove it`, 'ELOOP')
+    removeReaders(path, status)
   }
+}
+
+/** Removes the permission to read a lock file from those who may not write it, which earlier releases gave to all. */
+function removeReaders(path: string, { uid, mode }: Stats): void {
+  const writable = mode & 0o022
+  const right = (mode & ~0o044 & 0o777) | (writable << 1)
+  const directory = statSync(dirname(path))
+  // In a directory of another user, the file could be replaced by a link before its mode changes.
+  const isSafe = directory.uid === uid && (directory.mode & 0o022) === 0
+  if (uid === process.getuid?.() && isSafe && right !== (mode & 0o777)) chmodSync(path, right)
 }
 
 /**

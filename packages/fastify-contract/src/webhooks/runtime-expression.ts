@@ -15,19 +15,35 @@ type Lookup = (context: CallbackContext) => unknown
  * Returns a function that computes the URL of a callback from its key, a runtime expression or a text with expressions
  * in braces (OpenAPI 3.1 section 4.8.20.4). The value at the beginning of a URL stays unchanged; any later one is
  * percent-encoded, so that it cannot change the path or add parameters. Throws a TypeError for an invalid expression.
- * The returned function throws one if the context lacks the value, or if the result is no http or https URL.
+ * The returned function throws one if the context lacks the value, if a later value makes a path segment `.` or `..`,
+ * or if the result is no http or https URL.
  */
 export function callbackUrl(key: string): (context: CallbackContext) => string {
   const parts = key.startsWith('$') ? [lookupOf(key)] : key.split(/(\{\$[^}]*\})/).map(partOf)
   return (context) => {
     let text = ''
+    let base = ''
     for (const part of parts) {
       if (typeof part === 'string') text += part
-      else text += text === '' ? textOf(part(context), key) : encodeURIComponent(textOf(part(context), key))
+      else if (text === '') text = base = textOf(part(context), key)
+      else text += encodeURIComponent(textOf(part(context), key))
+    }
+    // URL parsers drop or replace these characters, each in its own way, so a check of the text could see another URL.
+    if (/[\p{Cc}\s\\]/u.test(text)) {
+      throw new TypeError(`${key}: a URL cannot contain white space, control characters or backslashes`)
     }
     httpUrl(text)
+    assertNoDotSegment(text, base, key)
     return text
   }
+}
+
+/** Throws a TypeError if a path segment that does not belong to the base is `.` or `..`: that would be another path. */
+function assertNoDotSegment(text: string, base: string, key: string): void {
+  const [path = ''] = text.split(/[?#]/)
+  // URL parsers resolve such a segment even when it is percent-encoded.
+  if (text !== base && /(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path.slice(base.lastIndexOf('/') + 1)))
+    throw new TypeError(`${key}: a path segment cannot be "." or ".."`)
 }
 
 const partOf = (text: string): string | Lookup => (text.startsWith('{$') ? lookupOf(text.slice(1, -1)) : text)
@@ -42,6 +58,7 @@ export function httpUrl(text: string | URL): URL {
 }
 
 function textOf(value: unknown, key: string): string {
+  if (/\p{Surrogate}/u.test(String(value))) throw new TypeError(`${key}: a value contains a lone surrogate`)
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   throw new TypeError(`${key} is missing, or is not a string, number or boolean`)
 }

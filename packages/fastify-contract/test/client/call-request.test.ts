@@ -311,6 +311,12 @@ t.test('a value that its style cannot represent is rejected', async (t) => {
   t.same(problems({ in: 'path' }, []), ['a path cannot contain an empty array'])
   t.same(problems({ in: 'path' }, {}), ['a path cannot contain an empty object'])
   t.same(problems({ in: 'header' }, []), [])
+  const lone = 'cannot contain a lone surrogate'
+  t.same(problems({}, 'a\udc00'), [lone])
+  t.same(problems({}, ['𝒳', '\ud800', '\ud800']), [lone, lone])
+  t.same(problems({ isJson: true }, '\ud800'), [], 'JSON escapes it')
+  t.equal(text({}, '\ud800'), 'a%20b=%EF%BF%BD')
+  t.throws(() => text({}, { '\ud800': 1 }), { name: 'TypeError', message: `"\\ud800" ${lone}` })
   t.equal(
     text({ style: 'pipeDelimited' }, ['a|b', 'c']),
     'a%20b=a%7Cb%7Cc',

@@ -212,6 +212,7 @@ t.test('a path parameter cannot change the path', async (t) => {
   t.equal((await get('../../..'))[1], 'http://a/trees/..%2F..%2F..')
   t.equal((await get('?a#b%'))[1], 'http://a/trees/%3Fa%23b%25')
   t.equal((await get('...'))[1], 'http://a/trees/...')
+  await t.rejects(get('a\ud800'), { name: 'TypeError', message: 'path/id: cannot contain a lone surrogate' })
 })
 
 t.test('every call and response is typed', async (t) => {

@@ -19,7 +19,12 @@ t.test('operations are served below the paths of their servers', async (t) => {
     ['https://example.com/v1/', '/v1'],
     ['{scheme}://{host}:{port}/v1', '/v1'],
     ['//example.com/v1', '/v1'],
+    ['https://example.com//', ''],
+    ['https://example.com/v1//', '/v1'],
+    ['//example.com/', ''],
+    ['/v1/', '/v1'],
     ['/', ''],
+    ['//', ''],
     ['/v1/a', '/v1/a'],
     ['v1', '/v1'],
     ['none/', '/none'],
@@ -37,6 +42,34 @@ t.test('a server variable expands to each of its values', async (t) => {
   t.same(basePaths([{ url: 'https://{stage}.example.com/{version}', variables }]), ['/v1'])
   const endpoint = { default: 'https://a.example.com', enum: ['https://a.example.com', 'http://b.example.com:8080/b'] }
   t.same(basePaths([{ url: '{endpoint}/v1', variables: { endpoint } }]), ['/v1', '/b/v1'])
+})
+
+t.test('a slash at the end of a server variable begins no path, wherever the server stands', async (t) => {
+  const servers = (value: string) => [{ url: '{s}', variables: { s: { default: value } } }]
+  const operation = (more: object = {}) => ({ ...more, responses: { 204: { description: 'Done.' } } })
+  const document = documentOf(
+    {
+      '/a': { get: operation() },
+      '/b': { servers: servers('http://localhost/v1/'), get: operation() },
+      '/c': { get: operation({ servers: servers('/v2//') }) },
+      '/d': { get: operation({ servers: [{ url: '/{v}', variables: { v: { default: '', enum: ['', 'v3/'] } } }] }) },
+    },
+    { servers: servers('http://localhost/') },
+  )
+  t.same(
+    endpoints(document).map(({ routes, server, path }) => [routes, server + path]),
+    [
+      [['/a'], 'http://localhost/a'],
+      [['/v1/b'], 'http://localhost/v1/b'],
+      [['/v2/c'], 'http://127.0.0.1:3000/v2/c'],
+      [['/d', '/v3/d'], 'http://127.0.0.1:3000/d'],
+    ],
+  )
+  const ids = ['getA', 'getB', 'getC', 'getD']
+  const handlers = Object.fromEntries(ids.map((id) => [id, async () => ({ status: 204 })]))
+  const app = await serveDocument(document, { handlers } as never)
+  t.teardown(() => app.close())
+  for (const url of ['/a', '/v1/b', '/v2/c', '/d', '/v3/d']) t.equal((await app.inject(url)).statusCode, 204, url)
 })
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }

@@ -334,6 +334,49 @@ t.test('a URL that is not http or https throws', async (t) => {
   }
 })
 
+t.test('a value from a client cannot change the path or hide a part of the URL', async (t) => {
+  const of = (key: string, values: object) => () => callbackUrl(key)({ request: { body: values } })
+  const [a, b] = ['{$request.body#/a}', '{$request.body#/b}']
+  const [dot, lone] = [/a path segment cannot be "\." or "\.\."$/, /: a value contains a lone surrogate$/]
+  const sign = /: a URL cannot contain white space, control characters or backslashes$/
+  const refused: [key: string, values: object, message: RegExp][] = [
+    ...['.', '..'].map((value): (typeof refused)[0] => [`https://a.example/x/${a}`, { a: value }, dot]),
+    [`https://a.example/x/${a}/y`, { a: '..' }, dot],
+    [`https://a.example/x/${a}?z`, { a: '..' }, dot],
+    [`https://a.example/x/${a}#z`, { a: '..' }, dot],
+    [`https://a.example/x/${a}${b}`, { a: '.', b: '.' }, dot],
+    [`https://a.example/x/.${a}`, { a: '.' }, dot],
+    [`${a}/${b}`, { a: 'https://a.example', b: '..' }, dot],
+    [`${a}${b}`, { a: 'https://a.example/.', b: '.' }, dot],
+    [`https://a.example/${a}`, { a: '\ud800' }, lone],
+    [`https://a.example/${a}`, { a: 'x\udfff' }, lone],
+    [a, { a: 'https://a.example/\ud800' }, lone],
+    ...[
+      'https://a.example\\@b.example/',
+      'https://a.exa\nmple/',
+      ' https://a.example/',
+      'https://a.example/\u0085',
+    ].map((value): (typeof refused)[0] => [a, { a: value }, sign]),
+    ...['a.example/', 'b@c', 'b:80', 'b?', 'b#', 'b\\', '\n', ' '].map((value): (typeof refused)[0] => [
+      `https://${a}.example/`,
+      { a: value },
+      /is not an http or https URL$/,
+    ]),
+  ]
+  for (const [key, values, message] of refused) {
+    t.throws(of(key, values), { name: 'TypeError', message }, `${key} ${JSON.stringify(values)}`)
+  }
+  const kept: [key: string, values: object, url: string][] = [
+    [`https://a.example/${a}`, { a: '...' }, 'https://a.example/...'],
+    [`https://a.example/${a}`, { a: '/../\\?#\n' }, 'https://a.example/%2F..%2F%5C%3F%23%0A'],
+    [`https://a.example/?to=/../&at=${a}`, { a: '..' }, 'https://a.example/?to=/../&at=..'],
+    [`${a}/end`, { a: 'https://a.example/x/../y' }, 'https://a.example/x/../y/end'],
+    [a, { a: 'https://a.example/x/..' }, 'https://a.example/x/..'],
+    [`https://${a}.example/`, { a: 'b.c' }, 'https://b.c.example/'],
+  ]
+  for (const [key, values, url] of kept) t.equal(of(key, values)(), url)
+})
+
 t.test('other expressions are invalid', async (t) => {
   for (const key of ['$request.cookie.a', '$response.query.a', '$request.body.url', '$request.header.', '{$}', '$']) {
     t.throws(() => callbackUrl(key), { message: /is not a runtime expression; use one such as/ }, key)

@@ -261,13 +261,13 @@ export const basePaths = (servers: Server[]): string[] =>
   servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
 
 function pathsOf({ url, variables = {} }: Server): string[] {
-  let paths = [url.replace(origin, '').replace(/\/$/, '')]
+  let paths = [url.replace(origin, '')]
   for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
     paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
   }
   // A variable may hold the scheme and the authority, such as {endpoint} in the documents of Azure.
   return paths
-    .map((path) => path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, ''))
+    .map((path) => withoutLastSlash(path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')))
     .map((path) => (isRelative(path) ? `/${path}` : path))
 }
 
@@ -281,5 +281,8 @@ export function serverUrl([server]: Server[]): string {
     (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
     url,
   )
-  return new URL(filled, 'http://127.0.0.1:3000').href.replace(/\/$/, '')
+  return withoutLastSlash(new URL(filled, 'http://127.0.0.1:3000').href)
 }
+
+/** Returns a URL without the slashes at its end, which a variable may have added: each path begins with a slash. */
+const withoutLastSlash = (url: string): string => url.replace(/\/+$/, '')

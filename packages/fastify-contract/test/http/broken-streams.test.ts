@@ -145,6 +145,8 @@ t.test('over HTTP/1.0 the connection is reset when the process exits during a sh
   const { app, listen } = await serve(t, waiting)
   const port = await listen()
   const before = new Set(process.listeners('exit'))
+  const idle = receive(t, port, 'GET /unknown HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(app.server, 'request')
   const response = once(app.server, 'request')
   const received = receive(t, port, get('/bytes'))
   const [, { socket }] = await response
@@ -153,6 +155,7 @@ t.test('over HTTP/1.0 the connection is reset when the process exits during a sh
   const added = await until(() => process.listeners('exit').find((one) => !before.has(one)), 'the exit listener')
   added(1)
   t.match(await received, { error: 'ECONNRESET' })
+  t.match(await idle, { text: /^HTTP\/1.1 404 /, error: undefined })
   end()
   await closed
   t.notOk(process.listeners('exit').includes(added), 'the closed app leaves no listener')

@@ -48,10 +48,12 @@ export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
     const timer = setTimeout(() => socket.destroy(), time).unref()
     // The data listener takes the bytes from the HTTP parser of Node.js, which would create an object for each further
     // request.
-    socket.on('data', ignore).removeAllListeners('data').removeAllListeners('end').removeAllListeners('timeout')
-    socket.on('data', () => {
+    const discard = () => {
       if (socket.bytesRead > end) socket.destroy()
-    })
+    }
+    socket.on('data', discard)
+    for (const event of ['data', 'end', 'timeout']) socket.removeAllListeners(event)
+    socket.on('data', discard)
     socket.once('end', () => Socket.prototype.destroySoon.call(socket))
     socket.once('close', () => {
       clearTimeout(timer)
@@ -86,5 +88,3 @@ export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
     },
   }
 }
-
-const ignore = () => {}

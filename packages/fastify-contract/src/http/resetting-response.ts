@@ -12,7 +12,14 @@ const endsByClose = (response: ServerResponse): boolean =>
   !response.hasHeader('content-length') &&
   response.req.method !== 'HEAD'
 
-const reset = (socket: Socket) => socket.resetAndDestroy()
+/** Milliseconds. Clients that use libuv see a regular close if a reset arrives together with the bytes before it. */
+const resetDelay = 50
+
+/** Resets a TCP connection. A Unix socket has no resets. */
+function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
 
 /**
  * A response that looks broken if it is destroyed midway. If the close of the connection ends its body, a regular close
@@ -20,17 +27,17 @@ const reset = (socket: Socket) => socket.resetAndDestroy()
  */
 export class ResettingResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override destroy(error?: Error): this {
-    if (!this.destroyed && endsByClose(this)) {
-      // With pipelining, the response may still wait for its socket.
-      if (this.socket === null) this.once('socket', reset)
-      else reset(this.socket)
-    }
-    return super.destroy(error)
+    if (this.req.socket.destroyed || !endsByClose(this)) return super.destroy(error)
+    const resetLater = (socket: Socket) => void setTimeout(reset, resetDelay, socket)
+    // With pipelining, the response may still wait for its socket.
+    if (this.socket === null) this.once('socket', resetLater)
+    else resetLater(this.socket)
+    return this
   }
 }
 
-/** Destroys a connection whose responses may be incomplete. */
-export function abortConnection(socket: Socket, responses: readonly ServerResponse[]): void {
-  if (responses[0] !== undefined && endsByClose(responses[0])) reset(socket)
+/** Destroys a connection so that its first response looks broken if it is not completely sent. */
+export function abortConnection(socket: Socket, [first]: readonly ServerResponse[]): void {
+  if (first !== undefined && endsByClose(first)) reset(socket)
   else socket.destroy()
 }

@@ -30,6 +30,8 @@ import {
 } from './rules/problems.ts'
 import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
 import { invalidDefaults } from './rules/unsupported-parameters.ts'
+import { requestJson } from './text/foreign-text.ts'
+import { lineText, visible } from './text/source-text.ts'
 
 /** What is made of a document. */
 export type Compiled = {
@@ -105,7 +107,7 @@ export async function compileDocument(
     const { published, skipped, document, routes, replies, warnings } = converted(given, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
-    const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
+    const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
     const served: Files = {
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
       'routes.json': json({
@@ -120,7 +122,7 @@ export async function compileDocument(
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${note}${withExactDigits(requestFile(document), integers)}`,
+      'requests.http': `# ${requestJson(note)}${withExactDigits(requestFile(document), integers)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
@@ -217,7 +219,7 @@ function checked(
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
-  const allWarnings = [...warnings, ...unusedDefaults, ...unused]
+  const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
   return { published, document, routes, replies: replies.table, warnings: allWarnings }
 }
 

@@ -58,6 +58,10 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
   ],
   ['Clients assume another value if a response lacks it.', ({ property }) => property === 'default'],
   [
+    'Its operations were removed.',
+    ({ kind, path }) => kind === 'removed' && /(?<!\/properties)\/additionalOperations$/.test(path),
+  ],
+  [
     'Values that clients send for it are ignored.',
     (difference) => isSetTrue(difference, 'readOnly') && isSent(difference),
   ],

@@ -4,6 +4,7 @@ import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { isNode, mapDocument, type Node, walkSchemas } from '../compile/document/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
+import { withInherited } from './inherited-members.ts'
 import {
   distinctSources,
   isLeaf,
@@ -20,6 +21,7 @@ import {
   targetOf,
   wrappedTarget,
 } from './merge-parts.ts'
+import { pointerMap } from './pointer-map.ts'
 
 export type ComparableDocument = {
   document: Document
@@ -35,11 +37,13 @@ export type ComparableDocument = {
 
 /**
  * Returns an equivalent document in a normal form, in which equal contracts look alike. Discriminators are expressed in
- * the schemas that they distinguish, as the service validates them, and each allOf is merged into its parent schema.
+ * the schemas that they distinguish, as the service validates them, each allOf is merged into its parent schema, and each
+ * operation has what it inherits.
  */
 export function comparableDocument(document: Document): ComparableDocument {
   const components = { schemas: {}, ...document.components }
-  const told = copyOf(withDiscriminators(withoutSiblings({ ...document, components })))
+  const inherited = withInherited({ ...document, components })
+  const told = copyOf(withDiscriminators(withoutSiblings(inherited.document)))
   const targets = new Set(referencesOf(told))
   const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
   const comparable = copyOf(told)
@@ -54,7 +58,7 @@ export function comparableDocument(document: Document): ComparableDocument {
   const isAtOrAbove = (pointer: string) => (other: string) => pointer === other || pointer.startsWith(`${other}/`)
   return {
     document: comparable,
-    originsOf,
+    originsOf: (pointer) => originsOf(pointer).flatMap(inherited.origins.get),
     isTaken: (pointer) => [...taken].some(isAtOrAbove(pointer)),
     isReferredTo: (pointer) => targets.has(pointer),
     steps: steps(),
@@ -272,24 +276,6 @@ export function sourceMoves(): SourceMoves {
       }
     },
     originsOf: origins.get,
-  }
-}
-
-/** Maps the pointers of one document to another. The value of a pointer also applies to all pointers below it. */
-export type PointerMap = { set(pointer: string, places: string[]): void; get(pointer: string): string[] }
-
-/** Returns a map in which each pointer maps to itself until it is set. */
-export function pointerMap(): PointerMap {
-  const places = new Map<string, string[]>()
-  return {
-    set: (pointer, found) => places.set(pointer, found),
-    get(pointer) {
-      for (let above = pointer; above !== ''; above = above.slice(0, Math.max(above.lastIndexOf('/'), 0))) {
-        const found = places.get(above)
-        if (found !== undefined) return found.map((place) => place + pointer.slice(above.length))
-      }
-      return [pointer]
-    },
   }
 }
 

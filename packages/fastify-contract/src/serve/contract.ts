@@ -87,7 +87,15 @@ export type FormField = SerializedValue & {
 }
 
 /** How a form is read: its fields, and the allowed types of fields that its schema does not name. */
-export type Form = { fields: FormField[]; otherTypes: string[] }
+export type Form = {
+  fields: FormField[]
+  otherTypes: string[]
+  /**
+   * How a part of multipart/form-data is read that the schema does not name, and the names of parts that are skipped
+   * nevertheless. If undefined, all such parts are skipped.
+   */
+  otherParts?: { field: FormField; skipped: string[] }
+}
 
 /** A response header that a handler sets (OpenAPI 3.1 section 4.8.21). */
 export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean }

@@ -180,9 +180,23 @@ type Upload<Operation, Type> = Type extends string
  * one. If a required part is missing, the iteration throws a ContractError after the last part. A handler must
  * therefore commit nothing before the iteration has ended.
  */
-export type FormParts<Properties> = AsyncIterable<
-  { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]
->
+export type FormParts<Properties> = AsyncIterable<NamedPart<Named<Properties>> | OtherPart<Properties>>
+
+/** The members of a type that have a name, without its index signature. */
+type Named<Type> = { [Name in keyof Type as string extends Name ? never : Name]: Type[Name] }
+
+type NamedPart<Properties> = {
+  [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>>
+}[keyof Properties]
+
+/** A part that only `additionalProperties` describes. */
+type OtherPart<Properties> = Properties extends { [name: string]: infer Value }
+  ? string extends keyof Properties
+    ? AnyPartOf<NonNullable<Value>>
+    : never
+  : never
+
+type AnyPartOf<Value> = Value extends unknown ? PartOf<string, Value> : never
 
 type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
   ? { name: Name; filename: string | undefined; contentType: string; stream: ByteSource }

@@ -33,17 +33,22 @@ type PartField = FormField & {
 
 /**
  * Returns a function that reads a form part by part. Each part is validated as it arrives, and the whole form, with an
- * empty text for each file, after the last part. Undeclared parts are skipped. The iteration throws a ContractError for
- * an invalid part or form.
+ * empty text for each file, after the last part. Parts that the schema neither names nor constrains are skipped. The iteration
+ * throws a ContractError for an invalid part or form.
  */
 export function multipartReader(
-  { fields }: Form,
+  { fields, otherParts }: Form,
   schema: Schema,
   validator: Validator,
   bounds: BodyBounds,
   shared: Record<string, Schema>,
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
+  const skipped = new Set(otherParts?.skipped)
+  const fieldOf = (name: string): PartField | undefined => {
+    if (otherParts === undefined || byName.has(name) || skipped.has(name)) return byName.get(name)
+    return partField({ ...otherParts.field, name, key: name }, validator)
+  }
   const validate = validator.request(schema, 'body')
   const mayRejectName = mayRejectNames(schema, new Set(byName.keys()), shared)
   return ({ stream, done }, { parameters }) => read(stream, boundaryOf(parameters), done)
@@ -53,7 +58,7 @@ export function multipartReader(
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
       const { name } = part
-      const field = byName.get(name)
+      const field = fieldOf(name)
       if (field === undefined) {
         if (mayRejectName && !Object.hasOwn(whole.value, name)) {
           count(Buffer.byteLength(name))

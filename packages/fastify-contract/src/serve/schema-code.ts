@@ -184,8 +184,10 @@ function schemasOf({ operations }: Routes): { validated: Schema[]; serialized: S
     return [
       ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
       ...ofContent(body?.content),
-      ...Object.values(forms).flatMap(({ fields }) =>
-        fields.flatMap(({ part }) => (part === undefined ? [] : [part.schema])),
+      ...Object.values(forms).flatMap(({ fields, otherParts }) =>
+        [...fields, ...(otherParts === undefined ? [] : [otherParts.field])].flatMap(({ part }) =>
+          part === undefined ? [] : [part.schema],
+        ),
       ),
       ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
     ]

@@ -32,12 +32,26 @@ t.test('bodies of supported media types are accepted', async (t) => {
 
 t.test('bodies of other media types are rejected with a fix', async (t) => {
   t.same(problems({}), [': has no media type; add one'])
-  t.same(problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, '*/*': { schema: object } }), [
-    ': json is not a media type; use one such as text/plain',
-    ': text/plain;charset=latin1 has a charset that cannot be read; use utf-8',
-    ': multipart/related is not supported; use multipart/form-data',
-    ': */* is a range, so the format of the body is unknown; name each media type, such as application/json',
-  ])
+  t.same(
+    problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, 'image/*': { schema: object } }),
+    [
+      ': json is not a media type; use one such as text/plain',
+      ': text/plain;charset=latin1 has a charset that cannot be read; use utf-8',
+      ': multipart/related is not supported; use multipart/form-data',
+      ': image/* is a range, so the format of the body is unknown; name each media type, such as application/json',
+    ],
+  )
+})
+
+t.test('a range with a schema of JSON is application/json, with a warning', async (t) => {
+  for (const range of ['*/*', 'application/*']) {
+    t.same(checkDocument(withBody({ [range]: { schema: object }, 'image/png': {} })), {
+      rejected: [],
+      warnings: [`${place}: ${range} is a range; with this schema, bodies must be application/json`],
+    })
+  }
+  for (const other of ['application/json', 'application/vnd.box+json', 'application/*'])
+    t.match(problems({ '*/*': { schema: object }, [other]: {} }), [/^: \*\/\* is a range, so/], other)
 })
 
 t.test('a schema that is not checked gives a warning', async (t) => {
@@ -97,6 +111,8 @@ t.test('supported form schemas are accepted', async (t) => {
     [string, { style: 'form', explode: true }],
     [string, {}, { additionalProperties: false }],
     [string, {}, { additionalProperties: true }],
+    [string, {}, { additionalProperties: string }],
+    [string, {}, { additionalProperties: list(binary) }],
   ]
   for (const one of parts) t.same(multipart(...one), [], JSON.stringify(one))
   const fields: [object, object?, object?][] = [
@@ -124,11 +140,14 @@ t.test('unsupported forms are rejected with location and fix', async (t) => {
   t.same(multipart(string, { headers: { 'X-A': {} } }), [
     `${parts}/encoding/a/headers: headers of a part are not supported; remove them`,
   ])
-  for (const more of [{ additionalProperties: string }, { patternProperties: { a: string } }]) {
+  for (const more of [{ patternProperties: { a: string } }, { unevaluatedProperties: string }]) {
     t.same(multipart(string, {}, more), [
-      `${parts}/schema: parts with arbitrary names are not supported; name each as a property`,
+      `${parts}/schema: parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties`,
     ])
   }
+  t.same(multipart(string, {}, { additionalProperties: { type: ['object', 'string'] } }), [
+    `${parts}/schema: additionalProperties: may be JSON or plain text; set its contentType`,
+  ])
   const part: [object, object, string][] = [
     [string, { style: 'deepObject' }, 'style and explode are not supported in multipart/form-data; use contentType'],
     [

@@ -46,6 +46,20 @@ const form = {
     properties: { id: int64, ids: { type: 'array', items: int64 }, file: { type: 'string', format: 'binary' } },
   },
 }
+const openForm = {
+  schema: {
+    type: 'object',
+    properties: { file: { type: 'string', format: 'binary' } },
+    additionalProperties: int64,
+  },
+}
+const openFiles = {
+  schema: {
+    type: 'object',
+    properties: { name: plainText },
+    additionalProperties: { type: 'array', items: { type: 'string', format: 'binary' } },
+  },
+}
 const done = { responses: { 204: { description: 'Done.' } } }
 const operation = (operationId: string, required: boolean, content: object) => ({
   post: { operationId, requestBody: { required, content }, ...done },
@@ -57,6 +71,8 @@ const bodies = {
   info: { title: 'Bodies', version: '1.0.0' },
   paths: {
     '/form': operation('form', true, { 'multipart/form-data': form }),
+    '/openForm': operation('openForm', true, { 'multipart/form-data': openForm }),
+    '/openFiles': operation('openFiles', true, { 'multipart/form-data': openFiles }),
     '/bytes': operation('bytes', false, { 'application/pdf': {} }),
     '/text': operation('text', true, { 'text/plain': { schema: { enum: ['a', 'b'] } }, 'image/png': {} }),
     '/range': operation('range', false, { 'image/*': {} }),
@@ -192,6 +208,14 @@ t.test('the type of a body follows its media type', async (t) => {
     ],
     ['form', 'body', loop("if (part.name === 'ids') { const id: bigint = part.value; void id }")],
     ['form', 'body', loop("if ('stream' in part) { const name: string | undefined = part.filename; void name }")],
+    [
+      'openForm',
+      'body',
+      loop(
+        'const name: string = part.name; if ("stream" in part) part.stream.resume(); else void [name, part.value + 1n]',
+      ),
+    ],
+    ['openFiles', 'body', loop("if ('stream' in part) part.stream.resume(); else part.value.trim()")],
     ['bytes', 'body, signal', 'for await (const chunk of body ?? []) chunk.copy(Buffer.alloc(1)); void signal'],
     [
       'text',
@@ -217,6 +241,8 @@ t.test('using a property of another body type does not compile', async (t) => {
       loop("if (part.name === 'id') part.value + 1"),
       /Operator '\+' cannot be applied to types 'bigint'/,
     ],
+    ['openForm', 'body', loop("if (!('stream' in part)) part.value.length"), /'length' does not exist/],
+    ['openFiles', 'body', loop("if (!('stream' in part)) part.value * 2n"), /left-hand side of an arithmetic/],
     ['form', 'body, contentType', 'contentType', /Property 'contentType' does not exist/],
     ['bytes', 'body', 'body.destroy()', /'body' is possibly 'undefined'/],
     ['text', 'body', 'body.destroy()', /Property 'destroy' does not exist/],

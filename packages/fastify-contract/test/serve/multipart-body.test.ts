@@ -270,3 +270,33 @@ for (const [name, contentType, status, message] of cases) {
     else t.match(answer.json().message, message)
   })
 }
+
+t.test('parts that only additionalProperties describes are read and validated', async (t) => {
+  const responseTo = async (more: object, ...parts: [name: string, text: string][]) => {
+    const schema = { type: 'object', properties: { own: { type: 'string', readOnly: true } }, ...more }
+    const open = documentOf({ required: true, content: { 'multipart/form-data': { schema } } })
+    const handler = async (given: Parameters<Take>[0]) => ({ status: 200, body: await collect(given) })
+    const app = await serveDocument(open, { handlers: { a: handler as unknown as AnyHandler } })
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url: '/a',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      payload: `${parts.map(([name, text]) => part(name, text)).join('')}${end}`,
+    })
+    return statusCode === 200 ? JSON.parse(body) : `${statusCode} ${JSON.parse(body).message}`
+  }
+  const number = { additionalProperties: { type: 'integer', maximum: 9 } }
+  t.same(await responseTo(number, ['a', '1'], ['toString', '2'], ['__proto__', '3']), [
+    ...['a', 1, 'toString', 2, '__proto__', 3],
+  ])
+  t.match(await responseTo(number, ['a', '10']), /^400 body\/a must be <= 9/)
+  t.match(await responseTo(number, ['a', 'x']), /^400 body\/a must be integer/)
+  t.match(await responseTo(number, ['a', '1'], ['a', '2']), /^400 body\/a must be given once/)
+  t.same(await responseTo(number, ['own', 'text'], ['a', '1']), ['a', 1], 'an ignored property is skipped')
+  const files = { additionalProperties: { type: 'array', items: { type: 'string', format: 'binary' } } }
+  t.same(await responseTo(files, ['a', 'one'], ['a', 'three'], ['b', '']), ['a', 3, 'a', 5, 'b', 0])
+  const json = { additionalProperties: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } }
+  t.same(await responseTo(json, ['a', '{"n":1}']), ['a', { n: 1 }])
+  t.match(await responseTo(json, ['a', '{}']), /^400 body\/a must have required property 'n'/)
+  t.same(await responseTo({ ...json, properties: { b: {} }, additionalProperties: true }, ['a', '1']), [])
+})

@@ -465,3 +465,39 @@ t.test('a document of which nothing can be served is rejected, and one without p
     message: /\n3 problems affect 3 of 7 operations and webhooks; /,
   })
 })
+
+t.test('a request body described under a media type range is JSON, which is validated', async (t) => {
+  const schema = { type: 'object', required: ['size'], properties: { size: int64 } }
+  const given: unknown[] = []
+  const app = await serveDocument(
+    {
+      openapi: '3.0.3',
+      info: { title: 'Range', version: '1.0.0' },
+      paths: {
+        '/boxes': {
+          post: {
+            operationId: 'add',
+            requestBody: { required: true, content: { '*/*': { schema } } },
+            responses: { 204: { description: 'Done' } },
+          },
+        },
+      },
+    },
+    {
+      handlers: {
+        add: (async ({ body }: { body: unknown }) => ({
+          status: 204,
+          body: given.push(body) && undefined,
+        })) as unknown as AnyHandler,
+      },
+    },
+  )
+  const post = async (type: string, payload: string) => {
+    const request = { method: 'POST', url: '/boxes', headers: { 'content-type': type }, payload } as const
+    return (await app.inject(request)).statusCode
+  }
+  t.equal(await post('application/json', '{"size":9007199254740993}'), 204)
+  t.same(given, [{ size: 9007199254740993n }])
+  t.equal(await post('application/json', '{"size":"1"}'), 400)
+  t.equal(await post('text/plain', '{"size":1}'), 415)
+})

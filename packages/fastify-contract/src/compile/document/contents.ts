@@ -1,6 +1,6 @@
 import type { ResponseHeader } from '../../serve/contract.ts'
 import { type ServiceHeader, serviceHeaders } from '../../serve/handler-types.ts'
-import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
+import { essenceOf, isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { holdsBytes, isFree } from './forms.ts'
 import { join, resolve } from './json-pointer.ts'
@@ -59,6 +59,30 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
   const { types } = typesOf(document, schema)
   return types.length > 0 && types.every((type) => type === 'string')
 }
+
+/**
+ * Returns whether a body under a media type range is JSON: its schema describes more than bytes or a string, and no media
+ * type of JSON stands beside it. Springdoc writes such bodies under a range.
+ */
+export const isJsonRange = (document: Document, mediaType: string, content: MediaTypes): boolean =>
+  ['*/*', 'application/*'].includes(essenceOf(mediaType)) &&
+  !describesBytes(document, content[mediaType]?.schema) &&
+  !Object.keys(content).some((other) => other !== mediaType && (isRange(other) || kindOf(other) === 'json'))
+
+/** Returns a document in which request bodies that `isJsonRange` finds have the media type application/json. */
+export const withoutJsonRanges = (document: Document): Document =>
+  mapDocument(document, {
+    requestBody(body) {
+      const content = Object(body.content) as MediaTypes
+      const names = Object.keys(content)
+      if (!names.some((name) => isJsonRange(document, name, content))) return body
+      const renamed = names.map((name) => [
+        isJsonRange(document, name, content) ? 'application/json' : name,
+        content[name],
+      ])
+      return { ...body, content: Object.fromEntries(renamed) }
+    },
+  })
 
 /**
  * Returns a document in which the schema of JSON Lines is that of each item. In the original document an

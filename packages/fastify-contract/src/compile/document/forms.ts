@@ -51,7 +51,30 @@ export function formOf(
   const fields = properties.map((property) =>
     isMultipart ? partField(document, property, convert) : urlencodedField(document, property),
   )
-  return { fields, otherTypes: [...new Set(otherTypes(document, media.schema).flat())] }
+  const open = isMultipart ? openPart(document, media) : undefined
+  return {
+    fields,
+    otherTypes: [...new Set(otherTypes(document, media.schema).flat())],
+    ...(open && {
+      otherParts: {
+        field: partField(document, open, convert),
+        skipped: propertyNames(document, media.schema ?? true).filter((name) =>
+          properties.every((property) => property.name !== name),
+        ),
+      },
+    }),
+  }
+}
+
+/**
+ * Returns how `additionalProperties` describes the parts of a multipart form that its schema does not name; undefined if
+ * it does not constrain them.
+ */
+export function openPart(document: Document, { schema = true }: MediaType): FormProperty | undefined {
+  const described = schemasDescribing(document, [schema])
+    .flatMap((part) => schemasIn(part, 'additionalProperties'))
+    .filter((each) => Object.keys(Object(each)).length > 0)
+  return described.length === 0 ? undefined : { name: '', schema: anyOf(described), encoding: {} }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { kindOf } from '../../serve/media-types.ts'
-import { withItemSchemas } from './contents.ts'
+import { withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
@@ -33,10 +33,12 @@ export function upgrade(
 
 /**
  * Returns a document with discriminators as schemas in the form that the generators expect: an operationId for each
- * operation, references by name, and separate schemas for requests and responses where these differ.
+ * operation, a media type for each JSON body, references by name, and separate schemas for requests and responses where these differ.
  */
 export const normalize = (discriminated: Document): Document =>
-  withExactUnions(withDirections(withSharedSchemas(withItemSchemas(withOperationIds(discriminated)))))
+  withExactUnions(
+    withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+  )
 
 /** Returns a published document in the form of `normalize`. */
 export const normalizedDocument = (document: Document): Document => normalize(upgrade(document).discriminated)

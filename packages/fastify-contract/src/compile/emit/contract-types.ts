@@ -4,7 +4,7 @@ import { isIgnored as isIgnoredProperty } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { withOptionalHeaders } from '../document/contents.ts'
-import { formProperties, isFile, mediaTypesOf, partSchema } from '../document/forms.ts'
+import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,
@@ -275,7 +275,7 @@ function defaultsOf(document: Document, { parameters }: Endpoint): ts.TypeElemen
 const fileFormat = 'x-file'
 
 /**
- * Returns a document in which each multipart form is an object with its named properties only, and each file is a
+ * Returns a document in which each multipart form is an object with the properties that parts have, and each file is a
  * string with the format `fileFormat`. A handler receives the parts one by one; a client sends them together.
  */
 const withTypedForms = (document: Document): Document =>
@@ -289,17 +289,20 @@ const withTypedForms = (document: Document): Document =>
   })
 
 function typedForm(document: Document, media: MediaType): Node {
-  const properties = formProperties(document, media).map(({ name, schema, encoding }) => {
+  const typeOf = ({ schema, encoding }: FormProperty): Schema => {
     const { isItem, schema: each } = partSchema(document, schema)
-    if (!isFile(document, each, mediaTypesOf(encoding))) return [name, schema]
+    if (!isFile(document, each, mediaTypesOf(encoding))) return schema
     const file: Schema = { type: 'string', format: fileFormat }
-    return [name, isItem ? { type: 'array', items: file } : file]
-  })
+    return isItem ? { type: 'array', items: file } : file
+  }
+  const properties = formProperties(document, media).map((property) => [property.name, typeOf(property)])
+  const open = openPart(document, media)
   const certain = schemasDescribing(document, [media.schema], ['allOf'])
   const required = new Set(certain.flatMap((part) => (part.required ?? []) as string[]))
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
     required: [...required].filter((name) => properties.some(([known]) => known === name)),
+    ...(open && { additionalProperties: typeOf(open) }),
   }
 }

@@ -1,7 +1,7 @@
 import type { FormField } from '../../serve/contract.ts'
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { describesBytes } from '../document/contents.ts'
+import { describesBytes, isJsonRange } from '../document/contents.ts'
 import {
   type FormProperty,
   formOf,
@@ -11,6 +11,7 @@ import {
   isForm,
   isStyled,
   mediaTypesOf,
+  openPart,
   partSchema,
 } from '../document/forms.ts'
 import { join } from '../document/json-pointer.ts'
@@ -58,6 +59,10 @@ function checkRequestBody(document: Document, { content, pointer }: Located<Requ
   const at = join(pointer, 'content')
   if (Object.keys(content).length === 0) report.reject(at, 'has no media type; add one')
   for (const [mediaType, media] of Object.entries(content)) {
+    if (isJsonRange(document, mediaType, content)) {
+      report.warn(at, `${mediaType} is a range; with this schema, bodies must be application/json`)
+      continue
+    }
     const problem = requestProblem(document, mediaType, media)
     if (problem !== undefined) report.reject(at, `${mediaType} ${problem}`)
     else if (isForm(mediaType)) checkForm(document, mediaType, media, join(at, mediaType), report)
@@ -120,6 +125,9 @@ function checkForm(document: Document, mediaType: string, media: MediaType, poin
   }
   for (const problem of isMultipart ? openProblems(document, media) : openFieldProblems(document, media))
     reject(join(pointer, 'schema'), problem)
+  const open = isMultipart ? openPart(document, media) : undefined
+  for (const problem of open === undefined ? [] : partProblems(document, open))
+    reject(join(pointer, 'schema'), `additionalProperties: ${problem}`)
   for (const [index, property] of properties.entries()) {
     const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
       const problem = fieldTypeProblem(type)
@@ -141,15 +149,19 @@ function checkForm(document: Document, mediaType: string, media: MediaType, poin
 
 const useJson = 'give it the contentType application/json in encoding'
 
-/** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
+/** Returns a problem unless the schema describes parts by name or as any others: a handler receives only these. */
 function openProblems(document: Document, media: MediaType): string[] {
   const parts = schemasDescribing(document, [media.schema])
-  const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
-    holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
+    ['patternProperties', 'unevaluatedProperties'].some((keyword) =>
+      schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0),
+    ),
   )
-  if (isOpen) return ['parts with arbitrary names are not supported; name each as a property']
-  if (formProperties(document, media).length > 0) return []
+  if (isOpen)
+    return [
+      'parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties',
+    ]
+  if (formProperties(document, media).length > 0 || openPart(document, media) !== undefined) return []
   return ['has no properties, so a handler would receive nothing; name each part as a property']
 }
 

@@ -78,14 +78,23 @@ function isOfPathQuery({ rule, text }: LintProblem): boolean {
 /** The rule of the linter for a reference without a target. */
 const unresolved = 'no-unresolved-refs'
 
-/** Returns the lines of findings, with each reference that has no target. */
+/** Returns the lines of findings, with each reference that has no target, and with the values of a wrong type. */
 const linesOf = (linted: LintProblem[], document: Document): string[] =>
   linted.map(({ pointer, text, place, rule }) => {
-    const { $ref } = Object(resolve(document, pointer))
+    const value = resolve(document, pointer)
+    const { $ref } = Object(value)
     const isNamed = rule === unresolved && typeof $ref === 'string'
     const named = () => `${$ref} does not resolve; correct the reference`
-    return `${pointer}: ${isNamed ? text.replace("Can't resolve $ref", named) : text} (${place}, ${rule})`
+    const said = isNamed ? text.replace("Can't resolve $ref", named) : rule === 'struct' ? withValue(text, value) : text
+    return `${pointer}: ${said} (${place}, ${rule})`
   })
+
+/** Returns a text about a value with the beginning of the value, unless the text quotes it. */
+function withValue(text: string, value: unknown): string {
+  const shown = typeof value === 'object' ? undefined : JSON.stringify(value)
+  if (shown === undefined || !/Expected type|can be one of/.test(text) || text.includes(shown)) return text
+  return `${text.replace(/\.$/, '')}, not ${shown.slice(0, 40)}; correct it`
+}
 
 /**
  * Compiles a bundled document to the published document, its types, its route schemas, its error numbers, what its

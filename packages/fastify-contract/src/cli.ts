@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { reportError } from './cli/report-error.ts'
 
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
@@ -42,8 +43,5 @@ if (['', '--help', '-h'].includes(name)) {
   process.exitCode = 2
 } else {
   const { run } = await load()
-  await run(args).catch(({ message }: Error) => {
-    process.stderr.write(`${message}\n`)
-    process.exitCode = 1
-  })
+  await run(args).catch(reportError)
 }

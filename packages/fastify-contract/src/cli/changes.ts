@@ -12,6 +12,7 @@ import { withErrorTable } from '../compile/document/error-numbers.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { bundle } from '../compile/redocly.ts'
 import { RejectedDocument } from '../compile/rules/problems.ts'
+import { visible } from '../compile/text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument } from './project-files.ts'
 
@@ -71,7 +72,7 @@ ${documentHelp}
 
 /** Prints the changes since the last release, and returns the lowest version that these changes allow. */
 function printChanges(last: string, changes: Change[]): string {
-  for (const { place, weight, what } of changes) console.log(`${place} ${weight}: ${what}`)
+  for (const { place, weight, what } of changes) console.log(visible(`${place} ${weight}: ${what}`))
   const [heaviest] = changes
   if (heaviest === undefined) {
     console.log(`no changes since ${last}`)

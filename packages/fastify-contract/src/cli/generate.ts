@@ -1,6 +1,7 @@
 import { compileContract } from '../compile/compile.ts'
 import { rejectStale } from '../compile/emit/generated-files.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
+import { visible } from '../compile/text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
   documentHelp,
@@ -43,7 +44,7 @@ ${documentHelp}
   const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
   const { rules, 'skip-unsupported': skipUnsupported } = options
   const compiled = await compileContract(document, { rules, errors, skipUnsupported })
-  for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)
+  for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)
   console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')

@@ -6,6 +6,8 @@ import { type Compiled, compileContract } from '../compile/compile.ts'
 import { sourceFiles } from '../compile/document/source-files.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
 import { skippedOperations } from '../compile/rules/skipped-operations.ts'
+import { shellPath } from '../compile/text/foreign-text.ts'
+import { terminalText } from '../compile/text/source-text.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { commandLine, UsageError } from './command-line.ts'
@@ -61,7 +63,7 @@ If one of these files exists, init names it and writes nothing.
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
-  console.log(summary({ directory, copies, files: Object.keys(files), handlers, errors, compiled }))
+  console.log(terminalText(summary({ directory, copies, files: Object.keys(files), handlers, errors, compiled })))
 }
 
 type Copy = { from: string; to: string }
@@ -166,7 +168,7 @@ function summary({ directory, copies, files, handlers, errors, compiled }: Writt
     ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
     '',
     'Next:',
-    ...(relative('.', directory) === '' ? [] : [`  cd ${directory}`]),
+    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
     '  npm install',
     '  npm start',
   ].join('\n')

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { lint, styleRules } from '../compile/redocly.ts'
+import { lineText } from '../compile/text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { findDocument } from './project-files.ts'
 
@@ -26,7 +27,7 @@ DOCUMENT        the OpenAPI document, also as --document FILE (default: openapi.
     const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location
     // Findings of the recommended rules are advice, whatever their severity.
     const level = own === undefined || severity === 'warn' ? 'warning' : 'error'
-    console.log(`${source.ref}:${start.line}:${start.col} ${level} ${ruleId}: ${message.replace(/\s+/g, ' ')}`)
+    console.log(lineText(`${source.ref}:${start.line}:${start.col} ${level} ${ruleId}: ${message}`))
   }
   const errors = own === undefined ? 0 : findings.filter(({ severity }) => severity === 'error').length
   console.log(findings.length === 0 ? 'no findings' : `${findings.length} findings, ${errors} errors`)

@@ -1,3 +1,4 @@
+import { visible } from '../compile/text/source-text.ts'
 import { createMock } from '../mock/mock-server.ts'
 import { listen } from '../service/service.ts'
 import { commandLine } from './command-line.ts'
@@ -28,7 +29,7 @@ example=NAME for one of several examples. The header Preference-Applied names th
     const { title, version, app } = await createMock(options.generated, errorBody, { realm: options.realm })
     const address = { host: '127.0.0.1', port: Number(process.env.PORT || 3000) }
     const url = await listen((address) => app.listen(address), app.server, address)
-    console.log(`mock of ${title} ${version} on ${url}; it accepts any token`)
+    console.log(visible(`mock of ${title} ${version} on ${url}; it accepts any token`))
   } catch (error) {
     throw new Error(`mock: ${(error as Error).message}`)
   }

@@ -30,6 +30,8 @@ import {
 } from './rules/problems.ts'
 import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
 import { invalidDefaults } from './rules/unsupported-parameters.ts'
+import { requestJson } from './text/foreign-text.ts'
+import { lineText, visible } from './text/source-text.ts'
 
 /** What is made of a document. */
 export type Compiled = {
@@ -76,14 +78,23 @@ function isOfPathQuery({ rule, text }: LintProblem): boolean {
 /** The rule of the linter for a reference without a target. */
 const unresolved = 'no-unresolved-refs'
 
-/** Returns the lines of findings, with each reference that has no target. */
+/** Returns the lines of findings, with each reference that has no target, and with the values of a wrong type. */
 const linesOf = (linted: LintProblem[], document: Document): string[] =>
   linted.map(({ pointer, text, place, rule }) => {
-    const { $ref } = Object(resolve(document, pointer))
+    const value = resolve(document, pointer)
+    const { $ref } = Object(value)
     const isNamed = rule === unresolved && typeof $ref === 'string'
     const named = () => `${$ref} does not resolve; correct the reference`
-    return `${pointer}: ${isNamed ? text.replace("Can't resolve $ref", named) : text} (${place}, ${rule})`
+    const said = isNamed ? text.replace("Can't resolve $ref", named) : rule === 'struct' ? withValue(text, value) : text
+    return `${pointer}: ${said} (${place}, ${rule})`
   })
+
+/** Returns a text about a value with the beginning of the value, unless the text quotes it. */
+function withValue(text: string, value: unknown): string {
+  const shown = typeof value === 'object' ? undefined : JSON.stringify(value)
+  if (shown === undefined || !/Expected type|can be one of/.test(text) || text.includes(shown)) return text
+  return `${text.replace(/\.$/, '')}, not ${shown.slice(0, 40)}; correct it`
+}
 
 /**
  * Compiles a bundled document to the published document, its types, its route schemas, its error numbers, what its
@@ -105,7 +116,7 @@ export async function compileDocument(
     const { published, skipped, document, routes, replies, warnings } = converted(given, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
-    const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
+    const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
     const served: Files = {
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
       'routes.json': json({
@@ -120,7 +131,7 @@ export async function compileDocument(
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${note}${withExactDigits(requestFile(document), integers)}`,
+      'requests.http': `# ${requestJson(note)}${withExactDigits(requestFile(document), integers)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
@@ -217,7 +228,7 @@ function checked(
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
-  const allWarnings = [...warnings, ...unusedDefaults, ...unused]
+  const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
   return { published, document, routes, replies: replies.table, warnings: allWarnings }
 }
 

@@ -5,6 +5,7 @@ import { build } from 'esbuild'
 import { compileContract } from '../compile/compile.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
+import { visible } from '../compile/text/source-text.ts'
 import { writeTryPage } from '../docs/docs-page.ts'
 import { exampleCurl } from '../docs/example-calls.ts'
 import type { Routes } from '../serve/contract.ts'
@@ -56,7 +57,7 @@ async function generate(serviceUrl: string): Promise<void> {
     errors: errors === undefined ? undefined : await loadErrorBody(errors),
     skipUnsupported,
   })
-  for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)
+  for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
   const written = await updateGenerated(compiled, out, handlers)
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
   // The page calls the port that stays open, not that of one snapshot.

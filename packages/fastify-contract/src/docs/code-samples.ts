@@ -3,7 +3,8 @@ import { resolve } from '../compile/document/json-pointer.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import type { ExampleBody, ExamplePart } from '../compile/emit/request-file.ts'
-import { literal, quotedName, stringLiteral } from '../compile/emit/source-text.ts'
+import { markdownCode, shellWord, urlText } from '../compile/text/foreign-text.ts'
+import { keyOf, lineText, literal, stringLiteral } from '../compile/text/source-text.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
@@ -29,7 +30,8 @@ export function withCodeSamples(published: Document, clientModule: string): Docu
   for (const endpoint of endpoints(document)) {
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
     operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint), clientModule)
-    operation.description = `${operation.description ?? ''}\n\nOperation id: \`${endpoint.operationId}\`\n`.trimStart()
+    operation.description =
+      `${operation.description ?? ''}\n\nOperation id: ${markdownCode(endpoint.operationId)}\n`.trimStart()
   }
   return copy
 }
@@ -44,16 +46,24 @@ function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[
   })
 }
 
-/** Returns a curl command that sends a request. */
-export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
+/**
+ * Returns a curl command that sends a request. Undefined if the name of a part has an equals sign, which ends a name for
+ * curl: what follows could be a file of the user.
+ */
+export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string | undefined {
+  if (sent?.parts.some(({ name }) => name.includes('='))) return undefined
   // With -X HEAD curl would wait for a body.
   const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
+  // In brackets, curl expects the ranges of a set of URLs.
+  const glob = /[[\]]/.test(target) ? '-g ' : ''
   const lines = [
-    `curl ${verb}${shellWord(server + target)}`,
+    `curl ${glob}${verb}${shellWord(urlText(server + target))}`,
     ...Object.entries(headers)
       // curl sets the boundary of a form itself.
       .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
-      .map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+      // For curl, an at sign precedes the name of a file.
+      .filter(([name]) => !name.startsWith('@'))
+      .map(([name, value]) => `-H ${shellWord(lineText(`${name}: ${value}`))}`),
     ...(sent === undefined ? [] : curlBody(body, sent)),
   ]
   return lines.join(' \\\n  ')
@@ -69,9 +79,6 @@ function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): stri
       : `--form-string ${shellWord(`${part.name}=${part.text}`)}`,
   )
 }
-
-/** Returns a text quoted as one word of a POSIX shell. */
-const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** The media type that the client sends by default. */
 const json = 'application/json'
@@ -99,7 +106,7 @@ function client(
     ...(mediaType !== json && { contentType: mediaType }),
     ...(sent !== undefined && { body: sample.body }),
   }
-  const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
+  const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth), sample)}` : ''
   return `import { createClient } from ${stringLiteral(clientModule)}
 
 const client = createClient(${literal(options, sampleWidth)})
@@ -117,7 +124,7 @@ function fetchCall({ method, server, target, headers: all, body, sent }: Example
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(sent !== undefined && { body: sample.body }),
   }
-  const more = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
+  const more = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth), sample)}` : ''
   return `${sample.lines.map((line) => `${line}\n`).join('')}const response = await fetch(${stringLiteral(server + target)}${more})
 console.log(response.status, await response.text())`
 }
@@ -131,8 +138,12 @@ export type BodySample = { lines: string[]; body: unknown }
 /** A placeholder in a literal for the variable that the statements declare. */
 const variable = '{{body}}'
 
-/** Returns a literal with the variable `body` in place of its placeholder. */
-export const withVariable = (text: string): string => text.replace(`body: '${variable}'`, 'body')
+/** Returns a literal whose last member is the body, with the variable `body` in place of its placeholder. */
+export function withVariable(text: string, { lines }: BodySample): string {
+  const member = `body: '${variable}'`
+  const at = lines.length === 0 ? -1 : text.lastIndexOf(member)
+  return at < 0 ? text : `${text.slice(0, at)}body${text.slice(at + member.length)}`
+}
 
 const blob = (file: string, mediaType: string): string =>
   `new Blob([${stringLiteral(`the bytes of ${file}`)}], { type: ${stringLiteral(mediaType)} })`
@@ -151,7 +162,7 @@ export function clientBody(exact: unknown, sent: ExampleBody): BodySample {
     const value = (exact as Record<string, unknown>)[name]
     const files = parts.flatMap((part) => (part.name === name && 'file' in part ? blob(part.file, part.mediaType) : []))
     const text = Array.isArray(value) ? `[${files.join(', ')}]` : files[0]
-    return `  ${quotedName(name)}: ${files.length > 0 ? text : literal(value, sampleWidth, '  ')},`
+    return `  ${keyOf(name)}: ${files.length > 0 ? text : literal(value, sampleWidth, '  ')},`
   })
   return { lines: ['const body = {', ...members, '}'], body: variable }
 }

@@ -4,7 +4,8 @@ import { type Change, contractChanges, releasedFile, releasedVersions } from '..
 import { keysOf, resolve } from '../compile/document/json-pointer.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
-import { escapeHtml, plainPage } from './plain-page.ts'
+import { htmlText } from '../compile/text/foreign-text.ts'
+import { plainPage } from './plain-page.ts'
 
 /** The headings of the changes of each weight. */
 const headings: Record<Severity, string> = {
@@ -44,10 +45,10 @@ const documentOf = async (file: string): Promise<Document> => JSON.parse(await r
 function firstSection(name: string, document: Document): string {
   const operations = endpoints(normalizedDocument(document)).map(({ method, routes, pointer, operationId }) => {
     const { summary = operationId } = resolve(document, pointer) as { summary?: string }
-    return `<li><code>${escapeHtml(`${method} ${routes[0]}`)}</code> ${escapeHtml(summary)}</li>`
+    return `<li><code>${htmlText(`${method} ${routes[0]}`)}</code> ${htmlText(String(summary))}</li>`
   })
   return [
-    `<h2>${escapeHtml(name)}</h2>`,
+    `<h2>${htmlText(name)}</h2>`,
     '<p>The first release, with these operations:</p>',
     '<ul>',
     ...operations,
@@ -56,8 +57,8 @@ function firstSection(name: string, document: Document): string {
 }
 
 function sectionOf(name: string, changes: Change[], before: string): string {
-  const heading = `<h2>${escapeHtml(name)}</h2>`
-  if (changes.length === 0) return `${heading}\n<p>No changes since ${escapeHtml(before)}.</p>`
+  const heading = `<h2>${htmlText(name)}</h2>`
+  if (changes.length === 0) return `${heading}\n<p>No changes since ${htmlText(before)}.</p>`
   const lists = (Object.keys(headings) as Severity[]).flatMap((weight) => {
     const items = changes.filter((change) => change.weight === weight).map(({ what }) => `<li>${itemOf(what)}</li>`)
     return items.length === 0 ? [] : [`<h3>${headings[weight]}</h3>`, '<ul>', ...items, '</ul>']
@@ -68,7 +69,7 @@ function sectionOf(name: string, changes: Change[], before: string): string {
 /** Returns a change as HTML. Shows the keys of a pointer unescaped, so that readers need not know its escapes. */
 function itemOf(what: string): string {
   const [, kind = '', pointer, why = ''] = /^(\w+) (#[^:]*)(: .*)?$/s.exec(what) ?? []
-  if (pointer === undefined) return escapeHtml(what)
-  const keys = keysOf(pointer).map((key) => `<code>${escapeHtml(key)}</code>`)
-  return `${kind} ${keys.join(' ')}${escapeHtml(why)}`
+  if (pointer === undefined) return htmlText(what)
+  const keys = keysOf(pointer).map((key) => `<code>${htmlText(key)}</code>`)
+  return `${kind} ${keys.join(' ')}${htmlText(why)}`
 }

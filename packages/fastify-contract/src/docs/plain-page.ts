@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { htmlText } from '../compile/text/foreign-text.ts'
 
 const style = `
       :root {
@@ -59,14 +60,14 @@ export function plainPage(title: string, content: string, caller?: Caller): stri
     <meta http-equiv="Content-Security-Policy" content="${policy}">
     <meta name="referrer" content="no-referrer">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${escapeHtml(title)}</title>
+    <title>${htmlText(title)}</title>
     <link rel="icon" href="data:,">
     <style>${style}</style>
   </head>
   <body>
     <nav aria-label="Pages"><a href="index.html">Documentation</a></nav>
     <main${caller === undefined ? '' : ` data-service="${serviceUrl}"`}>
-<h1>${escapeHtml(title)}</h1>
+<h1>${htmlText(title)}</h1>
 ${content}
     </main>${caller === undefined ? '' : `\n    <script>${script}</script>`}
   </body>
@@ -76,9 +77,3 @@ ${content}
 
 /** Returns the hash source of an inline script or style for a Content-Security-Policy. */
 export const sourceOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-/** Returns a text escaped for HTML, also for attribute values. */
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => entities[character] as string)

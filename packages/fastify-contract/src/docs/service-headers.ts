@@ -3,6 +3,7 @@ import { join, resolve } from '../compile/document/json-pointer.ts'
 import { asOpenApi31 } from '../compile/document/normalize.ts'
 import { type Document, endpoints, locate, type Response } from '../compile/document/openapi-document.ts'
 import type { Node } from '../compile/document/walk-document.ts'
+import { markdownTarget } from '../compile/text/foreign-text.ts'
 
 /** The headers that the service adds to responses, by name. */
 const descriptions = {
@@ -71,7 +72,7 @@ function announcement(document: Document, endpoint: ReturnType<typeof endpoints>
       const found = announcementOf(document, endpoint, extension)
       if (found === undefined) return []
       const date = found.date.toISOString().replace(/T00:00:00\.000Z$/, '')
-      return `**${words} ${date}.**${found.link === undefined ? '' : ` [Details](${found.link})`}`
+      return `**${words} ${date}.**${found.link === undefined ? '' : ` [Details](${markdownTarget(found.link)})`}`
     })
     .join(' ')
 }

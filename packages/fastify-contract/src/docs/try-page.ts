@@ -14,9 +14,10 @@ import { credentialOf } from '../compile/document/security-schemes.ts'
 import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
+import { htmlText } from '../compile/text/foreign-text.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import { browserScript } from './browser-script.ts'
-import { escapeHtml, plainPage } from './plain-page.ts'
+import { plainPage } from './plain-page.ts'
 
 /**
  * Returns the page of the admin server with a form for each operation of a published document. By default `serviceUrl`
@@ -45,7 +46,7 @@ function credentials(document: Document, schemes: string[]): string[] {
     if (credential === undefined) return []
     const { in: place, name, prefix } = credential
     const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
-    const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
+    const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${htmlText(scheme)}" data-credential="${attribute(credential)}">`
     return [`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`]
   })
   return fields.length > 0 ? ['<section>', '<h2>Credentials</h2>', ...fields, '</section>'] : []
@@ -59,9 +60,9 @@ function operationForm(document: Document, endpoint: Endpoint, id: string, isOpe
   const { method, path: key, routes, pointer, parameters, requestBody } = endpoint
   const { summary = endpoint.operationId } = resolve(document, pointer) as { summary?: string }
   const path = routes[0] as string
-  return `<details id="${escapeHtml(method + key)}"${isOpen ? ' open' : ''}>
-<summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
-<form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
+  return `<details id="${htmlText(method + key)}"${isOpen ? ' open' : ''}>
+<summary><h2><code>${htmlText(`${method} ${path}`)}</code> ${htmlText(String(summary))}</h2></summary>
+<form data-method="${htmlText(method)}" data-path="${htmlText(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
 <div>
 ${[
   ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
@@ -103,7 +104,7 @@ function parameterField(document: Document, parameter: Parameter, id: string): s
     ...(kind === 'json' ? ['JSON'] : []),
     ...(hint ? [hint] : []),
   ]
-  const text = escapeHtml(value === undefined ? '' : fieldText(value, kind))
+  const text = htmlText(value === undefined ? '' : fieldText(value, kind))
   const field =
     mark === undefined ? `<input ${data} value="${text}">` : `<textarea ${data} ${mark} rows="3">\n${text}</textarea>`
   return `${label(id, name, hints.join(', '))}\n${field}`
@@ -126,15 +127,15 @@ function fieldText(value: unknown, kind: string): string {
 function bodyField(document: Document, requestBody: Located<RequestBody>, id: string): string {
   const { kind, value, text: sent } = exampleRequestBody(document, requestBody)
   const text = kind === 'json' ? (JSON.stringify(value, null, 2) ?? '') : sent
-  const options = Object.keys(requestBody.content).map((mediaType) => `<option>${escapeHtml(mediaType)}</option>`)
+  const options = Object.keys(requestBody.content).map((mediaType) => `<option>${htmlText(mediaType)}</option>`)
   return `${label(`${id}-type`, 'Content-Type')}
 <select id="${id}-type" data-media-type>${options.join('')}</select>
 ${label(id, 'Body', kind === 'bytes' || kind === 'multipart' ? 'as text: a file cannot be sent here' : '')}
 <textarea id="${id}" data-body rows="${Math.min(text.split('\n').length + 1, 20)}" autocomplete="off" spellcheck="false">
-${escapeHtml(text)}</textarea>`
+${htmlText(text)}</textarea>`
 }
 
 const label = (id: string, name: string, hint = ''): string =>
-  `<label for="${id}">${escapeHtml(name)}${hint === '' ? '' : ` <small>${escapeHtml(hint)}</small>`}</label>`
+  `<label for="${id}">${htmlText(name)}${hint === '' ? '' : ` <small>${htmlText(hint)}</small>`}</label>`
 
-const attribute = (value: object): string => escapeHtml(JSON.stringify(value))
+const attribute = (value: object): string => htmlText(JSON.stringify(value))

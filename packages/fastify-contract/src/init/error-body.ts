@@ -3,8 +3,8 @@ import type { Compiled } from '../compile/compile.ts'
 import { type Document, endpoints, type MediaType, type MediaTypes } from '../compile/document/openapi-document.ts'
 import { commonTypes, isInt64, memberSchemas, partsOf } from '../compile/document/schemas.ts'
 import type { Node } from '../compile/document/walk-document.ts'
-import { stringLiteral } from '../compile/emit/source-text.ts'
 import { errorBodyProblems } from '../compile/rules/error-bodies.ts'
+import { literal, stringLiteral } from '../compile/text/source-text.ts'
 import type { AnyErrorBody, ErrorFacts, ErrorRequest } from '../serve/error-writer.ts'
 import { isRange, kindOf } from '../serve/media-types.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
@@ -222,7 +222,7 @@ function arrayIn(document: Document, parts: Node[], place: Place): Value | undef
 const isListOfErrors = /^(errors|messages|causes|problems)$/i
 
 const constant = (value: unknown): Value => ({
-  code: typeof value === 'string' ? stringLiteral(value) : JSON.stringify(value),
+  code: literal(value, Number.POSITIVE_INFINITY),
   make: () => value,
 })
 
@@ -294,7 +294,7 @@ function message(parts: Node[]): Value {
 /** Returns the text of the module error-body.ts. */
 function moduleText(usual: Reply, special: [number, Reply][]): string {
   const all = [usual, ...special.map(([, reply]) => reply)].map(keyOf).join(' ')
-  const uses = (name: string) => new RegExp(`\\b${name}\\b(?!:)`).test(all.replace(/'[^']*'/g, ''))
+  const uses = (name: string) => new RegExp(`\\b${name}\\b(?!:)`).test(all.replace(/'(?:[^'\\]|\\.)*'/g, ''))
   const facts = ['error', 'kind', 'message', 'statusCode'].filter(
     (name) => (name === 'statusCode' && special.length > 0) || uses(name),
   )

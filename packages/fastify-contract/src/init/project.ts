@@ -2,7 +2,8 @@ import { basename } from 'node:path'
 import type { Compiled } from '../compile/compile.ts'
 import { endpoints } from '../compile/document/openapi-document.ts'
 import { securityScheme } from '../compile/document/security-schemes.ts'
-import { quotedName, stringLiteral } from '../compile/emit/source-text.ts'
+import { markdownCode, markdownLink, markdownText, shellPath } from '../compile/text/foreign-text.ts'
+import { keyOf, lineText, stringLiteral } from '../compile/text/source-text.ts'
 
 /** What the files of a new project depend on. */
 export type Project = {
@@ -49,8 +50,7 @@ export function packageName(title: string): string {
 }
 
 /** Commands run without the document's name if they find it by themselves. */
-const argument = (document: string): string =>
-  document === 'openapi.yaml' ? '' : ` ${/[^\w./-]/.test(document) ? JSON.stringify(document) : document}`
+const argument = (document: string): string => (document === 'openapi.yaml' ? '' : ` ${shellPath(document)}`)
 
 function manifest({ compiled, document, skipsOperations, packages }: Project): object {
   const name = argument(document)
@@ -157,7 +157,7 @@ function verifiersOf({ document }: Compiled): VerifierText[] {
   return [...names].map((name) => {
     const { type, scheme = '', in: place, name: key = '' } = securityScheme(document, name)
     const kind = type === 'http' ? scheme.toLowerCase() : type
-    const line = (value: string) => `      ${quotedName(name)}: ${value},`
+    const line = (value: string) => `      ${keyOf(name)}: ${value},`
     if (kind === 'apiKey')
       return {
         uses: ['apiKey'],
@@ -171,7 +171,7 @@ function verifiersOf({ document }: Compiled): VerifierText[] {
     return {
       uses: ['ContractError'],
       lines: [
-        `      // Write the verifier of ${JSON.stringify(kind)}; until then its operations respond with 501.`,
+        `      // Write the verifier of "${lineText(kind)}"; until then its operations respond with 501.`,
         line(`() => (_request, done) => done(new ContractError('notImplemented', ${message}))`),
       ],
     }
@@ -233,9 +233,9 @@ test('an unknown path gets 404', async () => {
 
 function readme({ compiled, document, errorBody }: Project): string {
   const { title } = compiled.routes.info
-  return `# ${title.replace(/\s+/g, ' ').trim()}
+  return `# ${markdownText(title)}
 
-A service for [${basename(document)}](${document}), with [fastify-contract](node_modules/fastify-contract/README.md).
+A service for ${markdownLink(basename(document), document)}, with [fastify-contract](node_modules/fastify-contract/README.md).
 
 \`\`\`sh
 npm install
@@ -247,7 +247,7 @@ service accepts tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FI
 
 | file | what it is |
 |---|---|
-| \`${document}\` | the contract: the only place that defines operations |
+| ${markdownCode(document)} | the contract: the only place that defines operations |
 | \`generated/\` | written by \`npm run generate\` from the contract; commit it, do not edit it |
 | \`src/handlers.ts\` | what each operation does |
 | \`src/app.ts\` | the handlers with their verifiers, as one Fastify instance |

@@ -111,6 +111,38 @@ t.test('a reference without a target is an error of the document, which init nam
   t.same(readdirSync(directory), ['pets.yaml'])
 })
 
+t.test('a finding about a value of a wrong type quotes the value', async (t) => {
+  const schema = '{ type: strng }, n: { type: integer, exclusiveMinimum: true, minLength: { a: 1 } }'
+  const typos = document.replace("{ $ref: '../common/pet.yaml' }", `{ properties: { name: ${schema} } }`)
+  const directory = t.testdir({ 'typos.yaml': typos })
+  const error = await run([join(directory, 'typos.yaml'), join(directory, 'new')]).catch(({ message }) => message)
+  t.match(
+    error,
+    /name\/type: `type` can be one of .*, "null", not "strng"; correct it \(\S*typos\.yaml:\d+:\d+, struct\)\n/,
+  )
+  t.match(error, /exclusiveMinimum: Expected type `number` but got `boolean`, not true; correct it \(/)
+  t.match(error, /minLength: Expected type `\w+` but got `object`\. \(/)
+})
+
+t.test('text of a document and its name are no code in a new project', async (t) => {
+  const scheme = '{ type: http, scheme: "digest\\u2028process.exit(7)//" }'
+  const directory = enterDirectory(t, {
+    '$(touch X) `id`.yaml': document
+      .replace("{ $ref: '../common/pet.yaml' }", '{ type: object }')
+      .replace('{ type: http, scheme: digest }', scheme),
+  })
+  const printed = t.capture(console, 'log')
+  await run(['$(touch X) `id`.yaml', "it's new"])
+  t.match(printed()[0]?.args[0], "  cd 'it'\\''s new'\n")
+  const read = (name: string) => readFileSync(join(directory, "it's new", name), 'utf8')
+  const { scripts } = JSON.parse(read('package.json'))
+  t.equal(scripts.generate, "fastify-contract generate '$(touch X) `id`.yaml' --skip-unsupported")
+  t.match(read('src/app.ts'), /\/\/ Write the verifier of "digest process\.exit\(7\)\/\/"; until then/)
+  t.match(read('README.md'), '[$(touch X) \\`id\\`.yaml]'.replace('$', '\\$'))
+  t.match(read('README.md'), '| ``$(touch X) `id`.yaml`` |')
+  t.match(read('generated/schemas.js'), /^\/\/ Written by .* from \$\(touch X\) `id`\.yaml; edit that instead\.\n/)
+})
+
 t.test('init counts what it would list at length', async (t) => {
   const schema = { required: ['shard'], properties: { shard: { type: 'integer' } } }
   const error = { description: 'a', content: { 'application/json': { schema } } }

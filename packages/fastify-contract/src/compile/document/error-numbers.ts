@@ -1,6 +1,7 @@
 import { type ErrorName, serviceErrors } from '../../http/errors.ts'
 import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, requestKindOf } from '../../serve/media-types.ts'
+import { blockText, lineText } from '../text/source-text.ts'
 import type { Document } from './openapi-document.ts'
 import { type Node, walk } from './walk-document.ts'
 
@@ -61,7 +62,7 @@ export function withErrorTable(document: Document): Document {
   const table = tableOf(document)
   if (table === undefined || !description?.includes(placeholder)) return document
   const rows = Object.values(table).map(
-    ({ error, meaning }) => `| ${error} | ${Math.trunc(error / 100)} | ${meaning} |`,
+    ({ error, meaning }) => `| ${error} | ${Math.trunc(error / 100)} | ${lineText(meaning).replaceAll('|', '\\|')} |`,
   )
   const text = ['| error | status | meaning |', '|---|---|---|', ...rows].join('\n')
   return { ...document, info: { ...document.info, description: description.replace(placeholder, () => text) } }
@@ -77,7 +78,7 @@ export const errorNumbersOf = (document: Document): Record<string, number> =>
 export function errorNumberModule(document: Document): string {
   const table = tableOf(document) ?? serviceErrors
   const lines = Object.entries(table).map(
-    ([name, { error, meaning }]) => `  /** ${meaning.replaceAll('*/', '* /')}. */\n  ${name}: ${error},\n`,
+    ([name, { error, meaning }]) => `  /** ${blockText(meaning)}. */\n  ${name}: ${error},\n`,
   )
   const origin = tableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
   return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`

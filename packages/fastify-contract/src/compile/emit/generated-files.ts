@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { visible } from '../text/source-text.ts'
 
 /** The contents of files, by file name. */
 export type Files = Record<string, string>
@@ -19,7 +20,9 @@ async function surplusProblems(files: Files, directory: string): Promise<string[
   const names = await readdir(directory).catch(() => [])
   const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
   const paths = surplus.map((name) => join(directory, name))
-  return paths.length > 0 ? [`these files are not generated from the document; remove them: ${paths.join(', ')}`] : []
+  return paths.length > 0
+    ? [`these files are not generated from the document; remove them: ${visible(paths.join(', '))}`]
+    : []
 }
 
 /** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */

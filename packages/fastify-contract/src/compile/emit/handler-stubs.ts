@@ -18,9 +18,9 @@ import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
+import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
 import { type ExampleOrigin, exampleResponses, exampleStream, isExampleStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
-import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { compiler, type ParsedFiles, reuseParsedFiles } from './typescript.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */

@@ -1,7 +1,7 @@
 import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from '../../client/call-request.ts'
 import { serializeEvent } from '../../http/streams.ts'
 import { stringifyJson } from '../../json/json-document.ts'
-import { kindOf, type RequestKind, requestKindOf } from '../../serve/media-types.ts'
+import { kindOf, type RequestKind, recordSeparator, requestKindOf } from '../../serve/media-types.ts'
 import { formOf } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
@@ -16,6 +16,16 @@ import {
 } from '../document/openapi-document.ts'
 import { holderOf } from '../document/parameter-objects.ts'
 import { type Credential, credentialOf } from '../document/security-schemes.ts'
+import {
+  isRequestLine,
+  isRequestText,
+  requestComment,
+  requestJson,
+  requestName,
+  requestTitle,
+  urlText,
+} from '../text/foreign-text.ts'
+import { lineText } from '../text/source-text.ts'
 import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
@@ -29,26 +39,42 @@ const credentialNote = `# fastify-contract mock accepts any token. To call the s
 export function requestFile(document: Document): string {
   const all = endpoints(document).map((endpoint) => ({ endpoint, request: requestParts(document, endpoint) }))
   const variables = new Set(all.flatMap(({ request }) => request.variables))
+  const names = new Set([originName, ...variables])
   return [
     ...(variables.size > 0 ? [credentialNote] : []),
     '',
-    `@origin = ${new URL(serverUrl(document.servers ?? [])).origin}`,
+    `@${originName} = ${originOf(document)}`,
     ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
-    ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request)}`),
+    ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request, names)}`),
     '',
   ].join('\n')
 }
 
-function requestText(document: Document, { pointer, operationId, method }: Endpoint, request: RequestParts): string {
+/** The name of the variable for the origin of the service. */
+const originName = 'origin'
+
+/** Returns the origin of the first server; that of a service on this machine if editors would change it. */
+function originOf({ servers = [] }: Document): string {
+  const { origin } = new URL(serverUrl(servers))
+  return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
+}
+
+function requestText(
+  document: Document,
+  { pointer, operationId, method }: Endpoint,
+  request: RequestParts,
+  variables: ReadonlySet<string>,
+): string {
   const { summary = operationId } = resolve(document, pointer) as { summary?: string }
   return [
-    `### ${String(summary).replace(/\s+/g, ' ').trim()}`,
-    `# @name ${operationId}`,
+    `### ${requestTitle(String(summary))}`,
+    `# @name ${requestName(operationId, variables)}`,
     ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
-    `${method} {{origin}}${request.path}`,
+    ...request.omitted.map((what) => `# Left out, since editors would change it: ${requestComment(what)}`),
+    `${method} {{${originName}}}${request.path}`,
     // One query parameter per line, so that a user can delete a line.
     ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
-    ...request.headers.map((line) => line.replace(/\s+/g, ' ')),
+    ...request.headers,
     ...(request.body === undefined ? [] : ['', request.body]),
   ].join('\n')
 }
@@ -65,6 +91,8 @@ type RequestParts = {
   files: string[]
   /** The names of the variables for its credentials. */
   variables: string[]
+  /** The headers and the parts of a form that no request file can hold. */
+  omitted: string[]
 }
 
 /**
@@ -74,26 +102,40 @@ type RequestParts = {
 export function requestParts(document: Document, endpoint: Endpoint): RequestParts {
   const exampleOf = (parameter: Parameter) => exampleOfRequest(document, holderOf(parameter))
   const { pairs, credentials, body } = exampleParts(document, endpoint, exampleOf)
-  const variableOf = ({ scheme }: { scheme: string }) => scheme.replace(/\W/g, '_')
-  const placed = (location: Credential['in']) =>
-    credentials
-      .filter((one) => one.in === location)
-      .map((one) => `${one.name}${location === 'header' ? ': ' : '='}${one.prefix}{{${variableOf(one)}}}`)
-  const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
+  const placed = (location: Credential['in']) => credentials.filter((one) => one.in === location)
+  const withVariable = (one: (typeof credentials)[number]) => `${one.prefix}{{${variableOf(one)}}}`
+  const placedPairs = (location: Credential['in']) =>
+    placed(location).map((one): ParameterPair => [one.name, withVariable(one)])
+  const cookies = [...pairs('cookie'), ...placedPairs('cookie')].map(pairText)
+  // `given` is what the document determines.
+  const headers = [
+    ...placed('header').map((one) => ({ name: one.name, value: withVariable(one), given: one.prefix })),
+    ...pairs('header').map(([name, value]) => ({ name, value, given: value })),
+    ...(cookies.length > 0 ? [{ name: 'Cookie', value: cookies.join('; '), given: '' }] : []),
+    ...(body === undefined ? [] : [{ name: 'Content-Type', value: contentTypeOf(body), given: body.mediaType }]),
+  ]
+  const isKept = ({ name, given }: { name: string; given: string }) =>
+    headerName.test(name) && isRequestLine(lineText(given))
+  const { text, files, omitted } = body === undefined ? noBody : bodyText(body)
   return {
-    path: expandPath(endpoint.routes[0] as string, pairs('path')),
-    query: [...pairs('query').map(pairText), ...placed('query')],
-    headers: [
-      ...placed('header'),
-      ...pairs('header').map(([name, value]) => `${name}: ${value}`),
-      ...(cookies.length > 0 ? [`Cookie: ${cookies.join('; ')}`] : []),
-      ...(body === undefined ? [] : [`Content-Type: ${contentTypeOf(body)}`]),
-    ],
-    ...(body && { body: bodyText(body) }),
-    files: body === undefined ? [] : filesOf(body),
+    path: urlText(expandPath(endpoint.routes[0] as string, pairs('path'))),
+    query: [...pairs('query'), ...placedPairs('query')].map(pairText),
+    headers: headers.filter(isKept).map(({ name, value }) => `${name}: ${lineText(value)}`),
+    ...(body && { body: text }),
+    files,
     variables: credentials.map(variableOf),
+    omitted: [...headers.filter((one) => !isKept(one)).map(({ name }) => `the header ${name}`), ...omitted],
   }
 }
+
+/** Returns the name of the variable for a credential. */
+const variableOf = ({ scheme }: { scheme: string }): string => {
+  const name = scheme.replace(/\W/g, '_')
+  return name === originName ? `${name}_` : name
+}
+
+/** Matches the names of headers (RFC 9110 section 5.1) that no editor reads as something else. */
+const headerName = /^[A-Za-z\d][\w!#$%&'*+.^`|~-]*$/
 
 /**
  * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
@@ -127,25 +169,44 @@ const boundary = 'example'
 const contentTypeOf = ({ kind, mediaType }: ExampleBody): string =>
   kind === 'multipart' ? `${mediaType}; boundary=${boundary}` : mediaType
 
-const filesOf = ({ file, parts }: ExampleBody): string[] => [
-  ...(file === '' ? [] : [file]),
-  ...parts.flatMap((part) => ('file' in part ? [part.file] : [])),
-]
+/** A body in a request file, the files that it refers to, and its parts that it does not contain. */
+type BodyText = { text: string; files: string[]; omitted: string[] }
 
-function bodyText({ kind, value, text, parts, file }: ExampleBody): string {
-  if (kind === 'json') return JSON.stringify(value, null, 2)
-  if (kind === 'bytes') return `< ./${file}`
-  if (kind !== 'multipart') return text
-  const lines = parts.flatMap((part) => {
-    const head = `Content-Disposition: form-data; name="${part.name}"`
-    const shown =
-      'file' in part
-        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', `< ./${part.file}`]
-        : [head, '', part.text]
-    return [`--${boundary}`, ...shown]
-  })
-  return [...lines, `--${boundary}--`].join('\n')
+const noBody: BodyText = { text: '', files: [], omitted: [] }
+
+const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
+
+function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
+  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value, null, 2)) }
+  if (kind === 'bytes') return inFile(file)
+  if (kind === 'multipart') return formText(parts)
+  const shown =
+    kindOf(mediaType) === 'lines' ? text.split(recordSeparator).map(requestJson).join(recordSeparator) : text
+  return isRequestText(shown) ? { ...noBody, text: shown } : inFile(fileName('example', mediaType))
 }
+
+function formText(parts: ExamplePart[]): BodyText {
+  const shown = parts.map((part) => {
+    // The escapes of browsers (html.spec.whatwg.org, multipart form data).
+    const name = part.name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
+    if (!isRequestLine(name)) return { lines: [], files: [], omitted: [`the part ${part.name}`] }
+    const head = `Content-Disposition: form-data; name="${name}"`
+    const { text, files } = 'file' in part ? inFile(part.file) : partText(part)
+    const lines =
+      'file' in part
+        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', text]
+        : [head, '', text]
+    return { lines: [`--${boundary}`, ...lines], files, omitted: [] }
+  })
+  return {
+    text: [...shown.flatMap(({ lines }) => lines), `--${boundary}--`].join('\n'),
+    files: shown.flatMap(({ files }) => files),
+    omitted: shown.flatMap(({ omitted }) => omitted),
+  }
+}
+
+const partText = ({ name, text }: { name: string; text: string }): BodyText =>
+  isRequestText(text) && !text.includes(`--${boundary}`) ? { ...noBody, text } : inFile(fileName(name, 'text/plain'))
 
 /** Returns whether an example request includes a parameter. */
 export const isShown = (parameter: Parameter): boolean =>

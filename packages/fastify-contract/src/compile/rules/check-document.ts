@@ -160,6 +160,7 @@ function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Docum
   if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
   if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
     warn(pointer, 'no request has a fragment, so the path is served without it')
+  if (/%(?![\da-f]{2})/i.test(path)) reject(pointer, 'contains a % that does not begin a percent-encoding; remove it')
   const names = Array.from(routedPath(path).matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
     reject(pointer, `${name} occurs twice; use each path parameter once`)

@@ -1,6 +1,7 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { type Document, operationsIn, schemePointer } from '../document/openapi-document.ts'
 import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
+import { visible } from '../text/source-text.ts'
 
 /** How a rule reports what it finds at a location of the document. */
 export type Report = {
@@ -66,7 +67,7 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
   let all: Reach[] | undefined
   return (lines) => {
     const findings: Findings = { problems: [], unused: [] }
-    for (const line of new Set(lines)) {
+    for (const line of new Set(lines.map(visible))) {
       all ??= operationReaches(document)
       const pointer = pointerOf(line)
       const operations = operationsAt(all, pointer)

@@ -1,20 +1,25 @@
 /** Returns a TypeScript string literal for a text. */
 export const stringLiteral = (text: string): string =>
-  `'${JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll('\\"', '"')
-    .replaceAll("'", "\\'")
-    .replace(/[\u2028\u2029]/g, escaped)}'`
+  `'${visible(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
 
-/** Returns a text for a comment of one line. */
-export const lineText = (text: string): string =>
-  text
-    .replace(/\s+/g, ' ')
-    .replace(/[\u2028\u2029]/g, escaped)
-    .trim()
+/** Returns a text for a comment of one line, in any language. */
+export const lineText = (text: string): string => visible(text.replace(/\s+/g, ' ')).trim()
 
-/** Escapes U+2028 and U+2029, which would end a line in a comment. */
-const escaped = (separator: string): string => `\\u${separator.charCodeAt(0).toString(16)}`
+/** Returns a text for a TypeScript comment that ends with an asterisk and a slash. */
+export const blockText = (text: string): string => lineText(text).replaceAll('*/', '* /')
+
+/** Returns a text in which each control character, line separator and change of the writing direction is escaped. */
+export const visible = (text: string): string => text.replace(unseen, escaped)
+
+/** Returns a text for a terminal, which would obey a control character. Keeps line feeds and tabs. */
+export const terminalText = (text: string): string =>
+  text.replace(unseen, (character) => (/[\n\t]/.test(character) ? character : escaped(character)))
+
+/** U+0085, U+2028 and U+2029 end a line in some languages. The last three groups show other code than is run. */
+const unseen = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Returns the escape of a character in JSON and TypeScript. */
+export const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
  * Returns a TypeScript expression for a JSON value, whose integers may be bigints, in lines of at most `width` columns.
@@ -35,7 +40,7 @@ export function literal(value: unknown, width: number, indent = ''): string {
 }
 
 /** Returns the key of a member in an object literal. A plain __proto__ would set the prototype of the object. */
-const keyOf = (name: string): string => (name === '__proto__' ? `['${name}']` : quotedName(name))
+export const keyOf = (name: string): string => (name === '__proto__' ? `['${name}']` : quotedName(name))
 
 /** Returns the name of a method or a property, in quotes unless it is an identifier. */
 export const quotedName = (name: string): string => (isIdentifier(name) ? name : stringLiteral(name))

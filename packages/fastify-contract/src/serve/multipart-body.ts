@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { ContractError } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
@@ -7,7 +8,7 @@ import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
-import { textReader } from './parameters.ts'
+import { missingBody, textReader } from './parameters.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
@@ -41,7 +42,7 @@ export function multipartReader(
   schema: Schema,
   validator: Validator,
   bounds: BodyBounds,
-  shared: Record<string, Schema>,
+  { shared, isRequired }: { shared: Record<string, Schema>; isRequired: boolean },
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const validate = validator.request(schema, 'body')
@@ -49,6 +50,10 @@ export function multipartReader(
   return ({ stream, done }, { parameters }) => read(stream, boundaryOf(parameters), done)
 
   async function* read(stream: ByteSource, boundary: string, done: Promise<void>): AsyncGenerator<FormPart> {
+    if (await isEmpty(stream)) {
+      if (isRequired) throw missingBody()
+      return
+    }
     const { count, collect } = fieldCollector(bounds, done)
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
@@ -76,6 +81,14 @@ export function multipartReader(
     }
     valueOrThrow(validate(whole))
   }
+}
+
+/** Waits for the first bytes of a stream. Resolves to whether it ends without any. Rejects if the stream fails. */
+async function isEmpty(stream: ByteSource): Promise<boolean> {
+  // A stream that was destroyed emits nothing more; reading it reports the reason.
+  if (stream.destroyed || stream.readableLength > 0) return false
+  await once(stream, 'readable')
+  return stream.readableLength === 0
 }
 
 /**

@@ -2,10 +2,11 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { ContractError } from '../http/errors.ts'
 import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
-import { decodeText } from '../http/request-head.ts'
+import { decodeText, unquotedCookie } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Form, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
+import { itemTexts, propertyTexts, withoutStyle } from './text-styles.ts'
 import { branchOf, setJson, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
@@ -25,10 +26,31 @@ export function partValidatorCompiler(
   return ({ schema, httpPart = 'body' }) => {
     const location = locations[httpPart]
     if (location === undefined && isValidated) return () => true
-    if (location === undefined) return validator.request(schema as Schema, 'body') as never
+    if (location === undefined)
+      return bodyValidator(validator.request(schema as Schema, 'body'), operation.bodyRequired) as never
     return parametersValidator(operation, location, schema as Schema, validator) as never
   }
 }
+
+type Validate = ReturnType<Validator['request']>
+
+/** Returns the error for a request without a required body. */
+export const missingBody = (): ContractError => new ContractError('invalid', 'the body is missing')
+
+/**
+ * Wraps the validation of a JSON body, which is absent without any bytes; Fastify then passes null. The JSON text `null`
+ * stands for an optional body that is absent if its schema rejects null: clients written in Go send it for a nil
+ * pointer.
+ */
+export const bodyValidator =
+  (validate: Validate, isRequired = false) =>
+  (document: JsonDocument | null | undefined): ReturnType<Validate> => {
+    if (!document) return isRequired ? { error: missingBody() } : absent
+    const result = validate(document)
+    return 'error' in result && document.value === null && !isRequired ? absent : result
+  }
+
+const absent = { value: undefined }
 
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
@@ -43,16 +65,36 @@ export function parametersValidator(
     queryString === undefined
       ? textReader(values, { part: location, decode: decoders[location] })
       : queryStringReader(queryString)
+  const cookies = location === 'cookie' ? cookieReader(values) : undefined
   const validate = validator.request(schema, location)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
     try {
-      document = read(texts)
+      document = read(cookies?.(texts) ?? texts)
     } catch (error) {
       // Fastify treats an exception of a validator as a failure of the service.
       return { error: error as Error }
     }
     return validate(document)
+  }
+}
+
+/**
+ * Returns a function that returns cookies without the quotes around their values, except around JSON, where they belong
+ * to a string. Of several cookies of one name the first counts, as in RFC 6265 section 5.4, unless they are the items
+ * of a list.
+ */
+function cookieReader(values: SerializedValue[]): (texts: Texts) => Texts {
+  const keysOf = (isOne: (value: SerializedValue) => boolean) => new Set(values.filter(isOne).map(({ key }) => key))
+  const lists = keysOf(({ kind, explode }) => kind === 'array' && explode)
+  const json = keysOf(({ kind }) => kind === 'json')
+  return (texts) => {
+    const read = {}
+    for (const [name, given] of Object.entries(texts) as [string, string[]][]) {
+      const counted = lists.has(name) ? given : given.slice(0, 1)
+      setMember(read, name, json.has(name) ? counted : counted.map(unquotedCookie))
+    }
+    return read
   }
 }
 
@@ -266,81 +308,6 @@ function textsOf({ key }: SerializedValue, texts: Texts): string[] {
 function single(texts: string[]): string {
   if (texts.length > 1) throw new TextError('must be given once')
   return texts[0] as string
-}
-
-/** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
-type Style = Pick<SerializedValue, 'name' | 'style' | 'explode'>
-
-/** A name and the text of its value, both as they were sent. */
-type Entry = [name: string, text: string]
-
-/** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
-const separators = {
-  simple: ',',
-  form: ',',
-  label: ',',
-  matrix: ',',
-  spaceDelimited: /%20|\+/,
-  pipeDelimited: /%7C|\|/i,
-  deepObject: '', // Never split: each property has a text of its own.
-} as const
-const explodedSeparators = { label: '.', matrix: ';' } as const
-
-/** Splits a text into its parts: the items of an array, or the names and values of an object. */
-function partsOf({ style, explode }: Style, text: string): string[] {
-  const isExplodedPath = explode && (style === 'label' || style === 'matrix')
-  return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
-}
-
-/** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
-function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
-  if (style === 'label') {
-    if (!text.startsWith('.')) throw new TextError('must begin with .')
-    return text.slice(1)
-  }
-  if (style !== 'matrix') return text
-  const [given, value] = entryOf(text)
-  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
-  return value
-}
-
-/** Returns the texts of the items of an array, as they were sent. */
-function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
-  const { style, explode, name } = value
-  if (style === 'form' && explode) return texts
-  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
-  return texts.flatMap((text) => {
-    const items = matrixEntries(value, text)
-    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
-    return items.map(([, item]) => item)
-  })
-}
-
-/** Returns the names and texts of the properties of an object in one text, as they were sent. */
-function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
-  if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
-  const inner = withoutStyle(value, text, decode)
-  if (inner === '') return []
-  const parts = partsOf(value, inner)
-  if (value.explode) return parts.map(namedPart)
-  if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
-  return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
-}
-
-/** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
-function matrixEntries(value: Style, text: string): Entry[] {
-  if (!text.startsWith(';')) throw new TextError('must begin with ;')
-  return partsOf(value, text.slice(1)).map(entryOf)
-}
-
-function namedPart(part: string): Entry {
-  if (!part.includes('=')) throw new TextError('must consist of NAME=VALUE parts')
-  return entryOf(part)
-}
-
-function entryOf(text: string): Entry {
-  const end = text.indexOf('=')
-  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
 }
 
 /**

@@ -8,9 +8,10 @@ import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
-import { missingBody, textReader } from './parameters.ts'
+import { textReader } from './parameters.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-values.ts'
+import { missingBody } from './valid-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The limits of request bodies, and the memory budget that they share. */

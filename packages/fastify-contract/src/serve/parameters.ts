@@ -7,7 +7,18 @@ import type { JsonDocument } from '../json/json-document.ts'
 import type { Form, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
 import { itemTexts, propertyTexts, withoutStyle } from './text-styles.ts'
-import { branchOf, setJson, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
+import {
+  bracketTexts,
+  branchOf,
+  isOfTypes,
+  setJson,
+  setMember,
+  setNested,
+  setScalar,
+  TextError,
+  type Texts,
+} from './text-values.ts'
+import { bodyValidator, validReader } from './valid-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
@@ -32,26 +43,6 @@ export function partValidatorCompiler(
   }
 }
 
-type Validate = ReturnType<Validator['request']>
-
-/** Returns the error for a request without a required body. */
-export const missingBody = (): ContractError => new ContractError('invalid', 'the body is missing')
-
-/**
- * Wraps the validation of a JSON body, which is absent without any bytes; Fastify then passes null. The JSON text `null`
- * stands for an optional body that is absent if its schema rejects null: clients written in Go send it for a nil
- * pointer.
- */
-export const bodyValidator =
-  (validate: Validate, isRequired = false) =>
-  (document: JsonDocument | null | undefined): ReturnType<Validate> => {
-    if (!document) return isRequired ? { error: missingBody() } : absent
-    const result = validate(document)
-    return 'error' in result && document.value === null && !isRequired ? absent : result
-  }
-
-const absent = { value: undefined }
-
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
   { parameters }: Operation,
@@ -67,15 +58,14 @@ export function parametersValidator(
       : queryStringReader(queryString)
   const cookies = location === 'cookie' ? cookieReader(values) : undefined
   const validate = validator.request(schema, location)
+  const readValid = validReader({ values, part: location }, read, validate)
   return (texts: Texts): { value: unknown } | { error: Error } => {
-    let document: JsonDocument
     try {
-      document = read(cookies?.(texts) ?? texts)
+      return readValid(cookies?.(texts) ?? texts)
     } catch (error) {
       // Fastify treats an exception of a validator as a failure of the service.
       return { error: error as Error }
     }
-    return validate(document)
   }
 }
 
@@ -164,6 +154,10 @@ type Reading = {
   holder: object
   /** Returns whether a name belongs to one of the values. */
   isTaken(name: string): boolean
+  /** Whether one of the values accepts every name that no other value has. */
+  isOpen: boolean
+  /** Returns whether a value that may be a single value or a list is read as the less likely of both. */
+  isOther(name: string): boolean
   decode(text: string): string
 }
 
@@ -176,10 +170,15 @@ type Read = (value: SerializedValue, reading: Reading) => boolean
  * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
  * the number of items.
  */
-export function textReader(values: SerializedValue[], source: TextSource): (texts: Texts) => JsonDocument {
+export function textReader(
+  values: SerializedValue[],
+  source: TextSource,
+): (texts: Texts, others?: ReadonlySet<string>) => JsonDocument {
   const defaults = values.map(defaultSetter)
   const isTaken = nameMatcher(values)
-  return (texts) => {
+  const isOpen = values.some(({ acceptsAnyName }) => acceptsAnyName)
+  return (texts, others) => {
+    const isOther = (name: string) => others?.has(name) === true
     const holder = {}
     const document = { value: holder, length: 0 }
     for (const [index, value] of values.entries()) {
@@ -188,7 +187,7 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
         return source.decode(text, value)
       }
       try {
-        const reading = { texts, document, holder, isTaken, decode }
+        const reading = { texts, document, holder, isTaken, isOpen, isOther, decode }
         if (!readers[value.kind](value, reading)) defaults[index]?.(reading)
       } catch (error) {
         if (!(error instanceof TextError)) throw error
@@ -244,19 +243,46 @@ function readScalar(value: SerializedValue, { texts, document, holder, decode }:
   return true
 }
 
-function readArray(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
+function readArray(
+  value: SerializedValue,
+  { texts, document, holder, isTaken, isOpen, isOther, decode }: Reading,
+): boolean {
+  const { name, key, types, scalarTypes } = value
   const given = textsOf(value, texts)
-  if (given.length === 0) return false
-  const items: unknown[] = []
-  for (const [index, text] of itemTexts(value, given, decode).entries()) {
-    setScalar(document, items, index, decode(text), value.types)
+  const inBrackets = hasBrackets(value) && !isOpen ? bracketTexts(key, texts, isTaken) : []
+  if (given.length > 0 && inBrackets.length > 0) throw new TextError(`must be named ${key} or ${key}[], not both`)
+  const parts = given.length > 0 ? itemTexts(value, given, decode) : inBrackets
+  if (given.length === 0 && parts.length === 0) return false
+  if (scalarTypes !== undefined && given.length === 1) {
+    // One part is rather a single value, and several are rather a list; `isOther` asks for the other reading.
+    const isSingle = (parts.length === 1) !== isOther(name)
+    const text = isSingle ? decode(withoutStyle(value, given[0] as string, decode)) : ''
+    if (isSingle && isOfTypes(text, scalarTypes)) {
+      setScalar(document, holder, name, text, scalarTypes)
+      return true
+    }
   }
-  setMember(holder, value.name, items)
+  const items: unknown[] = []
+  for (const text of value.isPlain ? plainParts(parts) : parts)
+    setScalar(document, items, items.length, decode(text), types)
+  setMember(holder, name, items)
   return true
 }
 
-function readObject(value: SerializedValue, { texts, document, holder, isTaken, decode }: Reading): boolean {
-  const { style, explode, types, properties = {}, acceptsAnyName } = value
+/** Styles of values whose names some clients write with brackets. */
+const hasBrackets = ({ style }: SerializedValue): boolean =>
+  style === 'form' || style === 'spaceDelimited' || style === 'pipeDelimited'
+
+/** Splits the items of a plain list again: a comma separates them however it is encoded, and in every style. */
+const plainParts = (parts: string[]): string[] =>
+  parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
+
+function readObject(value: SerializedValue, { texts, document, holder, isTaken, isOpen, decode }: Reading): boolean {
+  const { key, style, explode, types, properties = {}, acceptsAnyName } = value
+  const bracketed =
+    hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
+  if (bracketed)
+    throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${bracketed}`)
   const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
   const members = {}
   const add = (name: string, text: string) => {
@@ -280,14 +306,14 @@ function readObject(value: SerializedValue, { texts, document, holder, isTaken, 
   return true
 }
 
-/** Reads a value whose members have names in brackets. In the style form, an object may also be a JSON text. */
+/** Reads a value whose members have names in brackets. An object may also be a JSON text. */
 function readNested(
-  { name, key, places = [], style }: SerializedValue,
+  { name, key, places = [] }: SerializedValue,
   { texts, document, holder, decode }: Reading,
 ): boolean {
   const branch = branchOf(key, texts)
   if (branch === undefined) return false
-  setNested({ document, places, decode, acceptsJson: style === 'form' }, holder, name, branch, places[0])
+  setNested({ document, places, decode }, holder, name, branch, places[0])
   return true
 }
 
@@ -317,12 +343,14 @@ function single(texts: string[]): string {
 export function formReader(
   { fields, otherTypes }: Form,
   source: { part: string; decode(text: string): string },
-): (form: FormTexts) => JsonDocument {
+): (form: FormTexts, others?: ReadonlySet<string>) => JsonDocument {
   const read = textReader(fields, source)
-  const isNamed = nameMatcher(fields)
+  const isTaken = nameMatcher(fields)
+  const lists = fields.filter((field) => field.kind === 'array' && hasBrackets(field)).map(({ key }) => `${key}[`)
+  const isNamed = (name: string) => isTaken(name) || lists.some((prefix) => name.startsWith(prefix))
   const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
-  return ({ texts, length }) => {
-    const document = read(texts)
+  return ({ texts, length }, others) => {
+    const document = read(texts, others)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {
       if (!acceptsAnyName && !isNamed(name)) setUndeclared(document, name, given.map(source.decode), otherTypes)

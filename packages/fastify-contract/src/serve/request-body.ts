@@ -42,7 +42,8 @@ import {
   requestKindOf,
 } from './media-types.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
-import { bodyValidator, formReader, missingBody } from './parameters.ts'
+import { formReader } from './parameters.ts'
+import { bodyValidator, missingBody, validReader } from './valid-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -197,8 +198,9 @@ function bodyReaders(
     }
     if (!isReadByHandler(mediaType)) {
       const read = formReader(form, { part: 'body', decode: decodeText })
-      const validate = validator.request(schema, 'body')
-      return [mediaType, ({ body }) => valueOrThrow(validate(read(body as FormTexts)))]
+      const values = { values: form.fields, part: 'body' }
+      const readValid = validReader(values, read, validator.request(schema, 'body'))
+      return [mediaType, ({ body }) => valueOrThrow(readValid(body as FormTexts))]
     }
     const read = multipartReader(form, schema, validator, { limits, memory }, { shared, isRequired })
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]

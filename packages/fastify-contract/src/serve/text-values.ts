@@ -34,6 +34,13 @@ export function setScalar(
   else setMember(holder, key, text)
 }
 
+/** Returns whether a text represents a value of one of the types. */
+export const isOfTypes = (text: string, types: readonly string[]): boolean =>
+  types.includes('string') ||
+  (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) ||
+  (/^(true|false)$/.test(text) && types.includes('boolean')) ||
+  isNull(text, types)
+
 const isNull = (text: string, types: readonly string[]): boolean =>
   text === '' && types.includes('null') && !types.includes('string')
 
@@ -53,6 +60,22 @@ export function setJson(document: JsonDocument, holder: object, key: string | nu
   }
   copyExactNumbers(parsed, parsed, { document, holder, key })
   setMember(holder, key, parsed.value)
+}
+
+/**
+ * Returns the texts of the items of a list whose names have brackets, as in `a[]=1` or `a[0]=1`, in the order of the
+ * indexes; an empty list if there are none. Throws a TextError for other text in the brackets.
+ */
+export function bracketTexts(key: string, texts: Texts, isTaken: (name: string) => boolean): string[] {
+  const found: { index: number; given: string[] }[] = []
+  for (const name of Object.keys(texts)) {
+    if (!name.startsWith(`${key}[`) || isTaken(name)) continue
+    const inner = name.slice(key.length + 1, -1)
+    if (!name.endsWith(']') || (inner !== '' && !indexGrammar.test(inner)))
+      throw new TextError(`must be sent as ${key}=A&${key}=B, not as ${name}`)
+    found.push({ index: Number(inner), given: texts[name] as string[] })
+  }
+  return found.sort((one, other) => one.index - other.index).flatMap(({ given }) => given)
 }
 
 /** Levels of brackets in one name. */
@@ -92,17 +115,17 @@ function namesIn(brackets: string): string[] {
 /**
  * Sets the value of a branch as the package `qs` reads it, except that its schema decides: whether a name is an index,
  * which types a text may have, and that a lone text is an item where only an array is allowed. OpenAPI does not define
- * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed. With
- * `acceptsJson`, a text is JSON where the schema allows only objects and arrays, as Swagger UI writes them.
+ * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed. A text is
+ * JSON where the schema allows only objects and arrays, as Swagger UI writes them.
  */
 export function setNested(
-  reading: { document: JsonDocument; places: NestedPlace[]; acceptsJson?: boolean; decode(text: string): string },
+  reading: { document: JsonDocument; places: NestedPlace[]; decode(text: string): string },
   holder: object,
   key: string | number,
   branch: Branch,
   place: NestedPlace = { types: [] },
 ): void {
-  const { document, places, decode, acceptsJson = false } = reading
+  const { document, places, decode } = reading
   const { texts, members } = branch
   if (texts.length > 0 && members.size > 0)
     throw new TextError(`must have ${key} either as one value or with members, not both`)
@@ -121,7 +144,7 @@ export function setNested(
   } else {
     if (texts.length > 1) throw new TextError(`must have ${key} only once`)
     const text = decode(texts[0] as string)
-    if (acceptsJson && isComposed(place.types) && !isNull(text, place.types)) setJson(document, holder, key, text)
+    if (isComposed(place.types) && !isNull(text, place.types)) setJson(document, holder, key, text)
     else setScalar(document, holder, key, text, place.types)
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { ContractError } from '../http/errors.ts'
+import { ContractError, missingBody } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
 import type { ContentType } from '../http/request-head.ts'
@@ -11,7 +11,6 @@ import { essenceOf, isInRange, isRange } from './media-types.ts'
 import { textReader } from './parameters.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-values.ts'
-import { missingBody } from './valid-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The limits of request bodies, and the memory budget that they share. */
@@ -52,7 +51,7 @@ export function multipartReader(
 
   async function* read(stream: ByteSource, boundary: string, done: Promise<void>): AsyncGenerator<FormPart> {
     if (await isEmpty(stream)) {
-      if (isRequired) throw missingBody()
+      if (isRequired) throw missingBody('invalid')
       return
     }
     const { count, collect } = fieldCollector(bounds, done)

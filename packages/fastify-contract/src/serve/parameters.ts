@@ -1,24 +1,27 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import { ContractError } from '../http/errors.ts'
+import { ContractError, missingBody } from '../http/errors.ts'
 import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText, unquotedCookie } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Form, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
-import { itemTexts, propertyTexts, withoutStyle } from './text-styles.ts'
 import {
   bracketTexts,
   branchOf,
   isOfTypes,
+  itemTexts,
+  propertyTexts,
   setJson,
   setMember,
   setNested,
   setScalar,
   TextError,
   type Texts,
+  type ValidateDocument,
+  validReader,
+  withoutStyle,
 } from './text-values.ts'
-import { bodyValidator, validReader } from './valid-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
@@ -42,6 +45,21 @@ export function partValidatorCompiler(
     return parametersValidator(operation, location, schema as Schema, validator) as never
   }
 }
+
+/**
+ * Wraps the validation of a JSON body, which is absent without any bytes; Fastify then passes null. The JSON text `null`
+ * stands for an optional body that is absent if its schema rejects null: clients written in Go send it for a nil
+ * pointer.
+ */
+export const bodyValidator =
+  (validate: ValidateDocument, isRequired = false) =>
+  (document: JsonDocument | null | undefined): ReturnType<ValidateDocument> => {
+    if (!document) return isRequired ? { error: missingBody() } : absent
+    const result = validate(document)
+    return 'error' in result && document.value === null && !isRequired ? absent : result
+  }
+
+const absent = { value: undefined }
 
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { noteBodyLimit } from '../http/connection-state.ts'
-import { bodyTooLarge, ContractError } from '../http/errors.ts'
+import { bodyTooLarge, ContractError, missingBody } from '../http/errors.ts'
 import {
   type BodyReader,
   decodeJson,
@@ -42,8 +42,8 @@ import {
   requestKindOf,
 } from './media-types.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
-import { formReader } from './parameters.ts'
-import { bodyValidator, missingBody, validReader } from './valid-values.ts'
+import { bodyValidator, formReader } from './parameters.ts'
+import { validReader } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -162,7 +162,7 @@ const isEmpty = (body: Whole, { mediaType }: GivenType): boolean =>
 const requireBody: Guard = ({ raw }) => {
   const { kind } = bodyTypeOf(raw) as GivenType
   const isMissing = kind === 'json' || kind === 'multipart' ? hasNoContent(raw.headers) : !hasBody(raw.headers)
-  return isMissing ? missingBody() : undefined
+  return isMissing ? missingBody(kind === 'json' ? 'notJson' : 'invalid') : undefined
 }
 
 /** Returns the media type that a handler gets: the document's, or for a range the one that was sent. */

@@ -16,7 +16,7 @@ type Read = (query: string, headers?: Record<string, string>) => Promise<unknown
 
 /** Serves an operation with parameters. Returns a function that returns what its handler gets, or the message of a 400. */
 async function create(...parameters: Parameter[]): Promise<Read> {
-  const path = parameters.some((one) => one.in === 'path') ? '/lists/{list}/of' : '/lists'
+  const path = parameters.some((one) => one.in === 'path') ? '/lists/v{list}/of' : '/lists'
   const document: Document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1.0.0' },
@@ -29,7 +29,7 @@ async function create(...parameters: Parameter[]): Promise<Read> {
   })
   const app = await serveDocument(document, { handlers: { read } })
   return async (given, headers = {}) => {
-    const url = given.startsWith('/') ? `/lists${given}/of` : `/lists?${given}`
+    const url = given.startsWith('/') ? `/lists/v${given.slice(1)}/of` : `/lists?${given}`
     const answer = (await app.inject({ url, headers })).json()
     return answer.message ?? answer
   }

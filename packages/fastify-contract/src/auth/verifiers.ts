@@ -4,7 +4,7 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from '../http/errors.ts'
 import type { Client } from '../http/request-context.ts'
-import { decodeText, parseCookies } from '../http/request-head.ts'
+import { decodeText, parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { isIssuer, type VerifyToken } from './tokens.ts'
 
 /** Gets the result of a verifier: the error to respond with, or the authenticated client. */
@@ -223,7 +223,7 @@ export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
 
 /**
  * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is
- * not valid. The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
+ * not valid. Of two cookies, the first counts (RFC 6265 section 5.4). The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
  */
 export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierFactory =>
   credentialVerifier({
@@ -236,7 +236,9 @@ export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierF
 
 function valuesAt({ in: location, name }: ApiKeyLocation, { headers, query }: FastifyRequest): string[] {
   if (location === 'header') return ownValues(headers, name.toLowerCase())
-  return ownValues(location === 'query' ? (query as object) : parseCookies(headers.cookie), name)
+  if (location === 'query') return ownValues(query as object, name)
+  // As for cookie parameters and in common plugins, so that all of them see the same key.
+  return ownValues(parseCookies(headers.cookie), name).slice(0, 1).map(unquotedCookie)
 }
 
 /** Returns the values of an own property only: a name such as `toString` is also that of an inherited property. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Guard, responseSent } from './request-guards.ts'
-import { contentLength } from './request-head.ts'
+import { hasNoContent } from './request-head.ts'
 
 /** What pages of other origins may do, in terms of the CORS protocol (fetch.spec.whatwg.org section 3.2). */
 export type CrossOrigin = {
@@ -51,10 +51,7 @@ export function allowOrigins(
 
 /** Returns whether a request is a preflight. A request with a body is none: later guards must limit the body. */
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'OPTIONS' &&
-  headers['access-control-request-method'] !== undefined &&
-  contentLength(headers) === 0 &&
-  headers['transfer-encoding'] === undefined
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && hasNoContent(headers)
 
 /** Adds a request header to Vary and keeps those that it already lists. */
 export function addVary(reply: FastifyReply, name: string): void {

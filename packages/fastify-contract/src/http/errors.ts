@@ -69,6 +69,10 @@ export class ContractError extends Error {
 export const bodyTooLarge = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
 
+/** Returns the error for a request without a required body, by default one that should be JSON. */
+export const missingBody = (kind: 'notJson' | 'invalid' = 'notJson'): ContractError =>
+  new ContractError(kind, 'the body is missing')
+
 /** Returns a 503 with a random Retry-After of 1 to 3 seconds, so that rejected clients do not all retry at once. */
 export const overloaded = (message: string): ContractError =>
   new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })

@@ -13,6 +13,13 @@ export const contentLength = (headers: IncomingHttpHeaders): number => Number(he
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
+/**
+ * Returns whether the head of a request already says that it has no content (RFC 9110 section 6.4). Only its end shows
+ * whether a chunked body is empty.
+ */
+export const hasNoContent = (headers: IncomingHttpHeaders): boolean =>
+  contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
+
 /** Returns a message about a malformed head that Node.js accepts; undefined if the head is well-formed. */
 export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not supported; use HTTP/1.1`
@@ -92,6 +99,12 @@ export const parseCookies = (text = ''): Record<string, string[]> =>
     text.split(';').map((pair) => pair.trim()),
     decodeURIComponent,
   )
+
+/**
+ * Removes the quotes around a cookie value (RFC 6265 section 4.1.1): some clients, such as that of Go, write a value
+ * with spaces or commas in quotes.
+ */
+export const unquotedCookie = (value: string): string => /^"([^"]*)"$/.exec(value)?.[1] ?? value
 
 function parsePairs(given: string[], decode: (text: string) => string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}

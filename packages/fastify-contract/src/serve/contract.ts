@@ -37,6 +37,10 @@ export type SerializedValue = {
    * not in `properties`.
    */
   types: string[]
+  /** The types of a single value that the schema allows beside an array. */
+  scalarTypes?: string[]
+  /** No item of the array is empty or contains a comma, as of numbers: an empty text is an empty array. */
+  isPlain?: true
   /** The types of the properties of an object. */
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, unless its name is that of another value. */

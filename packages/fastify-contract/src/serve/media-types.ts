@@ -137,6 +137,13 @@ const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>
  */
 const maxAccept = 500
 
+/**
+ * Returns a media type with charset=utf-8, unless it names a charset: everything that the service writes is UTF-8, and a
+ * range with this parameter must match it (RFC 9110 section 12.5.1). For bytes, the parameter has no meaning.
+ */
+const withCharset = (mediaType: string): string =>
+  /;[ \t]*charset=/i.test(mediaType) ? mediaType : `${mediaType}; charset=utf-8`
+
 /** The content negotiation of an operation. */
 export type Negotiation = {
   /** Returns the media type that a request with this Accept prefers. */
@@ -167,9 +174,12 @@ export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>):
   const offered = successTypes.length > 0 ? successTypes : choicesOf(statuses)
   const [first] = offered
   if (first === undefined) return undefined
+  const byOffer = new Map(offered.map((mediaType) => [withCharset(mediaType), mediaType]))
+  const offers = [...byOffer.keys()]
   const preferred = (accept: string | undefined): string | undefined => {
     if (!accept || accept.length > maxAccept) return first
-    return new Negotiator({ headers: { accept } }).mediaType(offered)
+    const chosen = new Negotiator({ headers: { accept } }).mediaType(offers)
+    return chosen === undefined ? undefined : byOffer.get(chosen)
   }
   return {
     choose: (accept) => preferred(accept) ?? first,

@@ -1,4 +1,5 @@
-import { ContractError } from '../http/errors.ts'
+import { once } from 'node:events'
+import { ContractError, missingBody } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
 import type { ContentType } from '../http/request-head.ts'
@@ -41,7 +42,7 @@ export function multipartReader(
   schema: Schema,
   validator: Validator,
   bounds: BodyBounds,
-  shared: Record<string, Schema>,
+  { shared, isRequired }: { shared: Record<string, Schema>; isRequired: boolean },
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const skipped = new Set(otherParts?.skipped)
@@ -54,6 +55,10 @@ export function multipartReader(
   return ({ stream, done }, { parameters }) => read(stream, boundaryOf(parameters), done)
 
   async function* read(stream: ByteSource, boundary: string, done: Promise<void>): AsyncGenerator<FormPart> {
+    if (await isEmpty(stream)) {
+      if (isRequired) throw missingBody('invalid')
+      return
+    }
     const { count, collect } = fieldCollector(bounds, done)
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
@@ -81,6 +86,14 @@ export function multipartReader(
     }
     valueOrThrow(validate(whole))
   }
+}
+
+/** Waits for the first bytes of a stream. Resolves to whether it ends without any. Rejects if the stream fails. */
+async function isEmpty(stream: ByteSource): Promise<boolean> {
+  // A stream that was destroyed emits nothing more; reading it reports the reason.
+  if (stream.destroyed || stream.readableLength > 0) return false
+  await once(stream, 'readable')
+  return stream.readableLength === 0
 }
 
 /**

@@ -1,12 +1,27 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import { ContractError } from '../http/errors.ts'
+import { ContractError, missingBody } from '../http/errors.ts'
 import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
-import { decodeText } from '../http/request-head.ts'
+import { decodeText, unquotedCookie } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Form, Operation, SerializedParameter, SerializedValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
-import { branchOf, setJson, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
+import {
+  bracketTexts,
+  branchOf,
+  isOfTypes,
+  itemTexts,
+  propertyTexts,
+  setJson,
+  setMember,
+  setNested,
+  setScalar,
+  TextError,
+  type Texts,
+  type ValidateDocument,
+  validReader,
+  withoutStyle,
+} from './text-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
@@ -25,10 +40,26 @@ export function partValidatorCompiler(
   return ({ schema, httpPart = 'body' }) => {
     const location = locations[httpPart]
     if (location === undefined && isValidated) return () => true
-    if (location === undefined) return validator.request(schema as Schema, 'body') as never
+    if (location === undefined)
+      return bodyValidator(validator.request(schema as Schema, 'body'), operation.bodyRequired) as never
     return parametersValidator(operation, location, schema as Schema, validator) as never
   }
 }
+
+/**
+ * Wraps the validation of a JSON body, which is absent without any bytes; Fastify then passes null. The JSON text `null`
+ * stands for an optional body that is absent if its schema rejects null: clients written in Go send it for a nil
+ * pointer.
+ */
+export const bodyValidator =
+  (validate: ValidateDocument, isRequired = false) =>
+  (document: JsonDocument | null | undefined): ReturnType<ValidateDocument> => {
+    if (!document) return isRequired ? { error: missingBody() } : absent
+    const result = validate(document)
+    return 'error' in result && document.value === null && !isRequired ? absent : result
+  }
+
+const absent = { value: undefined }
 
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
@@ -43,16 +74,35 @@ export function parametersValidator(
     queryString === undefined
       ? textReader(values, { part: location, decode: decoders[location] })
       : queryStringReader(queryString)
+  const cookies = location === 'cookie' ? cookieReader(values) : undefined
   const validate = validator.request(schema, location)
+  const readValid = validReader({ values, part: location }, read, validate)
   return (texts: Texts): { value: unknown } | { error: Error } => {
-    let document: JsonDocument
     try {
-      document = read(texts)
+      return readValid(cookies?.(texts) ?? texts)
     } catch (error) {
       // Fastify treats an exception of a validator as a failure of the service.
       return { error: error as Error }
     }
-    return validate(document)
+  }
+}
+
+/**
+ * Returns a function that returns cookies without the quotes around their values, except around JSON, where they belong
+ * to a string. Of several cookies of one name the first counts, as in RFC 6265 section 5.4, unless they are the items
+ * of a list.
+ */
+function cookieReader(values: SerializedValue[]): (texts: Texts) => Texts {
+  const keysOf = (isOne: (value: SerializedValue) => boolean) => new Set(values.filter(isOne).map(({ key }) => key))
+  const lists = keysOf(({ kind, explode }) => kind === 'array' && explode)
+  const json = keysOf(({ kind }) => kind === 'json')
+  return (texts) => {
+    const read = {}
+    for (const [name, given] of Object.entries(texts) as [string, string[]][]) {
+      const counted = lists.has(name) ? given : given.slice(0, 1)
+      setMember(read, name, json.has(name) ? counted : counted.map(unquotedCookie))
+    }
+    return read
   }
 }
 
@@ -122,6 +172,10 @@ type Reading = {
   holder: object
   /** Returns whether a name belongs to one of the values. */
   isTaken(name: string): boolean
+  /** Whether one of the values accepts every name that no other value has. */
+  isOpen: boolean
+  /** Returns whether a value that may be a single value or a list is read as the less likely of both. */
+  isOther(name: string): boolean
   decode(text: string): string
 }
 
@@ -134,10 +188,15 @@ type Read = (value: SerializedValue, reading: Reading) => boolean
  * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
  * the number of items.
  */
-export function textReader(values: SerializedValue[], source: TextSource): (texts: Texts) => JsonDocument {
+export function textReader(
+  values: SerializedValue[],
+  source: TextSource,
+): (texts: Texts, others?: ReadonlySet<string>) => JsonDocument {
   const defaults = values.map(defaultSetter)
   const isTaken = nameMatcher(values)
-  return (texts) => {
+  const isOpen = values.some(({ acceptsAnyName }) => acceptsAnyName)
+  return (texts, others) => {
+    const isOther = (name: string) => others?.has(name) === true
     const holder = {}
     const document = { value: holder, length: 0 }
     for (const [index, value] of values.entries()) {
@@ -146,7 +205,7 @@ export function textReader(values: SerializedValue[], source: TextSource): (text
         return source.decode(text, value)
       }
       try {
-        const reading = { texts, document, holder, isTaken, decode }
+        const reading = { texts, document, holder, isTaken, isOpen, isOther, decode }
         if (!readers[value.kind](value, reading)) defaults[index]?.(reading)
       } catch (error) {
         if (!(error instanceof TextError)) throw error
@@ -202,19 +261,46 @@ function readScalar(value: SerializedValue, { texts, document, holder, decode }:
   return true
 }
 
-function readArray(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
+function readArray(
+  value: SerializedValue,
+  { texts, document, holder, isTaken, isOpen, isOther, decode }: Reading,
+): boolean {
+  const { name, key, types, scalarTypes } = value
   const given = textsOf(value, texts)
-  if (given.length === 0) return false
-  const items: unknown[] = []
-  for (const [index, text] of itemTexts(value, given, decode).entries()) {
-    setScalar(document, items, index, decode(text), value.types)
+  const inBrackets = hasBrackets(value) && !isOpen ? bracketTexts(key, texts, isTaken) : []
+  if (given.length > 0 && inBrackets.length > 0) throw new TextError(`must be named ${key} or ${key}[], not both`)
+  const parts = given.length > 0 ? itemTexts(value, given, decode) : inBrackets
+  if (given.length === 0 && parts.length === 0) return false
+  if (scalarTypes !== undefined && given.length === 1) {
+    // One part is rather a single value, and several are rather a list; `isOther` asks for the other reading.
+    const isSingle = (parts.length === 1) !== isOther(name)
+    const text = isSingle ? decode(withoutStyle(value, given[0] as string, decode)) : ''
+    if (isSingle && isOfTypes(text, scalarTypes)) {
+      setScalar(document, holder, name, text, scalarTypes)
+      return true
+    }
   }
-  setMember(holder, value.name, items)
+  const items: unknown[] = []
+  for (const text of value.isPlain ? plainParts(parts) : parts)
+    setScalar(document, items, items.length, decode(text), types)
+  setMember(holder, name, items)
   return true
 }
 
-function readObject(value: SerializedValue, { texts, document, holder, isTaken, decode }: Reading): boolean {
-  const { style, explode, types, properties = {}, acceptsAnyName } = value
+/** Styles of values whose names some clients write with brackets. */
+const hasBrackets = ({ style }: SerializedValue): boolean =>
+  style === 'form' || style === 'spaceDelimited' || style === 'pipeDelimited'
+
+/** Splits the items of a plain list again: a comma separates them however it is encoded, and in every style. */
+const plainParts = (parts: string[]): string[] =>
+  parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
+
+function readObject(value: SerializedValue, { texts, document, holder, isTaken, isOpen, decode }: Reading): boolean {
+  const { key, style, explode, types, properties = {}, acceptsAnyName } = value
+  const bracketed =
+    hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
+  if (bracketed)
+    throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${bracketed}`)
   const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
   const members = {}
   const add = (name: string, text: string) => {
@@ -238,14 +324,14 @@ function readObject(value: SerializedValue, { texts, document, holder, isTaken, 
   return true
 }
 
-/** Reads a value whose members have names in brackets. In the style form, an object may also be a JSON text. */
+/** Reads a value whose members have names in brackets. An object may also be a JSON text. */
 function readNested(
-  { name, key, places = [], style }: SerializedValue,
+  { name, key, places = [] }: SerializedValue,
   { texts, document, holder, decode }: Reading,
 ): boolean {
   const branch = branchOf(key, texts)
   if (branch === undefined) return false
-  setNested({ document, places, decode, acceptsJson: style === 'form' }, holder, name, branch, places[0])
+  setNested({ document, places, decode }, holder, name, branch, places[0])
   return true
 }
 
@@ -268,81 +354,6 @@ function single(texts: string[]): string {
   return texts[0] as string
 }
 
-/** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
-type Style = Pick<SerializedValue, 'name' | 'style' | 'explode'>
-
-/** A name and the text of its value, both as they were sent. */
-type Entry = [name: string, text: string]
-
-/** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
-const separators = {
-  simple: ',',
-  form: ',',
-  label: ',',
-  matrix: ',',
-  spaceDelimited: /%20|\+/,
-  pipeDelimited: /%7C|\|/i,
-  deepObject: '', // Never split: each property has a text of its own.
-} as const
-const explodedSeparators = { label: '.', matrix: ';' } as const
-
-/** Splits a text into its parts: the items of an array, or the names and values of an object. */
-function partsOf({ style, explode }: Style, text: string): string[] {
-  const isExplodedPath = explode && (style === 'label' || style === 'matrix')
-  return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
-}
-
-/** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
-function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
-  if (style === 'label') {
-    if (!text.startsWith('.')) throw new TextError('must begin with .')
-    return text.slice(1)
-  }
-  if (style !== 'matrix') return text
-  const [given, value] = entryOf(text)
-  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
-  return value
-}
-
-/** Returns the texts of the items of an array, as they were sent. */
-function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
-  const { style, explode, name } = value
-  if (style === 'form' && explode) return texts
-  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
-  return texts.flatMap((text) => {
-    const items = matrixEntries(value, text)
-    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
-    return items.map(([, item]) => item)
-  })
-}
-
-/** Returns the names and texts of the properties of an object in one text, as they were sent. */
-function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
-  if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
-  const inner = withoutStyle(value, text, decode)
-  if (inner === '') return []
-  const parts = partsOf(value, inner)
-  if (value.explode) return parts.map(namedPart)
-  if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
-  return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
-}
-
-/** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
-function matrixEntries(value: Style, text: string): Entry[] {
-  if (!text.startsWith(';')) throw new TextError('must begin with ;')
-  return partsOf(value, text.slice(1)).map(entryOf)
-}
-
-function namedPart(part: string): Entry {
-  if (!part.includes('=')) throw new TextError('must consist of NAME=VALUE parts')
-  return entryOf(part)
-}
-
-function entryOf(text: string): Entry {
-  const end = text.indexOf('=')
-  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
-}
-
 /**
  * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps inexact numbers
  * exactly. It throws a ContractError for a text that does not follow the style of its field.
@@ -350,12 +361,14 @@ function entryOf(text: string): Entry {
 export function formReader(
   { fields, otherTypes }: Form,
   source: { part: string; decode(text: string): string },
-): (form: FormTexts) => JsonDocument {
+): (form: FormTexts, others?: ReadonlySet<string>) => JsonDocument {
   const read = textReader(fields, source)
-  const isNamed = nameMatcher(fields)
+  const isTaken = nameMatcher(fields)
+  const lists = fields.filter((field) => field.kind === 'array' && hasBrackets(field)).map(({ key }) => `${key}[`)
+  const isNamed = (name: string) => isTaken(name) || lists.some((prefix) => name.startsWith(prefix))
   const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
-  return ({ texts, length }) => {
-    const document = read(texts)
+  return ({ texts, length }, others) => {
+    const document = read(texts, others)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {
       if (!acceptsAnyName && !isNamed(name)) setUndeclared(document, name, given.map(source.decode), otherTypes)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { noteBodyLimit } from '../http/connection-state.ts'
-import { bodyTooLarge, ContractError } from '../http/errors.ts'
+import { bodyTooLarge, ContractError, missingBody } from '../http/errors.ts'
 import {
   type BodyReader,
   decodeJson,
@@ -14,8 +14,15 @@ import {
 } from '../http/read-body.ts'
 import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
-import { checkMediaType, type Guard, type Hook, inOrder, sendContinue } from '../http/request-guards.ts'
-import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
+import {
+  checkMediaType,
+  contentRejection,
+  type Guard,
+  type Hook,
+  inOrder,
+  sendContinue,
+} from '../http/request-guards.ts'
+import { contentLength, decodeText, hasBody, hasNoContent } from '../http/request-head.ts'
 import type { ServerSentEvent } from '../http/streams.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
@@ -35,7 +42,8 @@ import {
   requestKindOf,
 } from './media-types.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
-import { formReader } from './parameters.ts'
+import { bodyValidator, formReader } from './parameters.ts'
+import { validReader } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -62,11 +70,17 @@ const bodyTypeKey = Symbol('body type')
 
 type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
 
+/** Returns the type of the body of a request; undefined if it has none, or none that is accepted. */
+const bodyTypeOf = (request: Typed): GivenType | undefined =>
+  contentRejection(request) === undefined ? request[bodyTypeKey] : undefined
+
 /**
  * Returns whether the handler of a request reads the body itself. Known once the guards have checked the media type.
  */
-export const isBodyReadByHandler = (request: Typed): boolean =>
-  request[bodyTypeKey] !== undefined && isReadByHandler(request[bodyTypeKey].mediaType)
+export function isBodyReadByHandler(request: Typed): boolean {
+  const given = bodyTypeOf(request)
+  return given !== undefined && isReadByHandler(given.mediaType)
+}
 
 /** The checks of JSON bodies. Operations share them: hundreds of them would not fit into the cache of the processor. */
 const jsonChecks = new Map<string, Hook>()
@@ -83,12 +97,15 @@ export function requestBody(
   const mediaTypes = Object.keys(schema.body?.content as Content)
   const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
   const find = bodyTypeFinder(mediaTypes)
+  // OpenAPI 3.1 section 4.8.12.1: the document describes the coding itself, so the handler decodes the body.
+  const allowsEncoding = operation.parameters.some(({ in: place, key }) => place === 'header' && key === encodingHeader)
   if (mediaTypes.every(isPlainJson)) {
     // Most requests have the listed text, which needs no parsing.
     const accepts = (given = '') => mediaTypes.includes(given) || find(given) !== undefined
     const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
-    const key = JSON.stringify([isRequired, mediaTypes])
-    const check = jsonChecks.get(key) ?? inOrder([checkMediaType({ mediaTypes, isRequired, accepts }), sendContinue])
+    const expected = { mediaTypes, isRequired, allowsEncoding }
+    const key = JSON.stringify(expected)
+    const check = jsonChecks.get(key) ?? inOrder([checkMediaType({ ...expected, accepts }), sendContinue])
     jsonChecks.set(key, check)
     return {
       check,
@@ -101,6 +118,12 @@ export function requestBody(
       checkMediaType({
         mediaTypes,
         isRequired,
+        allowsEncoding,
+        // Nobody knows the length of a chunked stream before its handler has read it, so all empty streams are alike.
+        isEmptyBody: (headers) =>
+          hasBody(headers) &&
+          find(headers['content-type'])?.kind === 'bytes' &&
+          (allowsEncoding || headers[encodingHeader] === undefined),
         accepts(given, request: Typed) {
           request[bodyTypeKey] = find(given)
           if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.limits.upload)
@@ -113,22 +136,33 @@ export function requestBody(
     isValidated: true,
     open: mayReadBody(schema) ? openBody(bounds) : undefined,
     bodyOf(request) {
-      const given = (request.raw as Typed)[bodyTypeKey]
-      if (given === undefined) return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
+      const given = bodyTypeOf(request.raw)
+      if (given === undefined || (!isRequired && isEmpty(request.body as Whole, given)))
+        return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
       const body = (readers[given.mediaType] as Reader)(request, given)
       return areSeveral ? { body, contentType: nameOf(given) } : { body }
     },
   }
 }
 
+/** The header whose declaration lets bodies in any content coding pass. */
+const encodingHeader = 'content-encoding'
+
+/** A body that was read whole; undefined if it is JSON without any bytes. */
+type Whole = { length: number } | undefined
+
+/** Returns whether a body that was read whole is empty. Nobody has read the others yet. */
+const isEmpty = (body: Whole, { mediaType }: GivenType): boolean =>
+  !isReadByHandler(mediaType) && (body === undefined || body.length === 0)
+
 /**
- * Rejects a request without a required body (RFC 9112 section 6.3), which would otherwise look like an empty text or
- * stream.
+ * Rejects a request without a required body. If its length is announced as 0, it may be an empty text, form or stream
+ * (RFC 9112 section 6.3).
  */
 const requireBody: Guard = ({ raw }) => {
-  const kind = (raw as Typed)[bodyTypeKey]?.kind
-  if (hasBody(raw.headers) || (kind !== 'text' && kind !== 'bytes')) return undefined
-  return new ContractError('invalid', 'the body is missing')
+  const { kind } = bodyTypeOf(raw) as GivenType
+  const isMissing = kind === 'json' || kind === 'multipart' ? hasNoContent(raw.headers) : !hasBody(raw.headers)
+  return isMissing ? missingBody(kind === 'json' ? 'notJson' : 'invalid') : undefined
 }
 
 /** Returns the media type that a handler gets: the document's, or for a range the one that was sent. */
@@ -144,7 +178,7 @@ const openBody =
 type Reader = (request: FastifyRequest, given: GivenType) => unknown
 
 function bodyReaders(
-  { schema: { body }, forms = {}, eventTypes = {} }: Operation,
+  { schema: { body }, forms = {}, eventTypes = {}, bodyRequired: isRequired = false }: Operation,
   shared: Routes['schemas'],
   validator: Validator,
   { limits, memory }: BodyBounds,
@@ -159,14 +193,16 @@ function bodyReaders(
       if (types !== undefined)
         return [mediaType, ({ raw }) => validEvents(readEvents(uploadOf(raw).stream, limits.body), types, validate)]
       if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
-      return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
+      const validateJson = bodyValidator(validate, isRequired)
+      return [mediaType, ({ body }) => valueOrThrow(validateJson(body as JsonDocument | undefined))]
     }
     if (!isReadByHandler(mediaType)) {
       const read = formReader(form, { part: 'body', decode: decodeText })
-      const validate = validator.request(schema, 'body')
-      return [mediaType, ({ body }) => valueOrThrow(validate(read(body as FormTexts)))]
+      const values = { values: form.fields, part: 'body' }
+      const readValid = validReader(values, read, validator.request(schema, 'body'))
+      return [mediaType, ({ body }) => valueOrThrow(readValid(body as FormTexts))]
     }
-    const read = multipartReader(form, schema, validator, { limits, memory }, shared)
+    const read = multipartReader(form, schema, validator, { limits, memory }, { shared, isRequired })
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
   })
   return Object.fromEntries(readers)
@@ -263,6 +299,7 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   const { limits, memory } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
   const hasRange = mediaTypes.some(isRange)
+  const rejectContent = emptyBodyReader(bounds)
   const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
     done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
   const whole = (parse: ParseBody): BodyReader => {
@@ -273,7 +310,8 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
       : read
   }
   const readers = {
-    json: whole(parseJsonBody),
+    // Without bytes there is no JSON text: the validator of an operation knows whether it may be missing.
+    json: whole((bytes) => (bytes.length === 0 ? undefined : parseJsonBody(bytes))),
     text: whole(parseText),
     form: whole(formParser(limits.formFields)),
     multipart: leaveUnread,
@@ -283,5 +321,19 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
     app.addContentTypeParser(essence, readers[requestKindOf(essence)])
   }
-  if (hasRange) app.addContentTypeParser('*', leaveUnread)
+  app.addContentTypeParser('*', (request, payload, done) =>
+    (isBodyReadByHandler(request.raw) ? leaveUnread : rejectContent)(request, payload, done),
+  )
 }
+
+/** Returns a reader that accepts only an empty body, which is none (RFC 9110 section 6.4); other content gets 415. */
+function emptyBodyReader({ limits, memory }: BodyBounds): BodyReader {
+  const read = wholeBodyReader(() => undefined, { limit: 0, headersLimit: limits.headers, memory })
+  return (request, payload, done) =>
+    read(request, payload, (error) => {
+      const isContent = error instanceof ContractError && error.kind === 'bodyTooLarge'
+      done(isContent ? (contentRejection(request.raw) ?? unexpectedContent()) : error)
+    })
+}
+
+const unexpectedContent = () => new ContractError('unsupportedMediaType', 'the operation has no body; send none')

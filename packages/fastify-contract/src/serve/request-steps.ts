@@ -10,6 +10,7 @@ import {
   checkRoute,
   type Guard,
   type Hook,
+  ignoreContentType,
   inOrder,
 } from '../http/request-guards.ts'
 import { parseCookies } from '../http/request-head.ts'
@@ -94,7 +95,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
       parts.authenticate(operation), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
-      ...(body === undefined ? [] : [body.check]), // 415
+      ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
     ],
     // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
@@ -109,6 +110,10 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
   }
 }
+
+/** Returns the hooks of an operation without a request body. Fastify reads no body of a GET or HEAD. */
+const withoutBody = ({ method }: Operation): Hook[] =>
+  method === 'GET' || method === 'HEAD' ? [] : [inOrder([ignoreContentType])]
 
 /** Adds the headers that announce the end of an operation to each of its responses. */
 const announce =

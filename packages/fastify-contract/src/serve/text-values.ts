@@ -1,6 +1,7 @@
 import { copyExactNumbers, type JsonDocument, mayBeInexact, setExactNumber } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
-import type { NestedPlace } from './contract.ts'
+import type { NestedPlace, SerializedValue } from './contract.ts'
+import type { Validator } from './validator.ts'
 
 /**
  * Texts of a request by name: one text in a path or header, a list in a query, form or cookies. Names are decoded. The
@@ -34,6 +35,13 @@ export function setScalar(
   else setMember(holder, key, text)
 }
 
+/** Returns whether a text represents a value of one of the types. */
+export const isOfTypes = (text: string, types: readonly string[]): boolean =>
+  types.includes('string') ||
+  (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) ||
+  (/^(true|false)$/.test(text) && types.includes('boolean')) ||
+  isNull(text, types)
+
 const isNull = (text: string, types: readonly string[]): boolean =>
   text === '' && types.includes('null') && !types.includes('string')
 
@@ -53,6 +61,22 @@ export function setJson(document: JsonDocument, holder: object, key: string | nu
   }
   copyExactNumbers(parsed, parsed, { document, holder, key })
   setMember(holder, key, parsed.value)
+}
+
+/**
+ * Returns the texts of the items of a list whose names have brackets, as in `a[]=1` or `a[0]=1`, in the order of the
+ * indexes; an empty list if there are none. Throws a TextError for other text in the brackets.
+ */
+export function bracketTexts(key: string, texts: Texts, isTaken: (name: string) => boolean): string[] {
+  const found: { index: number; given: string[] }[] = []
+  for (const name of Object.keys(texts)) {
+    if (!name.startsWith(`${key}[`) || isTaken(name)) continue
+    const inner = name.slice(key.length + 1, -1)
+    if (!name.endsWith(']') || (inner !== '' && !indexGrammar.test(inner)))
+      throw new TextError(`must be sent as ${key}=A&${key}=B, not as ${name}`)
+    found.push({ index: Number(inner), given: texts[name] as string[] })
+  }
+  return found.sort((one, other) => one.index - other.index).flatMap(({ given }) => given)
 }
 
 /** Levels of brackets in one name. */
@@ -92,17 +116,17 @@ function namesIn(brackets: string): string[] {
 /**
  * Sets the value of a branch as the package `qs` reads it, except that its schema decides: whether a name is an index,
  * which types a text may have, and that a lone text is an item where only an array is allowed. OpenAPI does not define
- * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed. With
- * `acceptsJson`, a text is JSON where the schema allows only objects and arrays, as Swagger UI writes them.
+ * members of members (3.1 section 4.8.12.3). `place` describes the value; without one any value is allowed. A text is
+ * JSON where the schema allows only objects and arrays, as Swagger UI writes them.
  */
 export function setNested(
-  reading: { document: JsonDocument; places: NestedPlace[]; acceptsJson?: boolean; decode(text: string): string },
+  reading: { document: JsonDocument; places: NestedPlace[]; decode(text: string): string },
   holder: object,
   key: string | number,
   branch: Branch,
   place: NestedPlace = { types: [] },
 ): void {
-  const { document, places, decode, acceptsJson = false } = reading
+  const { document, places, decode } = reading
   const { texts, members } = branch
   if (texts.length > 0 && members.size > 0)
     throw new TextError(`must have ${key} either as one value or with members, not both`)
@@ -121,7 +145,7 @@ export function setNested(
   } else {
     if (texts.length > 1) throw new TextError(`must have ${key} only once`)
     const text = decode(texts[0] as string)
-    if (acceptsJson && isComposed(place.types) && !isNull(text, place.types)) setJson(document, holder, key, text)
+    if (isComposed(place.types) && !isNull(text, place.types)) setJson(document, holder, key, text)
     else setScalar(document, holder, key, text, place.types)
   }
 }
@@ -152,3 +176,113 @@ const isItem = (text: string, types: string[]): boolean => isComposed(types) && 
 /** Returns whether a schema allows no value that a text represents, other than null. */
 const isComposed = (types: string[]): boolean =>
   types.length > 0 && types.every((type) => ['array', 'object', 'null'].includes(type))
+
+/** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
+type Style = Pick<SerializedValue, 'name' | 'style' | 'explode'>
+
+/** A name and the text of its value, both as they were sent. */
+type Entry = [name: string, text: string]
+
+/** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
+const separators = {
+  simple: ',',
+  form: ',',
+  label: ',',
+  matrix: ',',
+  spaceDelimited: /%20|\+/,
+  pipeDelimited: /%7C|\|/i,
+  deepObject: '', // Never split: each property has a text of its own.
+} as const
+const explodedSeparators = { label: '.', matrix: ';' } as const
+
+/** Splits a text into its parts: the items of an array, or the names and values of an object. */
+function partsOf({ style, explode }: Style, text: string): string[] {
+  const isExplodedPath = explode && (style === 'label' || style === 'matrix')
+  return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
+}
+
+/** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
+export function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
+  if (style === 'label') {
+    if (!text.startsWith('.')) throw new TextError('must begin with .')
+    return text.slice(1)
+  }
+  if (style !== 'matrix') return text
+  const [given, value] = entryOf(text)
+  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
+  return value
+}
+
+/** Returns the texts of the items of an array, as they were sent. */
+export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
+  const { style, explode, name } = value
+  if (style === 'form' && explode) return texts
+  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
+  return texts.flatMap((text) => {
+    const items = matrixEntries(value, text)
+    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
+    return items.map(([, item]) => item)
+  })
+}
+
+/** Returns the names and texts of the properties of an object in one text, as they were sent. */
+export function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
+  if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
+  const inner = withoutStyle(value, text, decode)
+  if (inner === '') return []
+  const parts = partsOf(value, inner)
+  if (value.explode) return parts.map(namedPart)
+  if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
+  return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
+}
+
+/** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
+function matrixEntries(value: Style, text: string): Entry[] {
+  if (!text.startsWith(';')) throw new TextError('must begin with ;')
+  return partsOf(value, text.slice(1)).map(entryOf)
+}
+
+function namedPart(part: string): Entry {
+  if (!part.includes('=')) throw new TextError('must consist of NAME=VALUE parts')
+  return entryOf(part)
+}
+
+function entryOf(text: string): Entry {
+  const end = text.indexOf('=')
+  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
+}
+
+/** Validates a document, which it converts in place. */
+export type ValidateDocument = ReturnType<Validator['request']>
+
+/**
+ * Returns a function that reads and validates values. A value that is invalid as a single value, or as a list, is read
+ * as the other, if its schema allows both. Of a value that is invalid as either, it returns the first error.
+ */
+export function validReader<Given>(
+  { values, part }: { values: SerializedValue[]; part: string },
+  read: (given: Given, others?: ReadonlySet<string>) => JsonDocument,
+  validate: ValidateDocument,
+): (given: Given) => ReturnType<ValidateDocument> {
+  const ambiguous = values.filter(({ scalarTypes }) => scalarTypes !== undefined).map(({ name }) => name)
+  if (ambiguous.length === 0) return (given) => validate(read(given))
+  return (given) => {
+    let result = validate(read(given))
+    const others = new Set<string>()
+    // Each turn reads one more value, so a request costs at most one validation for each.
+    while ('error' in result) {
+      const { message } = result.error
+      const name = ambiguous.find((one) => isAbout(message, `${part}/${one}`))
+      if (name === undefined || others.has(name)) break
+      others.add(name)
+      const next = validate(read(given, others))
+      if ('error' in next && isAbout(next.error.message, `${part}/${name}`)) break
+      result = next
+    }
+    return result
+  }
+}
+
+/** Returns whether a message is about a value or something in it. */
+const isAbout = (message: string, place: string): boolean =>
+  message.startsWith(place) && /^[ /]/.test(message.slice(place.length))

@@ -125,6 +125,47 @@ t.test('a plus in a cookie stays a plus, and a cookie that cannot be decoded is 
   t.same(await read('/plants', { cookie: '%zz=1; seen=%2C' }), { ...nothing, cookie: { seen: [','] } })
 })
 
+t.test('of two cookies of one name the first counts, unless they are items of a list', async (t) => {
+  const read = await create('/plants', [
+    { name: 'sid', in: 'cookie', schema: text },
+    { name: 'ids', in: 'cookie', schema: { type: 'array', items: int64 } },
+    { name: 'seen', in: 'cookie', explode: false, schema: list },
+    { name: 'filter', in: 'cookie', content: { 'application/json': { schema: {} } } },
+    { name: 'color', in: 'cookie', schema: { type: 'object', properties: { R: { type: 'integer' } } } },
+  ])
+  const cases: [string, object][] = [
+    ['sid=a; sid=b', { sid: 'a' }],
+    ['sid=; sid=b', { sid: '' }],
+    ['ids=1; ids=2', { ids: [1, 2] }],
+    ['seen=a,b; seen=c', { seen: ['a', 'b'] }],
+    ['filter={"a":1}; filter=2', { filter: { a: 1 } }],
+    ['R=1; R=2', { color: { R: 1 } }],
+  ]
+  for (const [cookie, expected] of cases)
+    t.same(await read('/plants', { cookie }), { ...nothing, cookie: expected }, cookie)
+})
+
+t.test('quotes around a cookie are no part of its value, except in JSON', async (t) => {
+  const read = await create('/plants', [
+    { name: 'sid', in: 'cookie', schema: text },
+    { name: 'id', in: 'cookie', schema: int64 },
+    { name: 'seen', in: 'cookie', explode: false, schema: list },
+    { name: 'json', in: 'cookie', content: { 'application/json': { schema: {} } } },
+  ])
+  const cases: [string, object][] = [
+    ['sid="a b"', { sid: 'a b' }],
+    ['sid=""', { sid: '' }],
+    ['id="7"', { id: 7 }],
+    ['seen="a,b"', { seen: ['a', 'b'] }],
+    ['sid=%22a%22', { sid: '"a"' }],
+    ['sid="a', { sid: '"a' }],
+    ['sid="a"b"', { sid: '"a"b"' }],
+    ['json="a"', { json: 'a' }],
+  ]
+  for (const [cookie, expected] of cases)
+    t.same(await read('/plants', { cookie }), { ...nothing, cookie: expected }, cookie)
+})
+
 const responses = { 200: { description: 'ok', content: { 'application/json': { schema: {} } } } }
 
 /** Returns a function that sends a request to an operation with the parameters and returns the values received. */

@@ -36,8 +36,12 @@ export function serializedValue(
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
   }
   if (!types.includes('object')) {
-    const isArray = types.includes('array')
-    return { ...text, kind: isArray ? 'array' : 'scalar', types: isArray ? items : types }
+    if (!types.includes('array')) return { ...text, kind: 'scalar', types }
+    const isPlain = isPlainList(document, schema)
+    const scalarTypes = types.filter((type) => type !== 'array')
+    // An empty text is a list of an empty string rather than null.
+    const isAlsoScalar = scalarTypes.length > 0 && (isPlain || scalarTypes.join() !== 'null')
+    return { ...text, kind: 'array', types: items, ...(isAlsoScalar && { scalarTypes }), ...(isPlain && { isPlain }) }
   }
   const properties = propertyNames(document, schema).map((name) => [
     name,
@@ -68,6 +72,37 @@ export function hasNestedProperties(
 
 /** Returns whether some of the types have members or items. */
 export const isNested = (types: JsonType[]): boolean => types.some((type) => type === 'object' || type === 'array')
+
+/** Formats whose values are neither empty nor contain a comma. */
+const plainFormats = ['uuid', 'date', 'date-time', 'time', 'ipv4', 'ipv6']
+
+/** Keywords that only combine other schemas. */
+const combining = ['$ref', 'allOf', 'anyOf', 'oneOf']
+
+/**
+ * Returns whether no item of a list is empty or contains a comma: each schema of the items allows only numbers, booleans,
+ * such formats, or listed values.
+ */
+function isPlainList(document: Document, schema: Schema | undefined): boolean {
+  const lists = schemasDescribing(document, [schema], combining)
+  const given = lists.flatMap((list) => ['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)))
+  const items = schemasDescribing(document, given, combining)
+  return items.length > 0 && items.every(isPlainItem)
+}
+
+function isPlainItem(item: Node): boolean {
+  const { type, format, enum: values, const: value } = item
+  const listed = value === undefined ? values : [value]
+  if (Array.isArray(listed)) return listed.every((one) => one !== null && !/^$|[,%]/.test(String(one)))
+  if (type === undefined) return combining.some((keyword) => keyword in item)
+  return [type]
+    .flat()
+    .every(
+      (one) =>
+        ['integer', 'number', 'boolean'].includes(one as string) ||
+        (one === 'string' && plainFormats.includes(format as string)),
+    )
+}
 
 /** The index of a place that may be anything. */
 const free = -1

@@ -96,10 +96,12 @@ function styleProblems({ in: location, explode, style: given }: Parameter, value
 export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Report, document: Document): void {
   for (const parameter of parameters) {
     if (parameter.in !== 'query' || parameter.allowEmptyValue !== true || parameter.content !== undefined) continue
-    const { kind, types } = serializedParameter(document, path, parameter)
-    const isTaken = [types, typesOf(document, parameter.schema).types].some(
-      (all) => all.length === 0 || all.includes('string') || all.includes('null'),
-    )
+    const { kind, types, isPlain = false } = serializedParameter(document, path, parameter)
+    const isTaken =
+      isPlain ||
+      [types, typesOf(document, parameter.schema).types].some(
+        (all) => all.length === 0 || all.includes('string') || all.includes('null'),
+      )
     if (kind !== 'object' && !isTaken)
       warn(
         parameter.pointer,

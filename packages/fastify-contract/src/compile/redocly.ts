@@ -54,8 +54,7 @@ export type LintLocation = {
  */
 export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
   const sources = given ?? (await readSources(path))
-  if (sources.problems.length > 0)
-    throw new SourceError(sources.problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
+  rejectProblems(sources)
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const run = async (local: string): Promise<LintFinding[]> => {
     const { stdout, message } = await runRedocly('lint', local, '--format=json', '--max-problems=10000', ...config)
@@ -70,6 +69,11 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
     return run(local)
   })
   return isCopied ? withPlaces(findings, sources) : findings
+}
+
+/** Throws an error with a line for each reference to a URL, which Redocly would fetch. */
+function rejectProblems({ problems }: Sources): void {
+  if (problems.length > 0) throw new SourceError(problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
 }
 
 /** A finding of the linter about a document in one or several files. */
@@ -106,6 +110,7 @@ export async function lintCorrectness(path: string, sources?: Sources): Promise<
 /** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
 export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
   const sources = given ?? (await readSources(path))
+  rejectProblems(sources)
   const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(sources)
   if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]

@@ -78,6 +78,8 @@ function parseYaml(text: string, name: string): Parsed {
   const parsed = withinStack(name, () => ({ document: parseDocument(text, options), lines }))
   const at = (offset: number) => placeText(name, lines.linePos(offset))
   const [error] = parsed.document.errors
+  // The parser reports its own overflow of the stack as an error of the text.
+  if (error?.message.includes('Maximum call stack')) throw tooDeep(name)
   if (error !== undefined)
     throw new SourceError(`${at(error.pos[0])}: ${error.message.replace(/\s+/g, ' ')}; correct it`)
   const twice = secondKey(parsed.document.contents)
@@ -91,12 +93,14 @@ function parseYaml(text: string, name: string): Parsed {
 /** Returns the text of a place, FILE:LINE:COLUMN. */
 export const placeText = (name: string, { line, col }: Place): string => `${name}:${line}:${col}`
 
+const tooDeep = (name: string) => new SourceError(`${name}: values are nested too deeply; flatten them`)
+
 /** Returns what `parse` returns. Throws a SourceError if the parser, which is recursive, overflows the stack. */
 function withinStack<Result>(name: string, parse: () => Result): Result {
   try {
     return parse()
   } catch (error) {
-    if (error instanceof RangeError) throw new SourceError(`${name}: values are nested too deeply; flatten them`)
+    if (error instanceof RangeError) throw tooDeep(name)
     throw error
   }
 }
@@ -144,12 +148,18 @@ function plainValue({ document }: Parsed, text: string, name: string): unknown {
   })
   if (!mayHaveAliases(text)) return value
   let count = 0
+  const above = new Set<object>()
   const copy = (each: unknown): unknown => {
     if (++count > valuesLimit)
       throw new SourceError(`${name}: its aliases stand for more than ${valuesLimit} values; write fewer`)
-    if (Array.isArray(each)) return each.map(copy)
     if (typeof each !== 'object' || each === null) return each
-    return Object.fromEntries(Object.entries(each).map(([key, held]) => [key, copy(held)]))
+    if (above.has(each)) throw new SourceError(`${name}: an alias stands for a value that holds it; correct the alias`)
+    above.add(each)
+    const held = Array.isArray(each)
+      ? each.map(copy)
+      : Object.fromEntries(Object.entries(each).map(([key, value]) => [key, copy(value)]))
+    above.delete(each)
+    return held
   }
   return withinStack(name, () => copy(value))
 }

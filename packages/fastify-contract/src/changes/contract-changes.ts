@@ -4,6 +4,7 @@ import { join as joinPaths } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { join, resolve } from '../compile/document/json-pointer.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
+import { withMarks } from '../compile/read/source-copies.ts'
 import { redocly } from '../compile/redocly.ts'
 import { serviceErrors } from '../http/errors.ts'
 import { type Difference, type Severity, severityOf } from './change-severity.ts'
@@ -169,9 +170,12 @@ async function reportsOf(...documents: [Document, Document]): Promise<Report[]> 
   const directory = await mkdtemp(joinPaths(tmpdir(), 'changes-'))
   try {
     const files = ['older.json', 'newer.json'].map((name) => joinPaths(directory, name))
-    await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(documents[index]))))
     const config = joinPaths(import.meta.dirname, 'redocly.yaml')
-    return JSON.parse(await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')).changes
+    const report = await withMarks(documents, async (marked) => {
+      await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(marked[index]))))
+      return await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')
+    })
+    return JSON.parse(report).changes
   } finally {
     await rm(directory, { recursive: true })
   }

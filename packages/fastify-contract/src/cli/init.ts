@@ -3,8 +3,9 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Compiled, compileContract } from '../compile/compile.ts'
-import { sourceFiles } from '../compile/document/source-files.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
+import { isWithin } from '../compile/read/file-text.ts'
+import { readSources } from '../compile/read/source-files.ts'
 import { skippedOperations } from '../compile/rules/skipped-operations.ts'
 import { shellPath } from '../compile/text/foreign-text.ts'
 import { terminalText } from '../compile/text/source-text.ts'
@@ -14,17 +15,20 @@ import { commandLine, UsageError } from './command-line.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
-  const { words } = commandLine(
-    `fastify-contract init DOCUMENT [DIRECTORY]
+  const { options, words } = commandLine(
+    `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
 files. The service runs at once, with npm install and npm start.
 
-If one of these files exists, init names it and writes nothing.
+If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
+
+--include-outside     read and copy the files to which the document refers, wherever they are
 `,
-    {},
+    { 'include-outside': false },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -33,10 +37,12 @@ If one of these files exists, init names it and writes nothing.
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
-  const compiled = await compileContract(document, { skipUnsupported: true })
+  const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
+  const sources = await readSources(document, options['include-outside'] ? {} : { within })
+  const compiled = await compileContract(document, { skipUnsupported: true, sources })
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
-  const { path, copies } = await placeDocument(document, directory)
+  const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const packages = { 'fastify-contract': ownVersion(directory), tsx: versionOf('tsx') }
   const files = {
     ...projectFiles({
@@ -68,11 +74,14 @@ If one of these files exists, init names it and writes nothing.
 
 type Copy = { from: string; to: string }
 
-/** Returns the path of the document in the project, and the files to copy; none if the document is there already. */
-async function placeDocument(document: string, directory: string): Promise<{ path: string; copies: Copy[] }> {
-  const within = relative(directory, document)
-  if (!within.startsWith('..') && resolve(directory, within) === resolve(document)) return { path: within, copies: [] }
-  const files = await sourceFiles(document)
+/**
+ * Returns the path of the document in the project, and the files to copy; none if the document is there already.
+ *
+ * @param files The absolute paths of the files of the document, which is the first.
+ */
+function placeDocument(files: string[], directory: string): { path: string; copies: Copy[] } {
+  const [document = ''] = files
+  if (isWithin(directory, document)) return { path: relative(directory, document), copies: [] }
   if (files.length === 1) return { path: basename(document), copies: [{ from: document, to: basename(document) }] }
   const common = commonDirectory(files.map((file) => dirname(file)))
   const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
@@ -80,11 +89,11 @@ async function placeDocument(document: string, directory: string): Promise<{ pat
 }
 
 /** Returns the deepest directory that contains all of the given absolute ones. */
-function commonDirectory(directories: string[]): string {
-  const [first = '', ...others] = directories
-  return others.every((other) => `${other}/`.startsWith(`${first}/`))
+function commonDirectory([first = '', ...others]: string[]): string {
+  const above = dirname(first)
+  return above === first || others.every((other) => isWithin(first, other))
     ? first
-    : commonDirectory([dirname(first), ...others])
+    : commonDirectory([above, ...others])
 }
 
 async function placeFor(path: string): Promise<string> {

@@ -16,6 +16,7 @@ import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
+import { readSources, type Sources } from './read/source-files.ts'
 import { bundle, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
@@ -56,6 +57,8 @@ export type CompileOptions = {
   rules?: string | undefined
   /** Whether to serve the other operations if some cannot be served. */
   skipUnsupported?: boolean
+  /** The files of the document; default: they are read. */
+  sources?: Sources
 }
 
 /**
@@ -63,9 +66,21 @@ export type CompileOptions = {
  * the linter finds by the rules for correctness, and what `compileDocument` finds.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
-  const [findings, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
+  const sources = options.sources ?? (await readSources(path))
+  if (sources.problems.length > 0) {
+    const problems = sources.problems.map(({ pointer, text, place }) => ({
+      pointer,
+      text: `${text} (${place})`,
+      operations: [],
+    }))
+    throw new RejectedDocument(path, problems, {} as Document)
+  }
+  const [findings, published] = await Promise.all([
+    lintCorrectness(path, sources),
+    bundle(path, options.rules, sources),
+  ])
   const linted = findings.filter((finding) => !isOfPathQuery(finding))
-  const integers = await exactIntegers(published, path)
+  const integers = exactIntegers(published, sources)
   return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
 }
 

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join as joinPaths, relative, resolve } from 'node:path'
+import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { fileReference, hasSelf, sourceTexts } from './document/source-files.ts'
-import { memberOf, walk } from './document/walk-document.ts'
+import { SourceError } from './read/read-source.ts'
+import { copyFor, type Edits } from './read/source-copies.ts'
+import { readSources, type Sources } from './read/source-files.ts'
+import { onFiles, withPlaces } from './redocly-files.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -41,18 +41,39 @@ export type LintFinding = {
   from?: LintLocation
 }
 
-type LintLocation = { source: { ref: string }; pointer: string; start: { line: number; col: number } }
+export type LintLocation = {
+  source: { ref: string }
+  pointer: string
+  reportOnKey?: boolean
+  start: { line: number; col: number }
+}
 
-/** Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml. */
-export async function lint(path: string, rules?: string): Promise<LintFinding[]> {
+/**
+ * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml.
+ * Throws an error with a line for each reference to a URL, which is not fetched.
+ */
+export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
+  const sources = given ?? (await readSources(path))
+  rejectProblems(sources)
   const config = rules === undefined ? [] : [`--config=${rules}`]
-  const { stdout, message } = await onFiles(path, (local) =>
-    runRedocly('lint', local, '--format=json', '--max-problems=10000', ...config),
-  )
-  // A configuration without rules, such as `extends: []`, has no findings.
-  if (message?.includes('No rules were configured')) return []
-  if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
-  return JSON.parse(stdout).problems
+  const run = async (local: string): Promise<LintFinding[]> => {
+    const { stdout, message } = await runRedocly('lint', local, '--format=json', '--max-problems=10000', ...config)
+    // A configuration without rules, such as `extends: []`, has no findings.
+    if (message?.includes('No rules were configured')) return []
+    if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
+    return JSON.parse(stdout).problems
+  }
+  let isCopied = false
+  const findings = await onFiles(sources, (local, isCopy) => {
+    isCopied = isCopy
+    return run(local)
+  })
+  return isCopied ? withPlaces(findings, sources) : findings
+}
+
+/** Throws an error with a line for each reference to a URL, which Redocly would fetch. */
+function rejectProblems({ problems }: Sources): void {
+  if (problems.length > 0) throw new SourceError(problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
 }
 
 /** A finding of the linter about a document in one or several files. */
@@ -66,9 +87,9 @@ export type LintProblem = {
 }
 
 /** Returns what the linter finds in the document at `path` by the rules for correctness. */
-export async function lintCorrectness(path: string): Promise<LintProblem[]> {
+export async function lintCorrectness(path: string, sources?: Sources): Promise<LintProblem[]> {
   const isFirst = (location: LintLocation | undefined) => resolve(location?.source.ref ?? '') === resolve(path)
-  const findings = await lint(path, correctnessRules)
+  const findings = await lint(path, correctnessRules, sources)
   return (
     findings
       // The compiler itself warns of `nullable` in OpenAPI 3.1.
@@ -87,42 +108,19 @@ export async function lintCorrectness(path: string): Promise<LintProblem[]> {
 }
 
 /** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
-export async function bundle(path: string, rules?: string): Promise<Document> {
-  const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(path)
+export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
+  const sources = given ?? (await readSources(path))
+  rejectProblems(sources)
+  const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(sources)
   if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]
-  return JSON.parse(await onFiles(path, (local) => redocly('bundle', local, '--ext=json', '--force', ...config)))
-}
-
-/**
- * Runs Redocly on a document without network. Redocly would fetch what a reference names by the URI of `$self`, so such a
- * document is copied, with references to its files instead. The result names the files of the document itself.
- */
-async function onFiles<Result>(path: string, run: (path: string) => Promise<Result>): Promise<Result> {
-  // Redocly reports a file that cannot be read.
-  const texts = existsSync(path) && (await hasSelf(path)) ? [...(await sourceTexts(path))] : []
-  if (texts.every(([, { isChanged }]) => !isChanged)) return await run(path)
-  const directory = await mkdtemp(joinPaths(tmpdir(), 'openapi-'))
-  try {
-    // The copy keeps the depth of each file, so that references above the directory of the document lead to files.
-    for (const [file, { text }] of texts) {
-      const copy = joinPaths(directory, file)
-      await mkdir(dirname(copy), { recursive: true })
-      await writeFile(copy, text)
-    }
-    const result = JSON.stringify(await run(joinPaths(directory, resolve(path))))
-    const own = relative('.', joinPaths(directory, resolve('.')))
-    return JSON.parse(result.replaceAll(`${own}/`, '').replaceAll(relative('.', directory), relative('.', '/')))
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+  return await onFiles(sources, async (local) =>
+    JSON.parse(await redocly('bundle', local, '--ext=json', '--force', ...config)),
+  )
 }
 
 /** The files with decorators, which the bundler applies. */
 const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
-
-/** Matches an example in a file, and the mapping of a discriminator that names a file. */
-const otherFile = /"externalValue"|"mapping"\s*:\s*\{[^{}]*:\s*"[^"#]*[./]/
 
 /** The first members of a bundled document, in their order. */
 const firstMembers =
@@ -130,23 +128,14 @@ const firstMembers =
 
 /**
  * Returns a document of one JSON file as the bundler does, which takes a second for a large document; undefined for any
- * other document, for an invalid one, and for one with a reference instead of plain data, which the bundler replaces.
+ * other document, for an invalid one, and for one with a reference that the bundler replaces.
  */
-function wholeDocument(path: string): Document | undefined {
-  const text = path.endsWith('.json') && existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (text.search(fileReference) !== -1 || otherFile.test(text)) return undefined
-  try {
-    const given = { components: {}, ...JSON.parse(text) }
-    let isBundled = true
-    walk(given, 'document', '#', (node, kind) => {
-      for (const [name, value] of kind === 'example' ? [] : Object.entries(node))
-        if (typeof Object(value).$ref === 'string' && memberOf(kind, name) === undefined) isBundled = false
-    })
-    const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
-    return isBundled ? (Object.fromEntries(members.map((name) => [name, given[name]])) as Document) : undefined
-  } catch {
-    return undefined
-  }
+function wholeDocument({ path, files, edits, isWhole }: Sources): Document | undefined {
+  const [[file = '', source] = []] = files
+  if (!path.endsWith('.json') || !isWhole) return undefined
+  const given = { components: {}, ...(copyFor(source?.value, edits.get(file) as Edits, undefined) as object) }
+  const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
+  return Object.fromEntries(members.map((name) => [name, given[name as keyof typeof given]])) as Document
 }
 
 /** Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails. */

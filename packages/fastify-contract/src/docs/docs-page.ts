@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { withMarks } from '../compile/read/source-copies.ts'
 import { redocly } from '../compile/redocly.ts'
 import { browserScript } from './browser-script.ts'
 import { sampleLanguages, withCodeSamples } from './code-samples.ts'
@@ -35,34 +36,35 @@ const template = join(import.meta.dirname, 'template.hbs')
  */
 export async function writeDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<string> {
   const all = { ...docsDefaults, ...options }
-  const document = publishedIn(all)
+  const published = publishedIn(all)
   await mkdir(directory, { recursive: true })
   const temporary = await mkdtemp(join(directory, 'building-'))
   try {
     const built = join(temporary, 'index.html')
     const shown = join(temporary, 'openapi.json')
-    await writeFile(
-      shown,
-      JSON.stringify(withCodeSamples(withServiceHeaders(JSON.parse(await readFile(document, 'utf8'))), all.client)),
-    )
-    await redocly(
-      'build-docs',
-      shown,
-      `--output=${built}`,
-      `--template=${template}`,
-      '--inlineBundle',
-      // Without this tag Redoc shows schemas only inside the operations that use them.
-      '--openapi.schemaDefinitionsTagName=Schemas',
-    )
+    const document = JSON.parse(await readFile(published, 'utf8'))
+    const page = await withMarks([withCodeSamples(withServiceHeaders(document), all.client)], async ([marked]) => {
+      await writeFile(shown, JSON.stringify(marked))
+      await redocly(
+        'build-docs',
+        shown,
+        `--output=${built}`,
+        `--template=${template}`,
+        '--inlineBundle',
+        // Without this tag Redoc shows schemas only inside the operations that use them.
+        '--openapi.schemaDefinitionsTagName=Schemas',
+      )
+      return await readFile(built, 'utf8')
+    })
     const script = await browserScript('page-repairs.js', 'try-panel.js')
-    const html = selfContainedPage(await readFile(built, 'utf8'), script)
+    const html = selfContainedPage(page, script)
     await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
-    await writeFile(history, await historyPage(document, all.released))
+    await writeFile(history, await historyPage(published, all.released))
     await rename(history, join(directory, 'history.html'))
-    const page = join(directory, 'index.html')
-    await rename(built, page)
-    return page
+    const index = join(directory, 'index.html')
+    await rename(built, index)
+    return index
   } finally {
     await rm(temporary, { recursive: true })
   }

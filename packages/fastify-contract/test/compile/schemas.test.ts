@@ -14,6 +14,7 @@ import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { exampleOf } from '../../src/compile/emit/examples.ts'
 import { writeStale } from '../../src/compile/emit/generated-files.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { readSources } from '../../src/compile/read/source-files.ts'
 import { exampleCalls } from '../../src/docs/example-calls.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
 import { loadContract } from '../../src/serve/contract.ts'
@@ -231,18 +232,20 @@ t.test('the digits of a document are those of its source files', async (t) => {
     },
   })
   const bundled = documentOf({ A: { maximum: 2 ** 60, minimum: -(2 ** 63), enum: [2 ** 64] } })
-  const integers = await exactIntegers(bundled, join(directory, 'openapi.yaml'))
+  const integers = exactIntegers(bundled, await readSources(join(directory, 'openapi.yaml')))
   t.same(integers, new Map([1152921504606846975n, -(2n ** 63n), 2n ** 64n - 1n].map((one) => [Number(one), one])))
   t.equal(
     exactJson({ a: [2 ** 60, 2 ** 70, 1, 0.5, '1152921504606846975'] }, integers).replaceAll(/\s/g, ''),
     '{"a":[1152921504606846975,1.1805916207174113e+21,1,0.5,"1152921504606846975"]}',
   )
-  t.same(await exactIntegers(documentOf({ A: { maximum: 5 } }), 'not read'), new Map())
 })
 
 t.test('a double that stands for two integers of the sources has no digits', async (t) => {
   const directory = t.testdir({ 'openapi.yaml': 'a: 9223372036854775807\nb: 9223372036854775808\nc: 9007199254740993' })
-  const integers = await exactIntegers(documentOf({ A: { const: 2 ** 63 } }), join(directory, 'openapi.yaml'))
+  const integers = exactIntegers(
+    documentOf({ A: { const: 2 ** 63 } }),
+    await readSources(join(directory, 'openapi.yaml')),
+  )
   t.same(integers, new Map([[2 ** 53, 9007199254740993n]]))
 })
 

@@ -11,6 +11,7 @@ import { compileDocument } from '../../src/compile/compile.ts'
 import { exactIntegers } from '../../src/compile/document/exact-integers.ts'
 import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
 import { contractTypes } from '../../src/compile/emit/contract-types.ts'
+import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, correctnessRules, redocly } from '../../src/compile/redocly.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { Validator as GlueValidator } from '../../src/serve/glue-validator.ts'
@@ -34,8 +35,9 @@ const pathOf = (name: string) => `${directory}/${name}/openapi.yaml`
 async function compiled(name: string): Promise<Record<string, string>> {
   const path = pathOf(name)
   const hasFiles = readdirSync(dirname(path)).length > 2
-  const document = hasFiles ? await bundle(path, rules) : parse(readFileSync(path, 'utf8'))
-  const integers = await exactIntegers(document, path)
+  const sources = await readSources(path)
+  const document = hasFiles ? await bundle(path, rules, sources) : parse(readFileSync(path, 'utf8'))
+  const integers = exactIntegers(document, sources)
   return (await compileDocument(document, path, {}, contractTypes, integers)).files
 }
 

@@ -49,7 +49,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   const directory = t.testdir({ spec: { 'pets.yaml': document }, common: { 'pet.yaml': pet } })
   const printed = t.capture(console, 'log')
   const project = join(directory, 'new', 'project')
-  await run([join(directory, 'spec/pets.yaml'), project])
+  await run([join(directory, 'spec/pets.yaml'), project, '--include-outside'])
   const summary = printed()
     .flatMap(({ args }) => args)
     .join('\n')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { comparedKeywords, exactKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
+import type { Sources } from '../read/source-files.ts'
 import { join } from './json-pointer.ts'
 import {
   int64Holders,
@@ -13,7 +13,6 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from './schemas.ts'
-import { sourceFiles } from './source-files.ts'
 import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
 /** The exact values of integers that JSON.parse has rounded, by their doubles. */
@@ -25,11 +24,10 @@ const isRounded = (value: unknown): value is number => Number.isInteger(value) &
  * Finds the digits of the integers of a bundled document in its source files, since the bundler rounds them. Leaves out
  * an integer whose double stands for several integers in these files.
  */
-export async function exactIntegers(bundled: object, path: string): Promise<ExactIntegers> {
-  if (roundedIntegers(bundled).length === 0) return new Map()
-  const files = await sourceFiles(path)
-  return integersIn(...(await Promise.all(files.map((file) => readFile(file, 'utf8')))))
-}
+export const exactIntegers = (bundled: object, { files }: Sources): ExactIntegers =>
+  roundedIntegers(bundled).length === 0
+    ? new Map()
+    : integersIn(...[...files.values()].flatMap((source) => (source === undefined ? [] : [source.text])))
 
 /** Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. */
 export function integersIn(...texts: string[]): ExactIntegers {

@@ -165,10 +165,13 @@ function withRecursion(components: Node): Node {
  * which OpenAPI 3.1 allows, gets one for any status without a body.
  */
 function withResponses(document: object, is30: boolean, operation: Node): Node {
-  const given = mapEntries(Object(operation.responses), (response, status) =>
+  const declared: Node = Object(operation.responses)
+  // openapi-typescript takes every member for a response.
+  const extensions = Object.keys(declared).filter((name) => name.startsWith('x-'))
+  const given = mapEntries(withoutKeys(declared, extensions), (response, status) =>
     bodiless.includes(status) ? withoutContent(document, response as Node) : response,
   )
-  const isEmpty = !is30 && Object.keys(given).every((status) => status.startsWith('x-'))
+  const isEmpty = !is30 && Object.keys(given).length === 0
   const responses = isEmpty ? { ...given, default: { description: '' } } : given
   return responses === operation.responses ? operation : { ...operation, responses }
 }

@@ -1,6 +1,7 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { type Document, operationsIn, schemePointer } from '../document/openapi-document.ts'
 import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
+import { expectedAt, walkReferences } from '../read/reference-walk.ts'
 import { visible } from '../text/source-text.ts'
 
 /** How a rule reports what it finds at a location of the document. */
@@ -184,7 +185,7 @@ function targetFinder(document: Document): (pointers: string[]) => string[] {
     const reached = new Set(pointers)
     // Iteration over a Set includes the elements that are added meanwhile.
     for (const pointer of reached) {
-      const below = known.get(pointer) ?? referencesIn(resolve(document, pointer))
+      const below = known.get(pointer) ?? referencesIn(document, pointer)
       known.set(pointer, below)
       for (const target of below) reached.add(target)
     }
@@ -192,9 +193,16 @@ function targetFinder(document: Document): (pointers: string[]) => string[] {
   }
 }
 
-function referencesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  const { $ref } = value as Node
-  const own = typeof $ref === 'string' ? [join('#', ...keysOf($ref))] : []
-  return [...own, ...Object.values(value).flatMap(referencesIn)]
+function referencesIn(document: Document, pointer: string): string[] {
+  const found: string[] = []
+  const ignore = () => {}
+  walkReferences(resolve(document, pointer), expectedAt(keysOf(pointer)), pointer, noResource, {
+    reference: ({ text, isMapping }) => isMapping || found.push(join('#', ...keysOf(text))),
+    external: ignore,
+    data: ignore,
+    schema: ignore,
+  })
+  return found
 }
+
+const noResource = { uri: 'file:///', pointer: '#' }

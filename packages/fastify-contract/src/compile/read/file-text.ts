@@ -1,0 +1,59 @@
+import { type Stats, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
+import { isUrl } from './named-url.ts'
+import { SourceError } from './read-source.ts'
+
+/** Returns the name of a file in messages. */
+export const shownName = (file: string): string => (isUrl(file) ? file : relative('', file) || '.')
+
+/** Returns the path of a file from another one, with a slash, by which Redocly tells it from a name. */
+export function pathTo(from: string, file: string): string {
+  const path = relative(dirname(from), file).split(sep).join('/')
+  return path.startsWith('../') ? path : `./${path}`
+}
+
+/** Returns whether a file is in a directory, at any depth. */
+export function isWithin(directory: string, file: string): boolean {
+  const path = relative(directory, file)
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
+}
+
+/** Returns the state of a file; undefined if there is none, or if a part of its path is no readable directory. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a file of at most `limit` bytes. Throws a SourceError. */
+export async function readBytes(file: string, limit: number): Promise<{ bytes: Uint8Array }> {
+  const name = shownName(file)
+  const stats = statOf(file)
+  if (stats === undefined) throw new SourceError(`${name} does not exist; name an OpenAPI document`)
+  if (!stats.isFile())
+    throw new SourceError(`${name} is a ${stats.isDirectory() ? 'directory' : 'device'}; name a file`)
+  if (stats.size > limit) throw new SourceError(`${name}: the document has more than ${limit} bytes; split it`)
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    throw new SourceError(`${name} cannot be read (${error.code}); change its permissions`)
+  })
+  try {
+    // A file that grows meanwhile is read up to the size that was checked.
+    const bytes = Buffer.alloc(stats.size)
+    const { bytesRead } = await handle.read(bytes, 0, stats.size, 0)
+    return { bytes: bytes.subarray(0, bytesRead) }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Returns the text of bytes in UTF-8; undefined for other bytes. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { kindAt } from '../document/walk-document.ts'
+import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+
+/** What must change in a file before Redocly reads it, by the pointers of members. */
+export type Edits = {
+  /** The members `$ref` and `externalValue` that are data. */
+  data: Set<string>
+  /** The references. */
+  references: Set<string>
+  /** References, with the text by which Redocly finds their targets. */
+  texts: Map<string, string>
+  /** Identifiers of schemas, which no reference of the copy uses. */
+  dropped: Set<string>
+}
+
+export const noEdits = (): Edits => ({ data: new Set(), references: new Set(), texts: new Map(), dropped: new Set() })
+
+/** Returns what precedes the names of marked members. Extensions have any content, so these names are valid there. */
+export const newMark = (): string => `x-${randomUUID()}-`
+
+/** Returns a text without the marks. */
+export const withoutMarks = (text: string, mark: string): string => text.replaceAll(mark, '')
+
+/**
+ * Returns a value in the form that Redocly reads: it takes every `$ref` and `externalValue` for a reference, so those
+ * that are data get a name with `mark` before them. `withoutMarks` removes it again. Without `mark` they stay.
+ */
+export function copyFor(value: unknown, edits: Edits, mark: string | undefined): unknown {
+  const copy = (each: unknown, pointer: string): unknown => {
+    if (typeof each !== 'object' || each === null) return each
+    if (Array.isArray(each)) return each.map((item, index) => copy(item, join(pointer, String(index))))
+    return Object.fromEntries(
+      Object.entries(each).flatMap(([name, held]) => {
+        const at = join(pointer, name)
+        if (edits.dropped.has(at)) return []
+        const shown = mark !== undefined && edits.data.has(at) ? mark + name : name
+        return [[shown, edits.texts.get(at) ?? copy(held, at)]]
+      }),
+    )
+  }
+  return isUnchanged(edits, mark) ? value : copy(value, '#')
+}
+
+/** Returns whether `copyFor` changes nothing. */
+export const isUnchanged = (edits: Edits, mark?: string): boolean =>
+  edits.texts.size === 0 && edits.dropped.size === 0 && (mark === undefined || edits.data.size === 0)
+
+/** Returns the members of a bundled document that are data, though Redocly would follow them. */
+function dataIn(document: object): Edits {
+  const edits = noEdits()
+  const visits: Pick<Reference, 'text' | 'expected'>[] = [{ text: '#', expected: { shape: 'one', kind: 'document' } }]
+  const visitor: ReferenceVisitor = {
+    reference(found) {
+      edits.references.add(found.pointer)
+      if (found.text.startsWith('#/') && !isWalked(found.text, found.expected)) visits.push(found)
+    },
+    external: (pointer) => edits.data.add(pointer),
+    data: (pointer) => edits.data.add(pointer),
+    schema: () => {},
+  }
+  const seen = new Set<string>()
+  // Iteration over an array includes the elements that are added meanwhile.
+  for (const { text, expected } of visits) {
+    const pointer = join('#', ...keysOf(text))
+    const key = `${pointer} ${JSON.stringify(expected)}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    walkReferences(resolve(document, pointer), expected, pointer, { uri: 'file:///', pointer: '#' }, visitor)
+  }
+  for (const pointer of edits.references) edits.data.delete(pointer)
+  return edits
+}
+
+/** Returns whether the walk of a whole document reaches a location as what is expected there. */
+export const isWalked = (pointer: string, expected: Expected): boolean =>
+  typeof expected !== 'string' && expected.shape === 'one' && kindAt(keysOf(pointer)) === expected.kind
+
+/**
+ * Calls `run` with bundled documents in which nothing that is data looks like a reference to Redocly. `run` returns a
+ * text, in which the names of these members are restored.
+ */
+export async function withMarks(documents: object[], run: (marked: unknown[]) => Promise<string>): Promise<string> {
+  const mark = newMark()
+  const marked = documents.map((document) => copyFor(document, dataIn(document), mark))
+  return withoutMarks(await run(marked), mark)
+}

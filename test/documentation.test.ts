@@ -252,7 +252,6 @@ const runs: Record<string, string> = {
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
   'deploy/opentelemetry.md': 'they install from the registry what the project does not depend on',
   'packages/fastify-contract/README.md': 'packages/fastify-contract/test/package.long.ts',
-  'packages/fastify-contract/docs/mcp.md': 'they install a package',
   'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
 }
 

@@ -20,7 +20,7 @@ const rooms: Record<string, Room> = Object.fromEntries(
     serve: ['auth', 'limits', 'http', 'json'],
     client: ['json'],
     webhooks: ['client', 'serve', 'json'],
-    mcp: ['client', 'http', 'json'],
+    mcp: ['client', 'serve', 'limits', 'http', 'json'],
     service: ['serve', 'auth', 'limits', 'http', 'json'],
     compile: ['mcp', 'webhooks', 'serve', 'auth', 'http', 'json', 'client'],
     changes: ['compile', 'serve', 'http'],

@@ -10,9 +10,6 @@ const engine = join('packages', 'fastify-contract')
  */
 const forCommands = ['@redocly/cli', 'esbuild', 'openapi-typescript', 'recheck', 'tsx', 'typescript', 'yaml']
 
-/** The packages of optional exports. */
-const optional = ['@modelcontextprotocol/sdk']
-
 /**
  * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README,
  * pages, examples and license, and a manifest whose exports name the JavaScript instead of the sources.
@@ -35,8 +32,7 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     bin: './dist/cli.js',
     exports: Object.fromEntries(Object.entries<string>(sources).map(([name, path]) => [name, builtExport(path)])),
     files: ['dist', 'docs', 'examples'],
-    peerDependencies: Object.fromEntries([...forCommands, ...optional].map((name) => [name, devDependencies[name]])),
-    peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
+    peerDependencies: Object.fromEntries(forCommands.map((name) => [name, devDependencies[name]])),
   }
   await Promise.all([
     writeFile(join(directory, 'package.json'), `${JSON.stringify(built, null, 2)}\n`),

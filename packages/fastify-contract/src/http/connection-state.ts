@@ -131,8 +131,10 @@ const hasLargeLines = ({ method = '', url = '', rawHeaders }: IncomingMessage, l
  * read.
  */
 export function checkTrailerSize(request: IncomingMessage, length: number, limit: number): ContractError | undefined {
-  if (!isChunked(request)) return undefined
-  const { latest, headEnd } = connectionOf(request.socket)
+  const { [connectionKey]: connection } = request.socket as TrackedSocket
+  // A request of Fastify's inject has no connection and no trailers, whatever its headers say.
+  if (connection === undefined || !isChunked(request)) return undefined
+  const { latest, headEnd } = connection
   // Bytes after the trailers may belong to another request.
   const isLast = latest?.req === request
   const trailerBytes = isLast ? request.socket.bytesRead - headEnd - maxOnWire(request, length) : 0

@@ -139,6 +139,12 @@ function traceOf(given: string | string[] | undefined): RequestContext['trace'] 
 /** An authenticated client: its name, and the scopes that its token grants (RFC 6749 section 3.3). */
 export type Client = { readonly name: string; readonly scopes: readonly string[] }
 
+/**
+ * The remote address of an injected request whose caller has none, as over a Unix socket. Without an address, `inject`
+ * would take 127.0.0.1, which may be that of a trusted proxy.
+ */
+export const withoutAddress = 'without address'
+
 /** Some proxies append the port; an IPv6 address is then in brackets, as in RFC 7239 section 6. */
 const withPort = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/
 

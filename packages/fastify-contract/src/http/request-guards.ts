@@ -5,7 +5,7 @@ import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
 import { CoalescingMessage } from './read-body.ts'
-import { clientAddress, contextOf, recordAddress } from './request-context.ts'
+import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, hasNoContent, malformedHead, parseContentType, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
 
@@ -52,6 +52,8 @@ export const checkFraming =
 export const assignRequestId: Guard = (request, reply) => {
   // Fastify was created without a logger, and sets a silent one.
   const { log } = request.server
+  const { socket } = request.raw
+  if (socket.remoteAddress === withoutAddress) Object.assign(socket, { remoteAddress: undefined })
   request.log = log
   reply.log = log
   const context = contextOf(request.raw)

@@ -1,25 +1,41 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ListToolsRequestSchema,
-  type Tool,
-} from '@modelcontextprotocol/sdk/types.js'
-import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
-import { type CallParameters, type CallStyles, pairWriter, requestTarget } from '../client/call-request.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { CallStyles } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import { noteBodyLimit } from '../http/connection-state.ts'
 import { ContractError } from '../http/errors.ts'
-import { contextOf, recordCall } from '../http/request-context.ts'
-import { stringifyJson } from '../json/json-document.ts'
+import { wholeBodyReader } from '../http/read-body.ts'
+import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
+import { checkMediaType, type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
+import { networkOf, rateLimit } from '../limits/limits.ts'
+import { serverPartsOf } from '../serve/create-server.ts'
+import { bodyTypeFinder } from '../serve/media-types.ts'
+import { addressOf, tooMany } from '../serve/security.ts'
+import {
+  errorText,
+  invalidParams,
+  isObject,
+  methodNotFound,
+  parseError,
+  parseMessage,
+  type RpcMessage,
+  type RpcRequest,
+  resultText,
+} from './json-rpc.ts'
+import { type ToolRequest, toolRequests } from './tool-call.ts'
 
 /** An operation with `x-mcp: true`, as a tool. */
-export type OperationTool = Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> & {
+export type OperationTool = {
+  name: string
+  title?: string
+  description?: string
+  annotations?: { readOnlyHint?: boolean; idempotentHint?: boolean }
   method: string
   /** The served path of the operation, as a template. */
   path: string
   /** The schema of the arguments: `path`, `query`, `header` and `body`. An int64 is a string of digits. */
   inputSchema: { type: string; [keyword: string]: unknown }
+  /** The media type of the body, if it is not `application/json`. */
+  contentType?: string
   /** The styles of parameters that differ from the default, by location and by name. */
   styles?: CallStyles[string]
   /** The index of the node of the arguments in `nodes`, if they hold an int64. */
@@ -43,26 +59,37 @@ export type McpOptions = {
   credentials?: string[]
   /** The maximum number of bytes of a message; default: the body limit of the server. */
   maxMessage?: number
+  /**
+   * The messages of one address a minute that have no credentials or call no operation; default 300, and 0 means no
+   * limit.
+   */
+  messages?: number
 }
 
+/** The revisions of the protocol whose messages this endpoint understands, the latest first. */
+const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+
 /**
- * Registers an endpoint of the Model Context Protocol (revision 2025-11-25, streamable HTTP) on a server, whose tools
- * are operations. A call goes through the server like a request with the credentials of the caller, so authentication,
- * limits and validation apply. There are no sessions and no streams: each message is answered with JSON.
+ * Registers an endpoint of the Model Context Protocol (revision 2025-11-25, streamable HTTP) on a server of
+ * `createServer`, whose tools are operations. A call goes through the server like a request with the credentials of the
+ * caller, so authentication, limits and validation apply. There are no sessions and no streams: each message is answered
+ * with JSON.
  */
 export async function mcpServer(app: FastifyInstance, options: McpOptions): Promise<void> {
-  const { table, path = '/mcp', origins = [], credentials = ['authorization'] } = options
-  const { maxMessage = app.initialConfig.bodyLimit as number } = options
+  const { table, path = '/mcp', origins = [], credentials = ['authorization'], messages = 300 } = options
+  const parts = serverPartsOf(app)
+  const { limits, memory } = parts
+  const { maxMessage = limits.body } = options
+  const respond = responder(app, table, credentials)
+  const ofAddress = rateLimit(messages, networkOf)
+  const hasCredentials = ({ headers }: FastifyRequest) => credentials.some((name) => headers[name] !== undefined)
+  const find = bodyTypeFinder(['application/json'])
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxMessage }, (_request, body, done) =>
-    done(null, body),
+  app.addContentTypeParser(
+    'application/json',
+    wholeBodyReader(parseMessage, { limit: maxMessage, headersLimit: limits.headers, memory }),
   )
-  app.addHook('onRequest', async ({ headers: { origin } }) => {
-    // A page can reach a server of its visitor's network by DNS rebinding, but it cannot forge its origin.
-    if (origin !== undefined && !origins.includes(origin)) {
-      throw new ContractError('insufficientScope', 'this origin may not call tools')
-    }
-  })
+  app.addHook('onRequest', inOrder([checkOrigin(origins)])) // 403
   app.route({
     method: ['GET', 'DELETE'],
     url: path,
@@ -70,37 +97,120 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
       throw new ContractError('noSuchMethod', 'there are no sessions and no streams; use POST', { allow: 'POST' })
     },
   })
-  app.post(path, async (request, reply) => {
-    // A batch would multiply the calls of one request; the protocol has had none since revision 2025-06-18.
-    if (String(request.body).trimStart().startsWith('[')) {
-      throw new ContractError('malformedRequest', 'batches are not supported; send one message in each request')
-    }
-    const call = toolCaller(app, table, request, credentials)
-    const response = await answer(table, request, call.run)
-    const { challenge } = call
-    if (challenge !== undefined) throw challenge
-    reply.code(response.status).headers(Object.fromEntries(response.headers))
-    return reply.send(await response.text())
+  app.post(path, {
+    onRequest: inOrder([
+      // Valid credentials bypass this limit, so that neighbors behind one address cannot lock each other out.
+      (request) => (hasCredentials(request) ? undefined : tooMany(ofAddress.take(addressOf(request)))), // 429
+      checkAccept, // 406
+      checkMediaType({
+        // 415
+        mediaTypes: ['application/json'],
+        isRequired: true,
+        accepts: (given) => find(given) !== undefined,
+      }),
+      ({ raw }) => {
+        noteBodyLimit(raw, maxMessage)
+        return undefined
+      },
+      sendContinue,
+    ]),
+    handler: async (request, reply) => {
+      const response = respond(request)
+      if (!('call' in response) && hasCredentials(request)) {
+        const rejection = tooMany(ofAddress.take(addressOf(request)))
+        if (rejection !== undefined) throw rejection
+      }
+      const { status, text } = 'call' in response ? await response.call : response
+      reply.code(status)
+      return text === undefined ? reply.send() : reply.type('application/json').send(text)
+    },
   })
 }
 
-type Run = (name: string, args: Record<string, unknown>) => Promise<CallToolResult>
+/** A page can reach a server of its visitor's network by DNS rebinding, but it cannot forge its origin. */
+const checkOrigin =
+  (origins: string[]): Guard =>
+  ({ headers: { origin } }) =>
+    origin === undefined || origins.includes(origin)
+      ? undefined
+      : new ContractError('insufficientScope', 'this origin may not call tools')
 
-/** Handles one message by a server and a transport of its own, which keep no state. */
-async function answer({ info, tools }: McpTable, request: FastifyRequest, run: Run): Promise<Response> {
-  const server = new Server(info, { capabilities: { tools: {} } })
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toolOf) as Tool[] }))
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => run(params.name, params.arguments ?? {}))
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  await server.connect(transport)
-  try {
-    const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)])
-    const body = request.body as Buffer
-    return await transport.handleRequest(new Request('http://localhost/', { method: 'POST', headers, body }))
-  } finally {
-    await server.close()
+/** Rejects a client that does not accept both media types, which the protocol demands. */
+const checkAccept: Guard = ({ headers: { accept = '' } }) =>
+  accept.includes('application/json') && accept.includes('text/event-stream')
+    ? undefined
+    : new ContractError('notAcceptable', 'accept application/json and text/event-stream')
+
+type Response = { status: number; text?: string }
+
+/** A response, or the one of an operation that is called. */
+type Answer = Response | { call: Promise<Response> }
+
+/** Returns a tool's result, which is one text. */
+const toolResult = (text: string, isError: boolean): string =>
+  JSON.stringify({ content: [{ type: 'text', text }], isError })
+
+/**
+ * Returns a function that answers the message of a request. The list of the tools is serialized once. The message is
+ * freed before an operation is called.
+ */
+function responder(app: FastifyInstance, { info, tools, nodes }: McpTable, credentials: string[]) {
+  const parts = serverPartsOf(app)
+  const listed = JSON.stringify({ tools: tools.map(toolOf) })
+  const requestsOf = new Map(tools.map((tool) => [tool.name, toolRequests(tool, nodes, parts, credentials)]))
+
+  const methods: Record<string, (message: RpcRequest, request: FastifyRequest) => Answer> = {
+    initialize({ id, params: { protocolVersion: asked } }) {
+      if (typeof asked !== 'string') return failed(id, invalidParams, 'protocolVersion must be a string')
+      const protocolVersion = revisions.includes(asked) ? asked : revisions[0]
+      return succeeded(id, JSON.stringify({ protocolVersion, capabilities: { tools: {} }, serverInfo: info }))
+    },
+    ping: ({ id }) => succeeded(id, '{}'),
+    'tools/list': ({ id }) => succeeded(id, listed),
+    'tools/call'({ id, params, document }, request) {
+      const { name, arguments: args = {} } = params
+      if (typeof name !== 'string') return failed(id, invalidParams, 'name must be a string')
+      if (!isObject(args)) return failed(id, invalidParams, 'arguments must be an object')
+      const requestOf = requestsOf.get(name)
+      if (requestOf === undefined) return succeeded(id, toolResult(`there is no tool ${name.slice(0, 128)}`, true))
+      let toolRequest: ToolRequest
+      try {
+        toolRequest = requestOf({ args, document })
+      } catch (error) {
+        return succeeded(id, toolResult((error as Error).message, true))
+      }
+      return { call: callOperation(app, toolRequest, request, credentials).then((result) => succeeded(id, result)) }
+    },
+  }
+
+  return (request: FastifyRequest): Answer => {
+    const message = request.body as RpcMessage | undefined
+    request.body = undefined
+    if (message === undefined) return { status: 400, text: errorText(parseError('the message is missing')) }
+    if ('isBatch' in message) {
+      // A batch would multiply the calls of one request; the protocol has had none since revision 2025-06-18.
+      throw new ContractError('malformedRequest', 'batches are not supported; send one message in each request')
+    }
+    if ('error' in message) return { status: 400, text: errorText(message.error) }
+    const { 'mcp-protocol-version': revision } = request.headers
+    const isInitial = 'request' in message && message.request.method === 'initialize'
+    if (!isInitial && revision !== undefined && !revisions.includes(String(revision))) {
+      const problem = `unsupported MCP-Protocol-Version; use one of ${revisions.join(', ')}`
+      return { status: 400, text: errorText({ code: -32_000, message: problem }) }
+    }
+    if ('needsNoAnswer' in message) return { status: 202 }
+    const { id, method } = message.request
+    if (!Object.hasOwn(methods, method)) return failed(id, methodNotFound, 'Method not found')
+    return (methods[method] as (typeof methods)[string])(message.request, request)
   }
 }
+
+const succeeded = (id: RpcRequest['id'], result: string): Response => ({ status: 200, text: resultText(id, result) })
+
+const failed = (id: RpcRequest['id'], code: number, message: string): Response => ({
+  status: 200,
+  text: errorText({ code, message }, id),
+})
 
 const toolOf = ({ name, title, description, annotations, inputSchema }: OperationTool) => ({
   name,
@@ -110,74 +220,27 @@ const toolOf = ({ name, title, description, annotations, inputSchema }: Operatio
   inputSchema,
 })
 
-/** Returns a function that runs a tool, and the 401 error of a call, which the caller needs as an HTTP response. */
-function toolCaller(app: FastifyInstance, { tools, nodes }: McpTable, request: FastifyRequest, credentials: string[]) {
-  const caller: { run: Run; challenge?: ContractError } = {
-    async run(name, args) {
-      const tool = tools.find((each) => each.name === name)
-      if (tool === undefined) return failed(`there is no tool ${name}`)
-      let call: InjectOptions
-      try {
-        call = callOf(tool, nodes, args)
-      } catch (error) {
-        return failed((error as Error).message)
-      }
-      const taken = credentials.map((header) => [header, request.headers[header]]).filter(([, value]) => value)
-      const { statusCode, payload, headers, raw } = await app.inject({
-        ...call,
-        remoteAddress: request.ip,
-        headers: { ...call.headers, ...Object.fromEntries(taken), 'x-request-id': contextOf(request.raw).id },
-      })
-      recordCall(contextOf(request.raw), contextOf(raw.req))
-      // MCP clients begin to authorize after a 401 of the endpoint itself.
-      if (statusCode === 401) {
-        const challenge = { 'www-authenticate': String(headers['www-authenticate']) }
-        caller.challenge = new ContractError('invalidToken', 'the tool needs credentials', challenge)
-      }
-      const text = statusCode < 400 && payload !== '' ? payload : `HTTP ${statusCode} ${payload}`.trim()
-      return { content: [{ type: 'text', text }], isError: statusCode >= 400 }
-    },
-  }
-  return caller
-}
-
-const failed = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })
-
-/** Returns the request of a call. Throws an error for arguments that cannot be sent. */
-function callOf(tool: OperationTool, nodes: ResponseSchemaNode[], given: Record<string, unknown>): InjectOptions {
-  const { name, method, path, styles = {}, root } = tool
-  const args = (root === undefined ? given : withBigints(given, nodes[root], nodes, '')) as CallParameters & {
-    body?: unknown
-  }
-  const pairs = pairWriter(name, args, { [name]: styles })
-  const headers = Object.fromEntries(pairs('header'))
-  const call = { method: method as NonNullable<InjectOptions['method']>, url: requestTarget(path, pairs) }
-  if (args.body === undefined) return { ...call, headers }
-  return {
+/** Calls an operation. Resolves with the result of the tool; rejects with the 401 error of the operation. */
+async function callOperation(
+  app: FastifyInstance,
+  call: ToolRequest,
+  { headers: given, ip, raw }: FastifyRequest,
+  credentials: string[],
+): Promise<string> {
+  const context = contextOf(raw)
+  const taken = credentials.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
+  const response = await app.inject({
     ...call,
-    headers: { ...headers, 'content-type': 'application/json' },
-    payload: stringifyJson(args.body) as string,
+    remoteAddress: ip ?? withoutAddress,
+    headers: { 'x-request-id': context.id, ...call.headers, ...Object.fromEntries(taken) },
+  })
+  const { statusCode, payload, headers } = response
+  recordCall(context, contextOf(response.raw.req))
+  // MCP clients begin to authorize after a 401 of the endpoint itself.
+  if (statusCode === 401) {
+    const challenge = { 'www-authenticate': String(headers['www-authenticate']) }
+    throw new ContractError('invalidToken', 'the tool needs credentials', challenge)
   }
-}
-
-/** Converts the strings of digits at the places of int64 values. Throws an error for a number there. */
-function withBigints(
-  value: unknown,
-  node: ResponseSchemaNode | undefined,
-  nodes: ResponseSchemaNode[],
-  place: string,
-): unknown {
-  if (node === undefined) return value
-  if (node.int64 && typeof value === 'number') {
-    throw new TypeError(`${place}: must be a string of digits, since JSON numbers beyond 2^53 are rounded`)
-  }
-  if (node.int64 && typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value)
-  if (typeof value !== 'object' || value === null) return value
-  const { members = {}, others } = node
-  const below = (key: string, inner: unknown) => {
-    const index = (Object.hasOwn(members, key) ? members[key] : others) ?? -1
-    return withBigints(inner, nodes[index], nodes, place === '' ? key : `${place}/${key}`)
-  }
-  if (Array.isArray(value)) return value.map((item, index) => below(String(index), item))
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, below(key, inner)]))
+  const text = statusCode < 400 && payload !== '' ? payload : `HTTP ${statusCode} ${payload}`.trim()
+  return toolResult(text, statusCode >= 400)
 }

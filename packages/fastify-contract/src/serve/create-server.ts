@@ -29,7 +29,7 @@ import { responseQueue } from './response-queue.ts'
 import { loadSchemaCode } from './schema-code.ts'
 import { authentication, authLimits } from './security.ts'
 import { methodFinder, operationSelector } from './served-paths.ts'
-import { createValidator } from './validator.ts'
+import { createValidator, type Validator } from './validator.ts'
 
 /** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ServerOptions<Operations> = {
@@ -171,6 +171,9 @@ export function buildServer(
       queueResponse,
       bounds: { limits, memory },
     }
+    Object.assign(app, {
+      [partsKey]: { limits, memory, operations, validator: shared.validator } satisfies ServerParts,
+    })
     await registerRoutes(app, routes, (operation) => {
       const { operationId, security, schema } = operation
       return {
@@ -180,6 +183,18 @@ export function buildServer(
     })
   })
   return app
+}
+
+/** What a server shares with the plugins of this package. */
+export type ServerParts = { limits: Limits; memory: BodyMemory; operations: Operation[]; validator: Validator }
+
+const partsKey = Symbol('parts of the server')
+
+/** Returns the parts of a server. Throws an error for an app that `createServer` did not create. */
+export function serverPartsOf(app: FastifyInstance & { [partsKey]?: ServerParts }): ServerParts {
+  const parts = app[partsKey]
+  if (parts === undefined) throw new Error('this plugin needs an app of createServer; register it on one')
+  return parts
 }
 
 /**

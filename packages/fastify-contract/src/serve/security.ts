@@ -183,10 +183,11 @@ export function authLimits(failures: RateLimit, requests: RequestLimit) {
   }
 }
 
-const addressOf: (request: Pick<FastifyRequest, 'raw'>) => string = ({ raw }) => String(contextOf(raw).address)
+/** Returns the address by which the requests of unknown clients are counted. */
+export const addressOf: (request: Pick<FastifyRequest, 'raw'>) => string = ({ raw }) => String(contextOf(raw).address)
 
 /** Returns the 429 error (RFC 6585 section 4) with `Retry-After` in seconds, or undefined for 0 seconds. */
-const tooMany = (seconds: number): ContractError | undefined =>
+export const tooMany = (seconds: number): ContractError | undefined =>
   seconds === 0
     ? undefined
     : new ContractError('tooManyRequests', 'too many requests', { 'retry-after': String(Math.ceil(seconds)) })

@@ -1,11 +1,13 @@
 import type { McpTable, OperationTool } from '../../mcp/mcp-server.ts'
+import { isToolHeader } from '../../mcp/tool-headers.ts'
 import { exactKeyword, isIgnored } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
 import { isInt64 } from '../document/schemas.ts'
+import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
 import type { Report } from '../rules/problems.ts'
@@ -19,12 +21,14 @@ export function mcpTable(document: Document): McpTable | undefined {
   const chosen = endpoints(document).filter((endpoint) => isTool(document, endpoint))
   if (chosen.length === 0) return undefined
   const styles = callStyles(document, chosen)
-  const inputs = chosen.map(inputOf)
+  const isSendable = sendable(document)
+  const inputs = chosen.map((endpoint) => inputOf(endpoint, isSendable))
   const { nodes, responses } = int64Responses(withResponses(document, inputs)).table
   const tools = chosen.map((endpoint, index): OperationTool => {
     const { method, path, routes, operationId: name } = endpoint
     const { summary, description } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }
     const own = styles[`${method} ${path}`]
+    const contentType = jsonTypeOf(endpoint)
     const root = responses[`POST /${index}`]?.['200']
     return {
       name,
@@ -37,6 +41,7 @@ export function mcpTable(document: Document): McpTable | undefined {
       method,
       path: routes[0] as string,
       inputSchema: selfContained(document, inputs[index] as Node),
+      ...(contentType !== undefined && !/^application\/(json|\*.*)$/.test(contentType) && { contentType }),
       ...(own !== undefined && { styles: own }),
       ...(typeof root === 'number' && { root }),
     }
@@ -44,10 +49,20 @@ export function mcpTable(document: Document): McpTable | undefined {
   return { info: { name: document.info.title, version: document.info.version }, tools, nodes }
 }
 
+/** Returns the first JSON media type of a request body; undefined if it has none. */
+const jsonTypeOf = ({ requestBody }: Pick<Endpoint, 'requestBody'>): string | undefined =>
+  Object.keys(requestBody?.content ?? {}).find((mediaType) => kindOf(mediaType) === 'json')
+
+/** Returns a function that returns whether an argument of a tool may set a parameter; API keys are credentials. */
+function sendable(document: Document): (parameter: Parameter) => boolean {
+  const keys = apiKeyHeaders(document).map((name) => name.toLowerCase())
+  return ({ in: location, name }) => location !== 'header' || (isToolHeader(name) && !keys.includes(name.toLowerCase()))
+}
+
 /** Returns the schema of a tool's arguments: the parameters by location, and the body. */
-function inputOf({ parameters, requestBody }: Endpoint): Node {
+function inputOf({ parameters, requestBody }: Endpoint, isSendable: (parameter: Parameter) => boolean): Node {
   const groups = ['path', 'query', 'header'].flatMap((location): [string, Node, boolean][] => {
-    const described = parameters.filter((parameter) => parameter.in === location)
+    const described = parameters.filter((parameter) => parameter.in === location && isSendable(parameter))
     if (described.length === 0) return []
     const required = described.filter((one) => one.required).map(({ name }) => name)
     const properties = Object.fromEntries(
@@ -55,9 +70,9 @@ function inputOf({ parameters, requestBody }: Endpoint): Node {
     )
     return [[location, objectOf(properties, required), required.length > 0]]
   })
-  const json = Object.entries(requestBody?.content ?? {}).find(([mediaType]) => kindOf(mediaType) === 'json')
+  const json = requestBody?.content[jsonTypeOf({ requestBody }) ?? '']
   const body: [string, Schema, boolean][] =
-    json === undefined ? [] : [['body', json[1].schema ?? {}, requestBody?.required === true]]
+    json === undefined ? [] : [['body', json.schema ?? {}, requestBody?.required === true]]
   const all = [...groups, ...body]
   return objectOf(
     Object.fromEntries(all.map(([name, schema]) => [name, schema])),
@@ -152,6 +167,10 @@ export function checkTool(endpoint: Endpoint, { reject }: Report, document: Docu
     reject(pointer, 'a tool can send only JSON; add application/json to the request body, or remove x-mcp')
   if (parameters.some((parameter) => parameter.in === 'cookie' && parameter.required))
     reject(pointer, 'a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
+  const isSendable = sendable(document)
+  const unsent = parameters.find((parameter) => parameter.required && !isSendable(parameter))
+  if (unsent !== undefined)
+    reject(pointer, `a tool cannot send the header ${unsent.name}; make the parameter optional, or remove x-mcp`)
   if (kinds.some((kind) => kind !== 'json' && kind !== 'text'))
     reject(pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')
 }

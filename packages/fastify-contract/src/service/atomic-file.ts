@@ -93,12 +93,14 @@ export function createDurableDirectory(path: string): void {
   if (!statSync(existing).isDirectory())
     throw systemError(`${existing} is not a directory`, missing.length === 0 ? 'EEXIST' : 'ENOTDIR')
   for (const directory of missing) {
+    let failure: unknown
     try {
       mkdirSync(directory)
     } catch (error) {
-      // Another process may have created it meanwhile.
-      if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+      failure = error
     }
+    // Another process may have created it meanwhile.
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw failure
     syncPath(dirname(directory))
   }
 }

@@ -43,8 +43,8 @@ components:
       $ref: >-
         schemas/folded.yaml
     Continued:
-      $ref: "schemas/con\\
-        tinued.yaml"
+      $ref: "schemas/\\
+        continued.yaml"
     Spaced: { $ref: schemas/with space.yaml }
     Animal:
       type: object

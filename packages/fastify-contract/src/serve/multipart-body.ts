@@ -91,7 +91,7 @@ export function multipartReader(
 /** Waits for the first bytes of a stream. Resolves to whether it ends without any. Rejects if the stream fails. */
 async function isEmpty(stream: ByteSource): Promise<boolean> {
   // A stream that was destroyed emits nothing more; reading it reports the reason.
-  if (stream.destroyed || stream.readableLength > 0) return false
+  if (stream.destroyed) return false
   await once(stream, 'readable')
   return stream.readableLength === 0
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { until } from '../../../../scripts/system/poll.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
@@ -244,4 +246,35 @@ t.test('a declared Content-Encoding is for the handler', async (t) => {
   t.same(await post('json', '{"a":1}'), [[200, { body: { a: 1 } }]])
   t.match(await post('json', 'zipped'), [[400, { error: 40002 }]])
   t.same(await post('bytes', ''), [[200, { chunks: [] }]])
+})
+
+t.test('a form whose client has disconnected fails when it is read', async (t) => {
+  let outcome: unknown
+  const handler: unknown = async ({ body, signal }: { body: AsyncIterable<unknown>; signal: AbortSignal }) => {
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    try {
+      for await (const _ of body);
+      outcome = 'read'
+    } catch (error) {
+      outcome = error
+    }
+    return { status: 200, body: {} }
+  }
+  const paths = { '/parts': { post: { operationId: 'parts', requestBody: { content: contents.parts }, responses } } }
+  const app = await serveDocument({ ...document, paths } as unknown as Document, {
+    handlers: { parts: handler as AnyHandler },
+  })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const received = once(app.server, 'request')
+  const { socket } = await openSocket(
+    t,
+    port,
+    request('POST /parts', [`Content-Type: ${types.parts}`, 'Content-Length: 100'], '--b'),
+  )
+  await received
+  socket.destroy()
+  await until(() => outcome !== undefined, 'the outcome')
+  t.match(outcome, { message: 'the body is incomplete' })
 })

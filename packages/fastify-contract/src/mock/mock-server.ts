@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type ApiKeyLocation, apiKey, basic, bearer, type VerifierFactory } from '../auth/verifiers.ts'
-import { integersIn, withBigints } from '../compile/document/exact-integers.ts'
+import { integersIn } from '../compile/document/exact-integers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
@@ -15,14 +15,9 @@ import {
   type Response,
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security-schemes.ts'
-import {
-  exampleBody,
-  exampleHeaders,
-  exampleResponse,
-  exampleStream,
-  hasExample,
-  isExampleStream,
-} from '../compile/emit/examples.ts'
+import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../compile/emit/examples.ts'
+import { sendableResponses } from '../compile/emit/handler-stubs.ts'
+import { ContractError } from '../http/errors.ts'
 import { loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
@@ -48,18 +43,26 @@ export async function createMock(
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
-  const integers = integersIn(documentText)
-  const exact = <Value>(value: Value): Value => withBigints(value, integers) as Value
-  const chosen = new AsyncLocalStorage<HandlerResponse>()
+  const sendable = sendableResponses(routes, contract.schemaCode as string, integersIn(documentText))
+  const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
   const respond = async ({ body }: { body: unknown }) => {
-    const { headers, body: example, ...outcome } = chosen.getStore() as HandlerResponse
+    const outcome = chosen.getStore()
     // The parts of a multipart form are validated while they are read.
     if (isStream(body)) for await (const _part of body);
-    return {
-      ...outcome,
-      ...(headers && { headers: exact(headers) }),
-      body: isExampleStream(example) ? exampleStream(example.items.map(exact)) : exact(example),
+    if (outcome === undefined) {
+      const message = 'the document has no valid example of this response, and none can be made of its schema; add one'
+      throw new ContractError('notImplemented', message)
     }
+    return outcome
+  }
+  /** Returns the preferred response, or the first example that the service would send; undefined if there is none. */
+  const chosenResponse = (endpoint: Endpoint, accept?: string, preferred?: PreferredResponse) => {
+    const outcomes = preferred === undefined ? examplesOf(document, endpoint, accept) : [preferred.outcome]
+    for (const outcome of outcomes) {
+      const sent = sendable(endpoint.operationId, outcome)
+      if (sent !== undefined) return sent
+    }
+    return undefined
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
   const app = createServer({
@@ -78,9 +81,17 @@ export async function createMock(
     const accept = negotiations.get(operationId)?.choose(headers.accept)
     const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
-    chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
+    chosen.run(chosenResponse(endpoint, accept, preferred), done)
   })
   return { ...routes.info, app }
+}
+
+/** Yields the example responses of an operation in the media type `accept`, and then those of `exampleResponses`. */
+function* examplesOf(document: Document, endpoint: Endpoint, accept?: string): Generator<HandlerResponse> {
+  yield exampleResponse(document, endpoint, accept)
+  for (const { outcome } of exampleResponses(document, endpoint)) {
+    if (accept === undefined || (outcome.contentType ?? accept) === accept) yield outcome
+  }
 }
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */

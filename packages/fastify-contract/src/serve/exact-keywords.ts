@@ -105,8 +105,8 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
         discardOnFailure(context, exact.found)
         definition.code(context, type)
       },
-      // unevaluatedItems must run later: items that match `contains` count as evaluated.
-      ...(keyword === 'contains' && { before: 'unevaluatedItems' }),
+      // For an empty array, Ajv skips the keywords after prefixItems.
+      ...(keyword === 'contains' && { before: 'prefixItems' }),
     }))
   }
 }

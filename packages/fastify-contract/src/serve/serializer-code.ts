@@ -9,19 +9,24 @@ import {
   isIntegerFormat,
   linearKeyword,
 } from './exact-keywords.ts'
-import { all, arrayChecks, conditionsOf, constantConditions, numberChecks, stringChecks } from './keyword-conditions.ts'
 import { lazyMatcher } from './linear-pattern.ts'
 import { allowsType, allTypes, type Schema } from './schema-keywords.ts'
 import {
+  all,
+  arrayChecks,
+  conditionsOf,
+  constantConditions,
   describedBy,
   json,
   listsAll,
   type MergedKeywords,
   memberKeywords,
   mergeKeywords,
+  numberChecks,
   type ObjectSchema,
   plainKeywords,
   schemaIdentities,
+  stringChecks,
   unquoted,
 } from './serializer.ts'
 import { compilePattern, hasFormat } from './string-keywords.ts'

@@ -7,14 +7,26 @@ const within =
   (text: string) =>
     pattern.test(text) && (format as { validate(text: string): boolean }).validate(text)
 
+/** Returns a format of times that may have any number of digits of a second: ajv-formats rounds 59.999… up to 60. */
+const withoutFraction = (format: Format): Format => ({
+  validate: (text: string) =>
+    (format as { validate(text: string): boolean }).validate(text.replace(/(:\d\d)\.\d+/, '$1')),
+})
+
+/** The characters of a word in the local part of an email address (RFC 5322 section 3.2.3, atext). */
+const word = "[a-z\\d!#$%&'*+/=?^_`{|}~-]+"
+const label = '[a-z\\d](?:[a-z\\d-]*[a-z\\d])?'
+
 /** The formats that are checked. */
 export const formats: Record<string, Format> = {
   ...fullFormats,
   // Base64 with padding (RFC 4648 section 4). ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   byte: /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/,
   // ajv-formats also accepts white space instead of the T, and the offsets +01 and +0100 (RFC 3339 section 5.6).
-  'date-time': within(/^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i, fullFormats['date-time'] as Format),
-  time: within(/(?:z|[+-]\d\d:\d\d)$/i, fullFormats.time as Format),
+  'date-time': within(/^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i, withoutFraction(fullFormats['date-time'] as Format)),
+  time: within(/(?:z|[+-]\d\d:\d\d)$/i, withoutFraction(fullFormats.time as Format)),
+  // ajv-formats requires a dot in the domain, but a host of one label, such as localhost, is one (RFC 5321 section 2.3.5).
+  email: new RegExp(`^${word}(?:\\.${word})*@${label}(?:\\.${label})*$`, 'i'),
   // The expression of ajv-formats takes quadratic time.
   url: (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text),
 }

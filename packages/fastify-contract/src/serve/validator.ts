@@ -3,7 +3,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
-import { addEvaluatedKeywords } from './evaluated-keywords.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -11,7 +10,7 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
-import { addRecursiveSchemas } from './recursive-schemas.ts'
+import { addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'

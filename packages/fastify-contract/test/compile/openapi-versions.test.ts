@@ -167,3 +167,74 @@ t.test('generating ignores values that are not types', async (t) => {
   const paths = { '/boxes': { get: { responses: { 200: { description: 'Found.', content, links } } } } }
   t.match((await compileDocument(document(paths), 'boxes')).files['api.d.ts'], 'getBoxes')
 })
+
+t.test('null is allowed only if the type and the enum both allow it', async (t) => {
+  const cases: [schema: object, expected: object][] = [
+    [
+      { type: 'string', nullable: true, enum: ['a'] },
+      { type: 'string', enum: ['a'] },
+    ],
+    [
+      { type: 'string', nullable: true, enum: ['a', null] },
+      { type: ['string', 'null'], enum: ['a', null] },
+    ],
+    [
+      { type: 'string', enum: ['a', null] },
+      { type: 'string', enum: ['a'] },
+    ],
+    [
+      { type: 'string', enum: [null] },
+      { type: 'string', enum: [null] },
+    ],
+    [{ nullable: true, enum: ['a'] }, { enum: ['a'] }],
+  ]
+  for (const [schema, expected] of cases) t.strictSame(translated(schema), expected, JSON.stringify(schema))
+  const since31: [schema: object, expected: object][] = [
+    [
+      { type: ['string', 'null'], enum: ['a'] },
+      { type: 'string', enum: ['a'] },
+    ],
+    [
+      { type: ['string', 'integer', 'null'], const: 1 },
+      { type: ['string', 'integer'], const: 1 },
+    ],
+    [
+      { type: 'string', const: null },
+      { type: 'string', const: null },
+    ],
+    [
+      { type: ['null'], enum: ['a'] },
+      { type: ['null'], enum: ['a'] },
+    ],
+    [
+      { type: ['string', 'null'], const: null },
+      { type: ['string', 'null'], const: null },
+    ],
+  ]
+  for (const [schema, expected] of since31) {
+    const document = asOpenApi31({ openapi: '3.1.0', components: { schemas: { A: schema } } })
+    t.strictSame(document.components.schemas.A, expected, JSON.stringify(schema))
+  }
+})
+
+t.test('null is allowed beside allOf, anyOf or oneOf only if these allow it', async (t) => {
+  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const typeOf = (beside: object) => {
+    const schemas = {
+      A: { type: 'object' },
+      N: { type: 'object', nullable: true },
+      T: { type: 'object', nullable: true, ...beside },
+    }
+    const content = { 'application/json': { schema: to('T') } }
+    const paths = { '/a': { get: { responses: { 200: { description: '', content } } } } }
+    const document = { openapi: '3.0.3', info: { title: 'T', version: '1.0.0' }, paths, components: { schemas } }
+    const { components } = normalizedDocument(document as unknown as Document) as unknown as typeof document
+    return (components.schemas.T as { type: unknown }).type
+  }
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    t.equal(typeOf({ [keyword]: [to('A')] }), 'object', keyword)
+    t.same(typeOf({ [keyword]: [to('N')] }), ['object', 'null'], keyword)
+    t.same(typeOf({ [keyword]: [{}] }), ['object', 'null'], keyword)
+  }
+  t.same(typeOf({ anyOf: [to('A'), to('N')] }), ['object', 'null'])
+})

@@ -309,6 +309,7 @@ t.test('nullable without a type gives a warning in 3.0 with a fix', async (t) =>
     A: { type: 'string', nullable: true },
     B: { properties: { wrapped, bare: { nullable: true, enum: ['a'] }, not: { nullable: false, allOf: [to('A')] } } },
     C: { ...to('A'), nullable: true },
+    D: { type: 'string', nullable: true, enum: ['a'] },
   }
   const ineffective = 'nullable has no effect without a type in the same schema; to allow null,'
   const wrapping = 'use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
@@ -316,6 +317,7 @@ t.test('nullable without a type gives a warning in 3.0 with a fix', async (t) =>
     `${at}/B/properties/wrapped: ${ineffective} ${wrapping}`,
     `${at}/B/properties/bare: ${ineffective} add the type`,
     `${at}/C: ${ineffective} ${wrapping}`,
+    `${at}/D: nullable has no effect beside an enum without null; to allow null, add it to the enum`,
   ])
 })
 

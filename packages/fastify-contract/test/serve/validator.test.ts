@@ -90,7 +90,10 @@ t.test('keywords beside int64 are exact', async (t) => {
   t.equal(limited({ enum: [1, 2] }, '2.0'), 2n)
   t.equal(limited({ const: 1 }, '2'), 'body must be equal to constant')
   t.equal(limited({ type: ['integer', 'null'], enum: [1, null] }, 'null'), null)
-  t.equal(limited({ type: ['integer', 'null'], enum: [1] }, 'null'), 'body must be equal to one of the allowed values')
+  t.equal(
+    limited({ type: ['integer', 'null'], enum: [1] }, 'null'),
+    'body must be an int64 integer; body must be equal to one of the allowed values',
+  )
   t.equal(limited({ type: ['integer', 'null'], const: null }, 'null'), null)
 })
 
@@ -261,6 +264,7 @@ t.test('items that match contains count as evaluated', async (t) => {
   const validate = validating({ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } })
   t.same(validate('["a",1]'), ['a', 1])
   t.match(validate('[1]'), /must contain at least 1 valid item/)
+  t.match(validating({ prefixItems: [{ const: 1 }], contains: {} })('[]'), /must contain at least 1 valid item/)
   t.match(validate('["a",true]'), /must match a schema in anyOf/)
   const even = { contains: { multipleOf: 2 }, minContains: 0 }
   const closed = validating(
@@ -497,4 +501,17 @@ t.test('a property is ignored if the matching alternative marks it readOnly', as
 t.test('a readOnly property named __proto__ is ignored', async (t) => {
   const properties = Object.fromEntries([['__proto__', { readOnly: true }]])
   t.same(Object.keys(validating({ type: 'object', properties })('{"__proto__":1,"a":2}') as object), ['a'])
+})
+
+t.test('an email may have a domain of one label, and a time any number of digits of a second', async (t) => {
+  const cases: [format: string, accepted: string[], rejected: string[]][] = [
+    ['email', ['a@localhost', 'a.b@x.example'], ['a@', '@a', 'a..b@x', 'a@-x', 'a@x.']],
+    ['date-time', ['2026-01-01T00:00:59.999999999999999Z', '2016-12-31T23:59:60.5Z'], ['2026-01-01T00:00:60.5Z']],
+    ['time', ['23:59:59.9999999999999999Z'], ['12:00:61Z', '12:00:00.Z']],
+  ]
+  for (const [format, accepted, rejected] of cases) {
+    const validate = validating({ type: 'string', format })
+    for (const text of accepted) t.equal(validate(JSON.stringify(text)), text)
+    for (const text of rejected) t.match(validate(JSON.stringify(text)), /must match format/, text)
+  }
 })

@@ -1,5 +1,5 @@
 import { kindOf } from '../../serve/media-types.ts'
-import { schemasIn } from '../../serve/schema-keywords.ts'
+import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
@@ -7,7 +7,7 @@ import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
-import { partsOf } from './schemas.ts'
+import { commonTypes, partsOf } from './schemas.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
   isNode,
@@ -39,7 +39,7 @@ export function upgrade(
  * these differ.
  */
 export const normalize = (discriminated: Document): Document =>
-  withContainedItems(
+  withCertainTypes(
     withExactUnions(
       withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
     ),
@@ -47,17 +47,39 @@ export const normalize = (discriminated: Document): Document =>
 
 /**
  * Returns a document in which `unevaluatedItems` also accepts the items that match a `contains` of the same value, since
- * these count as evaluated (JSON Schema core, section 11.2).
+ * these count as evaluated (JSON Schema core, section 11.2), and in which a type has null only if the `allOf`, `anyOf`
+ * and `oneOf` beside it allow null.
  */
-const withContainedItems = (document: Document): Document =>
+const withCertainTypes = (document: Document): Document =>
   mapDocument(document, {
     schema(schema) {
-      if (!('unevaluatedItems' in schema)) return schema
-      const contained = partsOf(document, schema).flatMap((part) => schemasIn(part.schema, 'contains'))
-      if (contained.length === 0) return schema
-      return { ...schema, unevaluatedItems: { anyOf: [...schemasIn(schema, 'unevaluatedItems'), ...contained] } }
+      const given = allowsNull(document, schema) ? schema : withoutNull(schema)
+      if (!('unevaluatedItems' in given)) return given
+      const contained = partsOf(document, given).flatMap((part) => schemasIn(part.schema, 'contains'))
+      if (contained.length === 0) return given
+      return { ...given, unevaluatedItems: { anyOf: [...schemasIn(given, 'unevaluatedItems'), ...contained] } }
     },
   })
+
+/** Returns whether a schema may allow null, as far as its types and those of its direct alternatives tell. */
+function allowsNull(document: Document, schema: Schema): boolean {
+  const parts = partsOf(document, schema).map((part) => part.schema)
+  const isTyped = (schemas: Node[]) => commonTypes(schemas)?.includes('null') === false
+  const hasNull = (one: Schema) => !isTyped(partsOf(document, one).map((part) => part.schema))
+  return (
+    !isTyped(parts) &&
+    parts.every((part) =>
+      ['anyOf', 'oneOf'].every((keyword) => !(keyword in part) || schemasIn(part, keyword).some(hasNull)),
+    )
+  )
+}
+
+/** Returns a schema without the type null, unless null is its only type. */
+function withoutNull(schema: Node): Node {
+  if (!Array.isArray(schema.type)) return schema
+  const others = schema.type.filter((type) => type !== 'null')
+  return others.length === 0 ? schema : { ...schema, type: others.length === 1 ? others[0] : others }
+}
 
 /** Returns a published document in the form of `normalize`. */
 export const normalizedDocument = (document: Document): Document => normalize(upgrade(document).discriminated)
@@ -103,7 +125,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
   const changes: Transforms =
     version === '3.0.'
       ? transforms
-      : { schema: (schema) => withoutKeys(schema, ['nullable']), components: withRecursion }
+      : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
@@ -220,7 +242,23 @@ function upgraded(node: Node): Node {
     const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
     schema = value === undefined ? rest : { ...rest, [isExclusive ? exclusive : limit]: value }
   }
-  return schema
+  return withoutUnlisted(schema)
+}
+
+/**
+ * Returns a schema whose `type` and `enum` or `const` both have null, or neither does, so that its TypeScript type is
+ * what the schema allows. null is allowed only if both allow it: `nullable` only adds null to the type (OpenAPI 3.0.3,
+ * proposal "Clarify Semantics of nullable").
+ */
+function withoutUnlisted(schema: Node): Node {
+  const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined
+  const types = [schema.type ?? []].flat()
+  if (values === undefined || types.length === 0 || types.includes('null') === values.includes(null)) return schema
+  if (!types.includes('null')) {
+    const others = values.filter((value) => value !== null)
+    return Array.isArray(schema.enum) && others.length > 0 ? { ...schema, enum: others } : schema
+  }
+  return withoutNull(schema)
 }
 
 /**

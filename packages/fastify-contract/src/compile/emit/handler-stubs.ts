@@ -6,7 +6,7 @@ import type ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
 import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import type { Operation } from '../../serve/contract.ts'
+import type { Operation, Routes } from '../../serve/contract.ts'
 import { contentNegotiation, isRange, kindOf, rangeOf } from '../../serve/media-types.ts'
 import { loadSchemaCode } from '../../serve/schema-code.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -42,22 +42,31 @@ export function handlerStubs(
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
-  const { operations, schemas } = routes
-  const exactValue = exactValues(schemas, loadSchemaCode(files['schemas.js'] as string, routes), integers)
-  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const sendable = sendableResponses(routes, files['schemas.js'] as string, integers)
+  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const choices = added.map((endpoint) => {
     const operation = byId.get(endpoint.operationId) as Operation
     const isNegotiated = contentNegotiation(operation.schema) !== undefined
     // Made one by one, since the first one mostly compiles.
     const statements = function* (): Generator<string[]> {
       for (const { outcome, origin } of exampleResponses(document, endpoint)) {
-        const sent = origin === undefined && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+        const sent = origin === undefined && !madeToo ? undefined : sendable(endpoint.operationId, outcome)
         if (sent !== undefined) yield [`// ${noteOf(sent, origin)}`, `return ${literalOf(sent)}`]
       }
     }
     return { isNegotiated, endpoint, statements: statements() }
   })
   return compiled(choices, files['api.d.ts'] as string, compilerOptions)
+}
+
+/** Returns the response as the service sends it, by operationId; undefined if it would not send it. */
+export type Sendable = (operationId: string, outcome: HandlerResponse) => HandlerResponse | undefined
+
+/** Returns a function that validates example responses, and gives each int64 its digits. */
+export function sendableResponses(routes: Routes, schemaCode: string, integers: ExactIntegers): Sendable {
+  const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes), integers)
+  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)
 }
 
 /** How handlers are made: whether with values made from schemas, and for which options of TypeScript. */

@@ -134,6 +134,8 @@ function checkIgnored(published: Document, { warn }: Report): void {
     // 3.0.3, "Clarify the semantics of nullable".
     else if (nullable === true && typeof schema.type !== 'string')
       warn(pointer, `nullable has no effect without a type in the same schema; ${fixFor(schema)}`)
+    else if (nullable === true && Array.isArray(schema.enum) && !schema.enum.includes(null))
+      warn(pointer, 'nullable has no effect beside an enum without null; to allow null, add it to the enum')
   }
 
   function checkResponses(responses: Node, pointer: string): void {

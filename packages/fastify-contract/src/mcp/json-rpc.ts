@@ -20,7 +20,7 @@ export const methodNotFound = -32_601
 export const invalidParams = -32_602
 
 /** Returns the error of a text that is not JSON. */
-export const parseError = (problem: string): RpcError => ({ code: -32_700, message: `Parse error: ${problem}` })
+const parseError = (problem: string): RpcError => ({ code: -32_700, message: `Parse error: ${problem}` })
 
 const invalidRequest = (message: string): RpcMessage => ({
   error: { code: -32_600, message: `Invalid request: ${message}` },

@@ -15,7 +15,6 @@ import {
   invalidParams,
   isObject,
   methodNotFound,
-  parseError,
   parseMessage,
   type RpcMessage,
   type RpcRequest,
@@ -184,9 +183,8 @@ function responder(app: FastifyInstance, { info, tools, nodes }: McpTable, crede
   }
 
   return (request: FastifyRequest): Answer => {
-    const message = request.body as RpcMessage | undefined
+    const message = request.body as RpcMessage
     request.body = undefined
-    if (message === undefined) return { status: 400, text: errorText(parseError('the message is missing')) }
     if ('isBatch' in message) {
       // A batch would multiply the calls of one request; the protocol has had none since revision 2025-06-18.
       throw new ContractError('malformedRequest', 'batches are not supported; send one message in each request')

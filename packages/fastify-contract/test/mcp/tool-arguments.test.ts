@@ -184,6 +184,10 @@ t.test('the messages of the protocol that need no operation', async (t) => {
   const send = (message: object, more?: object) => post(served, { jsonrpc: '2.0', ...message }, more)
   t.same(await send({ method: 'notifications/initialized' }), { status: 202, body: undefined })
   t.same(await send({ id: 1, result: {} }), { status: 202, body: undefined })
+  t.same(await send({ id: 1, error: {} }), { status: 202, body: undefined })
+  t.equal((await send({ id: 1 })).status, 400)
+  const noArguments = await send({ id: 1, method: 'tools/call', params: { name: 'setItem' } })
+  t.match(noArguments.body.result, { isError: true, content: [{ text: /^path must have required property/ }] })
   t.match(await send({ id: 0, method: 'ping' }), { status: 200, body: { id: 0, result: {} } })
   for (const [asked, agreed] of [
     ['2025-06-18', '2025-06-18'],

@@ -66,6 +66,7 @@ async function sendThenRead(t: Test, port: number, head: string, body: Buffer): 
   )
   // A reset that follows the upload arrives by now.
   await sleep(20)
+  if (socket.destroyed) throw new Error('the connection was reset')
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text += chunk

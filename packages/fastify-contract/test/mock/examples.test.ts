@@ -8,6 +8,7 @@ t.test('an example comes from the document or from the examples of its parts', a
     Name: { type: 'string', examples: ['Monstera'] },
     Plant: { type: 'object', properties: { name: { $ref: '#/components/schemas/Name' }, tag: { type: 'string' } } },
     Shelf: { type: 'object', properties: { size: { example: 1 }, next: { $ref: '#/components/schemas/Shelf' } } },
+    List: { type: 'array', items: { required: ['list'], properties: { list: { $ref: '#/components/schemas/List' } } } },
     Tree: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
     New: { allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer', example: 7 } } }] },
   }
@@ -22,6 +23,7 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ type: 'array' }, []],
     [{ $ref: '#/components/schemas/Shelf' }, { size: 1 }],
     [{ $ref: '#/components/schemas/Tree' }, []],
+    [{ $ref: '#/components/schemas/List' }, [{ list: [] }]],
     [{ type: ['integer', 'null'] }, 0],
     [{ const: [1] }, [1]],
     [{ oneOf: [{ type: 'string', default: 'd' }, { type: 'null' }] }, 'd'],

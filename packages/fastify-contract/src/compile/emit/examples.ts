@@ -237,6 +237,8 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   const parts = partsOf(document, schema)
   const isWithin = parts.some(({ reference }) => reference !== undefined && progress.within.has(reference))
   if (parts.some((part) => isIgnored(part.schema))) return undefined
+  // An array that contains itself ends with an empty one, which a required property needs.
+  if (isWithin && progress.depth > 1 && isEmptyList(parts)) return []
   if (schema === false || isWithin || progress.budget.left <= 0) return undefined
   progress.budget.left--
   const own = givenIn(
@@ -260,6 +262,11 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   }
   if (given !== undefined) return given.value
   return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
+}
+
+function isEmptyList(parts: Part[]): boolean {
+  const schemas = parts.map((part) => part.schema)
+  return commonTypes(schemas)?.join() === 'array' && numbersOf(schemas, 'minItems').every((least) => least === 0)
 }
 
 /** Returns the `then` schema of the first `if` that lists, in an `enum`, a value that a member of the example has. */

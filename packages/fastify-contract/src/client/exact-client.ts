@@ -117,7 +117,7 @@ function keepIntegers(document: JsonDocument): string | undefined {
       if (integer !== undefined) (holder as Record<string | number, unknown>)[key] = integer
     }
   }
-  return roundedInteger(document)
+  return roundedInteger(document, true, () => true)
 }
 
 /**

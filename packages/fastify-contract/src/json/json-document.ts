@@ -27,35 +27,52 @@ export function setExactNumber(document: JsonDocument, holder: object, key: stri
   else members.set(key, exact)
 }
 
+/** Returns what describes a member of a value; undefined for a member to leave out, with all that is in it. */
+export type MemberContext<Context> = (context: Context, holder: object, key: string) => Context | undefined
+
 /**
  * Returns the JSON pointer to a number of a document that is an integer and was rounded; undefined if there is none.
  * An integer that became a bigint is exact. Numbers of a reply were never texts, so they are not looked at.
+ *
+ * @param context What describes the document; `below` leaves out the members that do not count.
  */
-export function roundedInteger(document: JsonDocument): string | undefined {
-  const isRounded = (holder: object, key: string | number, exact: ExactNumber) =>
-    typeof (holder as Holder)[key] === 'number' && typeof exact === 'string' && isRoundedInteger(exact)
-  const rounded = new Map<object, string | number>()
+export function roundedInteger<Context>(
+  document: JsonDocument,
+  context: Context,
+  below: MemberContext<Context>,
+): string | undefined {
+  const rounded = new Map<object, Set<string>>()
   for (const [holder, members] of document.exactNumbers ?? []) {
-    for (const [key, exact] of members) if (isRounded(holder, key, exact)) rounded.set(holder, key)
+    for (const [key, exact] of members) {
+      const isRounded =
+        typeof (holder as Holder)[key] === 'number' && typeof exact === 'string' && isRoundedInteger(exact)
+      if (isRounded) rounded.set(holder, (rounded.get(holder) ?? new Set()).add(String(key)))
+    }
   }
-  return rounded.size === 0 ? undefined : pointerTo(rounded, document, ['value'])?.slice('/value'.length)
-}
-
-/** Returns the pointer to the first of these members that is in a value. A holder that was deleted is in none. */
-function pointerTo(rounded: Map<object, string | number>, holder: object, keys: Iterable<string>): string | undefined {
-  const key = rounded.get(holder)
-  if (key !== undefined) return `/${escapeKey(key)}`
-  for (const name of keys) {
-    const value = (holder as Holder)[name]
-    if (typeof value !== 'object' || value === null) continue
-    const below = pointerTo(rounded, value, Object.keys(value))
-    if (below !== undefined) return `/${escapeKey(name)}${below}`
+  if (rounded.size === 0) return undefined
+  /** Returns the pointer to the first rounded member in a value. A holder that was deleted is in none. */
+  const find = (
+    holder: object,
+    names: string[],
+    describes: MemberContext<Context>,
+    held: Context,
+  ): string | undefined => {
+    for (const name of names) {
+      const inner = describes(held, holder, name)
+      if (inner === undefined) continue
+      if (rounded.get(holder)?.has(name)) return `/${escapeKey(name)}`
+      const value = (holder as Holder)[name]
+      if (typeof value !== 'object' || value === null) continue
+      const pointer = find(value, Object.keys(value), below, inner)
+      if (pointer !== undefined) return `/${escapeKey(name)}${pointer}`
+    }
+    return undefined
   }
-  return undefined
+  return find(document, ['value'], (whole) => whole, context)?.slice('/value'.length)
 }
 
 /** Escapes a key for a JSON pointer (RFC 6901 section 3). */
-const escapeKey = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
  * Copies the exact numbers of a document when a part of it moves to another one. `root` is the document itself, or an

@@ -156,11 +156,12 @@ const isEmpty = (body: Whole, { mediaType }: GivenType): boolean =>
   !isReadByHandler(mediaType) && (body === undefined || body.length === 0)
 
 /**
- * Rejects a request without a required body. If its length is announced as 0, it may be an empty text, form or stream
- * (RFC 9112 section 6.3).
+ * Rejects a request without a required body. If its length is announced as 0, it may be an empty text or stream (RFC 9112
+ * section 6.3). A form without fields has no content, so the schema decides whether it may be empty.
  */
 const requireBody: Guard = ({ raw }) => {
   const { kind } = bodyTypeOf(raw) as GivenType
+  if (kind === 'form') return undefined
   const isMissing = kind === 'json' || kind === 'multipart' ? hasNoContent(raw.headers) : !hasBody(raw.headers)
   return isMissing ? missingBody(kind === 'json' ? 'notJson' : 'invalid') : undefined
 }

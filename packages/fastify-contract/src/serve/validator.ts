@@ -12,7 +12,7 @@ import {
 } from './exact-keywords.ts'
 import { addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
-import { createSerializer, type Serialize } from './serializer.ts'
+import { createSerializer, mergeKeywords, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
 
@@ -26,8 +26,8 @@ const maxLengthForAll = 16_384
 export type Validator = {
   /**
    * Returns a function that validates one part of a request, which messages call `part`. For a valid value the function
-   * returns the value for the handler, with int64 integers as bigint and without ignored properties. No other integer is
-   * rounded: if a double cannot hold it, the value is refused.
+   * returns the value for the handler, with int64 integers as bigint and without ignored properties. No other integer
+   * that a schema describes is rounded: if a double cannot hold it, the value is refused.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
   /** Returns a function that tells whether a document is valid, and converts a valid value as `request` does. */
@@ -44,6 +44,23 @@ export type Validator = {
 }
 
 const roundingMessage = `must be a number that a double holds without rounding, such as an integer up to ${Number.MAX_SAFE_INTEGER}`
+
+/**
+ * Returns the JSON pointer to an integer that a handler would get rounded; undefined if there is none. Members that no
+ * schema describes do not count, since they are ignored.
+ */
+function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, Schema>): string | undefined {
+  // Many members have the same schemas, and merging these takes time.
+  const known = new Map<Schema[], ReturnType<typeof mergeKeywords>>()
+  return roundedInteger(document, [root], (described, holder, name) => {
+    const merged = known.get(described) ?? mergeKeywords(shared, described)
+    known.set(described, merged)
+    if (Array.isArray(holder)) return merged.items
+    const { properties, patterns, others } = merged
+    const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))
+    return matching.length > 0 ? [...(properties.get(name) ?? []), ...matching] : (properties.get(name) ?? others)
+  })
+}
 
 /** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */
 export type Validate = {
@@ -112,13 +129,13 @@ export function createValidator(
   const validator: Validator = {
     converter(schema) {
       const isValid = check(schema, convertLocations)
-      return (document) => isValid(document) && roundedInteger(document) === undefined
+      return (document) => isValid(document) && roundedIn(document, schema, schemas) === undefined
     },
     request(schema, part) {
       const isValid = check(schema, convertLocations)
       return (document) => {
         if (isValid(document)) {
-          const rounded = document.exactNumbers && roundedInteger(document)
+          const rounded = document.exactNumbers && roundedIn(document, schema, schemas)
           if (rounded === undefined) return { value: document.value }
           return { error: new ContractError('invalid', `${shorten(part + rounded)} ${roundingMessage}`) }
         }

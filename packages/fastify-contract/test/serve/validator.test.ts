@@ -143,7 +143,13 @@ t.test('an integer that a double would round gets 400 wherever the schema does n
     [{ type: 'object' }, `{"a":{"b":${large}}}`, 'body/a/b'],
     [{ type: 'array' }, `[${large}]`, 'body/0'],
     [object, `{"id":9007199254740993,"a/b~":${large}}`, 'body/a~1b~0'],
-    [object, `{"id":1,"undescribed":${large}}`, 'body/undescribed'],
+    [{ ...object, additionalProperties: {} }, `{"id":1,"a":${large}}`, 'body/a'],
+    [{ ...object, patternProperties: { '^p': {} } }, `{"id":1,"pa":[${large}]}`, 'body/pa/0'],
+    [
+      { allOf: [object], properties: { list: { items: { properties: { n: {} } } } } },
+      `{"list":[{"n":[${large}]}]}`,
+      'body/list/0/n/0',
+    ],
     [{ additionalProperties: true }, `{"a":-${large}}`, 'body/a'],
     [{ patternProperties: { '^a': {} } }, `{"a":${large}}`, 'body/a'],
     [{ anyOf: [{ type: 'string' }, {}] }, large, 'body'],
@@ -159,6 +165,8 @@ t.test('an integer that a double would round gets 400 wherever the schema does n
   for (const text of ['0.1234567890123456789', '12345678901234567.5', '0.99999999999999999999', '1e-400']) {
     t.equal(validating({ type: 'number' })(text), Number(text), 'a fraction is the nearest double')
   }
+  const undescribed = `{"id":1,"undescribed":{"a":[${large},1e400]},"other":${large}}`
+  t.same(validating(object)(undescribed), { ...JSON.parse(undescribed), id: 1n }, 'what no schema describes is ignored')
   const ignored = { type: 'object', properties: { id: int64, old: { readOnly: true } } }
   t.same(validating(ignored)(`{"id":${2n ** 60n},"old":[${large}]}`), { id: 2n ** 60n })
 })

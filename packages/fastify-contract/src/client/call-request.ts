@@ -88,6 +88,8 @@ export type ParameterStyle = {
   explode?: boolean
   isJson?: boolean
   mediaType?: string
+  /** An empty list is written as an empty text, which the service cannot take for an item. */
+  isPlain?: boolean
   /** The value is the whole query string: one JSON text, or a form with `fields` of these styles. */
   isWhole?: boolean
   fields?: Record<string, ParameterStyle>
@@ -146,7 +148,7 @@ type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 const explodedDelimiters: Record<string, string> = { label: '.', matrix: ';' }
 
-type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
+type Writing = Required<Pick<ParameterStyle, 'style' | 'explode' | 'isPlain'>> & {
   in: ParameterLocation
   name: string
   /** The prefix of a value in its style. */
@@ -155,12 +157,20 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
 }
 
 /**
- * Serializes a parameter to pairs of name and value, as the service parses them. An empty array has no pair. Undefined
- * items and properties are left out. Values are percent-encoded, except in a header. Calls `reject` for a value that
- * the style cannot represent.
+ * Serializes a parameter to pairs of name and value, as the service parses them. An empty array has a pair only with
+ * `isPlain`. Undefined items and properties are left out. Values are percent-encoded, except in a header. Calls `reject`
+ * for a value that the style cannot represent.
  */
 export function parameterPairs(
-  { in: location, name, isJson, isWhole, fields, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
+  {
+    in: location,
+    name,
+    isJson,
+    isWhole,
+    isPlain = false,
+    fields,
+    ...given
+  }: ParameterStyle & { in: ParameterLocation; name: string },
   value: unknown,
   reject: (problem: string) => void = () => {},
 ): ParameterPair[] {
@@ -173,7 +183,7 @@ export function parameterPairs(
     return [[name, location === 'header' ? asciiJson(value) : encodeURIComponent(String(stringifyJson(value)))]]
   }
   const prefix = { label: '.', matrix: `;${encodeURIComponent(name)}=` }[style] ?? ''
-  const writing = { in: location, name, style, explode, prefix, reject }
+  const writing = { in: location, name, style, explode, isPlain, prefix, reject }
   if (style === 'deepObject') return nestedPairs(writing, name, value)
   if (Array.isArray(value)) return listPairs(writing, value)
   if (typeof value === 'object' && value !== null) return objectPairs(writing, value)
@@ -181,8 +191,9 @@ export function parameterPairs(
 }
 
 function listPairs(writing: Writing, list: unknown[]): ParameterPair[] {
-  const { in: location, name, style, explode, prefix, reject } = writing
+  const { in: location, name, style, explode, isPlain, prefix, reject } = writing
   const items = list.filter((item) => item !== undefined).map((item) => part(writing, item))
+  if (items.length === 0 && isPlain && (location !== 'path' || prefix !== '')) return [[name, prefix]]
   if (style === 'form' && explode) return items.map((item) => [name, item])
   const delimiter = style === 'matrix' && explode ? prefix : delimiterOf(writing)
   if (items.length > 0) return [[name, prefix + items.join(delimiter)]]

@@ -146,7 +146,9 @@ function valuesOf({ content, schema }: Parameter): fc.Arbitrary<unknown> {
   if (schema === nested) return someNested
   if (schema === rows) return someRows
   const { type, items } = schema as { type: string | string[]; items?: object }
-  if (type === 'array') return fc.array(valuesOf({ schema: items } as Parameter), { minLength: 1, maxLength: 3 })
+  // An empty text is one empty string.
+  const minLength = items === string ? 1 : 0
+  if (type === 'array') return fc.array(valuesOf({ schema: items } as Parameter), { minLength, maxLength: 3 })
   if (type === 'object') {
     const both = fc
       .tuple(named, others)
@@ -211,4 +213,47 @@ t.test('the client writes every value in every style as the service reads it', a
     await fc.assert(fc.asyncProperty(valuesOf(parameter), isSame), { ...fixedSeed, numRuns: Math.ceil(runs / 1_000) })
     t.pass(`${place} ${style} ${explode} ${JSON.stringify(schema ?? content)}`)
   }
+})
+
+const listOf = (items: object, more: object = {}) => ({ type: 'array', items, ...more })
+const letters = { enum: ['a', 'b'] }
+
+t.test('the client sends an empty list where the service reads an empty text as one', async (t) => {
+  const parameters = [
+    ...[{ type: 'number' }, boolean, letters, { type: 'string', format: 'uuid' }].map((items) => listOf(items)),
+    listOf(int64, { default: [5] }),
+    { anyOf: [listOf(int64), int64] },
+  ].map((schema, index) => ({ name: `list${index}`, in: 'query', schema }) as const)
+  const fields = { ids: listOf(int64), letters: listOf(letters), strings: listOf(string) }
+  const form = {
+    schema: { type: 'object', properties: fields },
+    encoding: { letters: { style: 'pipeDelimited', explode: false } },
+  }
+  const others: Parameter[] = [
+    { name: 'strings', in: 'query', schema: listOf(string) },
+    { name: 'orNull', in: 'query', schema: listOf(int64, { type: ['array', 'null'] }) },
+    { name: 'orText', in: 'query', schema: { anyOf: [listOf(int64), string] } },
+  ]
+  const requestBody = { content: { 'application/x-www-form-urlencoded': form } }
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Empty lists', version: '1.0.0' },
+    paths: { '/': { post: { operationId: 'read', parameters: [...parameters, ...others], requestBody, responses } } },
+  } as unknown as Document
+  const seen: unknown[] = []
+  const read = async ({ query, body }: { query: object; body: object }) => {
+    seen.push({ ...query }, { ...body })
+    return { status: 204, body: undefined }
+  }
+  const app = await serveDocument(document, { handlers: { read } as never })
+  t.teardown(() => app.close())
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  type Post = (path: string, options: object) => Promise<unknown>
+  const client = exactClient<Record<string, never>>({ parameters: callStyles(document) }, { baseUrl })
+  const { POST } = client as unknown as { POST: Post }
+  const query = Object.fromEntries([...parameters, ...others].map(({ name }) => [name, []]))
+  const contentType = 'application/x-www-form-urlencoded'
+  await POST('/', { params: { query }, body: { ids: [], letters: [], strings: [] }, contentType })
+  // A list that could not be distinguished from another value is left out.
+  t.same(seen, [Object.fromEntries(parameters.map(({ name }) => [name, []])), { ids: [], letters: [] }])
 })

@@ -1,7 +1,8 @@
 import type { CallStyles, ParameterStyle } from '../../client/call-request.ts'
 import type { CallTable, Int64Responses, ResponseSchemaNode } from '../../client/exact-client.ts'
-import type { FormField } from '../../serve/contract.ts'
+import type { FormField, SerializedValue } from '../../serve/contract.ts'
 import { kindOf, requestKindOf } from '../../serve/media-types.ts'
+import { isOfTypes } from '../../serve/text-values.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, endpoints, type MediaTypes, type Parameter } from '../document/openapi-document.ts'
 import { defaultStyles, isJson, isWhole } from '../document/parameter-objects.ts'
@@ -15,7 +16,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { hasNestedProperties, isExploded } from '../document/styled-values.ts'
+import { hasNestedProperties, isExploded, serializedValue } from '../document/styled-values.ts'
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */
@@ -102,8 +103,16 @@ export function parameterStyle(document: Document, parameter: Parameter): Parame
   if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
   const { schema, style = usual, explode = isExploded(style) } = parameter
   if (hasNestedProperties(document, schema, { style, explode })) return { style: 'deepObject' }
-  return { ...(style !== usual && { style }), ...(explode !== isExploded(style) && { explode }) }
+  return {
+    ...(style !== usual && { style }),
+    ...(explode !== isExploded(style) && { explode }),
+    ...emptyList(serializedValue(document, { ...parameter, style, explode })),
+  }
 }
+
+/** Returns the flag of a list whose empty text the service reads as an empty list, and as nothing else. */
+const emptyList = ({ isPlain, scalarTypes = [] }: SerializedValue): ParameterStyle =>
+  isPlain && !isOfTypes('', scalarTypes) ? { isPlain } : {}
 
 /**
  * Returns the styles of the parameters and form fields of a document that differ from the defaults of their locations;
@@ -143,11 +152,16 @@ export function formStyles(document: Document, content: MediaTypes): FormStyles 
 /**
  * Returns the style of a field: objects are JSON by default, and a part names its media type unless it is a usual one.
  */
-function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
+function styleOf(field: FormField): ParameterStyle {
+  const { kind, style, explode, part } = field
   const [mediaType = ''] = part?.isFile ? [] : (part?.mediaTypes ?? [])
   const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }
   if (kind === 'json') return { isJson: true, ...named }
   if (part !== undefined || kind === 'scalar') return named
   const isUsual = kind !== 'object' && style === 'form'
-  return { ...(!isUsual && { style }), ...(explode !== isExploded(style) && { explode }) }
+  return {
+    ...(!isUsual && { style }),
+    ...(explode !== isExploded(style) && { explode }),
+    ...emptyList(field),
+  }
 }

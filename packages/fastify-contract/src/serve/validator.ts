@@ -10,7 +10,7 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
-import { addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
+import { addEmptyNames, addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
@@ -217,6 +217,7 @@ export function newAjv(
   })
   addFormats.default(ajv)
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
+  addEmptyNames(ajv)
   addEvaluatedKeywords(ajv)
   addExactKeywords(ajv, exactFunctions(found))
   addRecursiveSchemas(ajv, found)

@@ -7,9 +7,10 @@ import {
   Name,
   type ValidateFunction,
 } from 'ajv'
-import { not } from 'ajv/dist/compile/codegen/index.js'
+import { and, not } from 'ajv/dist/compile/codegen/index.js'
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js'
 import { alwaysValidSchema, evaluatedPropsToName, mergeEvaluated, Type } from 'ajv/dist/compile/util.js'
+import { noPropertyInData, propertyInData } from 'ajv/dist/vocabularies/code.js'
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
 import { type ConvertedLocations, SharedLocations } from './exact-keywords.ts'
 
@@ -209,3 +210,44 @@ function unevaluatedItemsCode(context: KeywordCxt): void {
   }
   it.items = true
 }
+
+/** Makes `required` and `dependentRequired` demand the name "", which Ajv 8 ignores unless it describes all errors. */
+export function addEmptyNames(ajv: Ajv): void {
+  const change = (keyword: string, code: (context: KeywordCxt, now: CodeKeywordDefinition['code']) => void) => {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition
+    const { code: now } = definition
+    // Changed in place, since a keyword that is added again would run last.
+    Object.assign(definition, { code: (context: KeywordCxt) => code(context, now) })
+  }
+  change('required', (context, now) => {
+    const { schema } = context
+    if (schema.includes('')) failWithout(context, '')
+    now(withSchema(context, schema.filter(isNotEmpty)))
+  })
+  change('dependentRequired', (context, now) => {
+    const entries = Object.entries<string[]>(context.schema)
+    for (const [property, names] of entries) {
+      if (!names.includes('')) continue
+      context.setParams({ property, depsCount: names.length, deps: names.join(', ') })
+      failWithout(context, '', property)
+    }
+    now(withSchema(context, Object.fromEntries(entries.map(([name, names]) => [name, names.filter(isNotEmpty)]))))
+  })
+}
+
+const isNotEmpty = (name: string): boolean => name !== ''
+
+/** Adds the code of a failure if an object lacks a member, and has the member `present`. */
+function failWithout(context: KeywordCxt, name: string, present?: string): void {
+  const { gen, data, it } = context
+  const { ownProperties } = it.opts
+  const isMissing = noPropertyInData(gen, data, name as never, ownProperties)
+  context.setParams({ missingProperty: _`${name}` }, true)
+  context.fail(
+    present === undefined
+      ? isMissing
+      : and(propertyInData(gen, data, present as never, ownProperties), _`(${isMissing})`),
+  )
+}
+
+const withSchema = (context: KeywordCxt, schema: unknown): KeywordCxt => Object.assign(context, { schema })

@@ -10,7 +10,7 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
-import { addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
+import { addEmptyNames, addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 import { createSerializer, mergeKeywords, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
@@ -234,6 +234,7 @@ export function newAjv(
   })
   addFormats.default(ajv)
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
+  addEmptyNames(ajv)
   addEvaluatedKeywords(ajv)
   addExactKeywords(ajv, exactFunctions(found))
   addRecursiveSchemas(ajv, found)

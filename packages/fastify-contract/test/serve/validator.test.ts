@@ -523,3 +523,65 @@ t.test('an email may have a domain of one label, and a time any number of digits
     for (const text of rejected) t.match(validate(JSON.stringify(text)), /must match format/, text)
   }
 })
+
+t.test('every name may be required, alone, beside others, in alternatives and of another member', async (t) => {
+  const replyOf = (schema: Schema) => {
+    const { operation, validator } = compile(schema)
+    const { content } = operation.schema.response[200] ?? {}
+    const serialize = validator.serializer(content?.['application/json']?.schema ?? false)
+    return (text: string) => {
+      try {
+        return serialize(JSON.parse(text))
+      } catch {
+        return undefined
+      }
+    }
+  }
+  const many = Array.from({ length: 250 }, (_, index) => `n${index}`)
+  const text = (...names: string[]) => JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])))
+  for (const name of ['', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'a b']) {
+    const properties = Object.fromEntries([[name, { type: 'number' }]])
+    const cases: [schema: Schema, valid: string[], invalid: string[]][] = [
+      [{ required: [name] }, [text(name)], ['{}', text('b')]],
+      [{ type: 'object', properties, required: [name] }, [text(name)], ['{}', text('b')]],
+      [{ properties, additionalProperties: false }, ['{}', text(name)], [text('b')]],
+      [{ type: 'object', required: [name, 'b'] }, [text(name, 'b')], [text('b'), text(name), '{}']],
+      [{ type: 'object', required: ['b', name] }, [text(name, 'b')], [text('b'), text(name), '{}']],
+      [{ required: [...many, name] }, [text(...many, name)], [text(...many)]],
+      [{ anyOf: [{ required: [name] }, { required: ['b'] }] }, [text(name), text('b')], ['{}', text('c')]],
+      [{ not: { required: [name] } }, ['{}'], [text(name)]],
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      [{ if: { required: [name] }, then: { required: ['b'] } }, ['{}', text('b', name)], [text(name)]],
+      [{ dependentRequired: { b: [name] } }, ['{}', text(name), text('b', name)], [text('b')]],
+      [{ dependentRequired: { b: ['c', name] } }, [text('b', 'c', name)], [text('b', 'c'), text('b', name)]],
+    ]
+    if (name !== '__proto__') {
+      const dependent: [Schema, string[], string[]][] = [
+        [{ dependentRequired: { [name]: ['b'] } }, ['{}', text('b'), text(name, 'b')], [text(name)]],
+        [{ dependentRequired: { [name]: [name] } }, ['{}', text(name)], []],
+        [{ dependentSchemas: { [name]: { required: ['b'] } } }, ['{}', text(name, 'b')], [text(name)]],
+      ]
+      cases.push(...dependent)
+    }
+    for (const [schema, valid, invalid] of cases) {
+      const [validate, reply] = [validating(schema), replyOf(schema)]
+      const title = JSON.stringify(schema).slice(-80)
+      for (const one of valid) {
+        t.same(validate(one), JSON.parse(one), `${title} ${one}`)
+        t.equal(reply(one), one, `${title} ${one}`)
+      }
+      for (const one of invalid) {
+        t.type(validate(one), 'string', `${title} ${one}`)
+        t.equal(reply(one), undefined, `${title} ${one}`)
+      }
+    }
+  }
+  t.equal(
+    validating({ required: ['', 'b'] })('{}'),
+    "body must have required property ''; body must have required property 'b'",
+  )
+  t.match(
+    validating({ dependentRequired: { b: ['', 'c'] } })('{"b":1,"c":1}'),
+    'body must have properties , c when property b is present',
+  )
+})

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { BlockList, isIP } from 'node:net'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ContractError } from '../http/errors.ts'
+import { ContractError, errorOf } from '../http/errors.ts'
 import type { Client } from '../http/request-context.ts'
 import { decodeText, parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { isIssuer, type VerifyToken } from './tokens.ts'
@@ -111,9 +111,10 @@ export function credentialVerifier<Credentials>({
         if (credentials === undefined) return done(unauthenticated('missingToken', missing, challenge))
         found = credentials === null ? undefined : verify(credentials, () => withinFailureLimit(request))
       } catch (error) {
-        return done(error as Error)
+        return done(errorOf(error))
       }
-      if (found instanceof Promise) whilePaused(request, found).then(accept, done)
+      // A rejection with undefined must not count as a success.
+      if (found instanceof Promise) whilePaused(request, found).then(accept, (thrown) => done(errorOf(thrown)))
       else accept(found)
     }
   }
@@ -178,8 +179,9 @@ export const bearer =
       const attempt: Attempt = { raw: request.raw, log: request.log }
       check(attempt as FastifyRequest, ignored, (error) => {
         const { client } = attempt
-        if (error === undefined) done(scopeError(client, scopes, challenge), client)
-        else done((error as { statusCode?: number }).statusCode === 401 ? invalid() : error)
+        // Without a client, `verify` has rejected with undefined.
+        if (client !== undefined) done(scopeError(client, scopes, challenge), client)
+        else done((error as { statusCode?: number } | undefined)?.statusCode === 401 ? invalid() : errorOf(error))
       })
     }
   }

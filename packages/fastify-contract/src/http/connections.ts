@@ -10,6 +10,7 @@ import { Server, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { callSafely } from './caught-errors.ts'
 import {
   beginConnection,
   type Connection,
@@ -23,6 +24,7 @@ import {
 } from './connection-state.ts'
 import { ContractError, toContractError } from './errors.ts'
 import { lingeringClose } from './lingering-close.ts'
+import { listenLocally } from './local-listener.ts'
 import { isAllRead } from './read-body.ts'
 import {
   contextOf,
@@ -73,15 +75,21 @@ export function trackConnections(
   app: FastifyInstance,
   writeError: WriteError,
   {
-    observer = unobserved,
+    observer: given = unobserved,
     draining = () => false,
     headersLimit = maxHeaderSize,
     keepAliveGrace = 0,
     silence = 0,
   }: Tracking,
 ): void {
+  const report = (err: unknown) => app.log.error({ err }, 'observer failed')
+  const observer: Observer = {
+    begin: (context) => callSafely(() => given.begin(context), report),
+    end: (context) => callSafely(() => given.end(context), report),
+  }
   const sockets = new Set<Socket>()
   const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare))
+  const local = listenLocally(app)
   let closesAfterResponse = draining
   const finish = (response: ServerResponse) => {
     const context = contextOf(response.req)
@@ -103,6 +111,11 @@ export function trackConnections(
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
+    if (local.isFull(sockets.size)) {
+      socket.destroy()
+      app.server.emit('drop')
+      return
+    }
     const connection = beginConnection(socket, { observer, writeError, lingering })
     const { pending } = connection
     sockets.add(socket)
@@ -161,17 +174,21 @@ export function trackConnections(
   })
   // Fastify fails when a preClose hook takes longer than pluginTimeout, 10 s by default, but it waits for the server.
   app.server.close = (callback) => {
-    closeGracefully(app.server, sockets, keepAliveGrace).then(() => callback?.())
+    closeGracefully([app.server, ...local.servers], sockets, keepAliveGrace).then(() => callback?.())
     return app.server
   }
 }
 
-/** Stops a server from listening, and resolves when all its connections are closed. */
-async function closeGracefully(server: HttpServer, sockets: ReadonlySet<Socket>, keepAliveGrace: number) {
+/** Stops a server and its further listeners from listening, and resolves when all connections are closed. */
+async function closeGracefully(
+  [server, ...others]: [HttpServer, ...Server[]],
+  sockets: ReadonlySet<Socket>,
+  keepAliveGrace: number,
+) {
   // When the process exits, the kernel would close the connections regularly.
   const abortAll = () => sockets.forEach(abort)
   process.once('exit', abortAll)
-  await stopListening(server)
+  await Promise.all([server, ...others].map(stopListening))
   await endConnections(server, sockets, keepAliveGrace)
   process.off('exit', abortAll)
   // Also ends the timer of Node.js that checks the request timeouts.

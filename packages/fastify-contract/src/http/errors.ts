@@ -77,6 +77,10 @@ export const missingBody = (kind: 'notJson' | 'invalid' = 'notJson'): ContractEr
 export const overloaded = (message: string): ContractError =>
   new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })
 
+/** Returns a thrown value if it is an Error; otherwise an Error with it as the cause. */
+export const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown })
+
 /** Returns whether a thrown value is a ContractError with status 401. */
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401

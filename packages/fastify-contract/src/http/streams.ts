@@ -82,7 +82,7 @@ export const isLate = (signal: AbortSignal): boolean => late.has(signal)
 export type ByteStream = AsyncIterable<Uint8Array>
 
 /** A source; Node.js streams have `destroy`. */
-type Source<Item> = AsyncIterable<Item> & { destroy?(): void }
+type Source<Item> = AsyncIterable<Item> & { destroy?(): void; on?(event: 'error', listener: () => void): unknown }
 
 type Settled<Item> = { result: IteratorResult<Item> } | { error: unknown }
 
@@ -179,6 +179,8 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
 /** Ends a source that is no longer read, and ignores errors of its cleanup. */
 export function endSource(source: Source<unknown>, iterator?: AsyncIterator<unknown>): void {
   const end = async () => {
+    // A stream may emit an error even after it was destroyed; without a listener, that would end the process.
+    source.on?.('error', ignore)
     if (typeof source.destroy === 'function') source.destroy()
     else await (iterator ?? source[Symbol.asyncIterator]()).return?.()
   }

@@ -134,7 +134,6 @@ export function createLoadShedder(
     /** Calls `done` once: with the handler's response, with its error, or with a 503 if it times out. */
     runWithTimeout<Response>(response: Promise<Response>, done: (error: unknown, response?: Response) => void): void {
       const handler: Running = { index: running.length, began: time, done }
-      running.push(handler)
       const end: typeof done = (error, value) => {
         // The latest handler takes the index of the ended one: removal from the middle would move all later ones.
         const latest = running.pop() as Running
@@ -144,7 +143,9 @@ export function createLoadShedder(
         }
         handler.done?.(error, value as never)
       }
+      // Throws for a handler that has returned no promise; it must not count as running.
       response.then((value) => end(undefined, value), end)
+      running.push(handler)
     },
     /** Stops the measurements. */
     close() {

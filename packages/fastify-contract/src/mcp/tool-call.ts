@@ -137,6 +137,6 @@ function exactValues(
     const index = (Object.hasOwn(members, key) ? members[key] : others) ?? -1
     const text = typeof inner === 'number' ? exactNumberOf(document, holder, key) : undefined
     if (text === undefined || nodes[index]?.int64) return exact(inner, nodes[index], at)
-    return exactInteger(text) ?? inner
+    return exactInteger(text) ?? exact(inner, nodes[index], at)
   }
 }

@@ -1,3 +1,4 @@
+import { catchRejection } from '../http/caught-errors.ts'
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext, WriteError } from '../http/request-context.ts'
 import { stringifyJson } from '../json/json-document.ts'
@@ -57,7 +58,11 @@ export function errorWriter(
   return ({ kind, statusCode, message }, request) => {
     const number = numbers[kind] ?? statusCode * 100
     try {
-      const { contentType, body } = errorBody({ kind, error: number, statusCode, message }, request)
+      const { contentType, body } = synchronous(
+        errorBody({ kind, error: number, statusCode, message }, request),
+        report,
+      )
+      synchronous(body, report)
       if (contentType !== latest) {
         header = contentTypeOf(contentType)
         isJson = kindOf(contentType) === 'json'
@@ -69,6 +74,13 @@ export function errorWriter(
       return { number, contentType: 'text/plain; charset=utf-8', text: message }
     }
   }
+}
+
+/** Returns a value that is no promise. Throws for a promise, and reports its rejection. */
+function synchronous<Value>(value: Value, report: (thrown: unknown) => void): Value {
+  if (!(value instanceof Promise)) return value
+  catchRejection(value, report)
+  throw new Error('errorBody must return its body at once, not a promise')
 }
 
 /** JSON.stringify is faster but throws for a bigint. Both return undefined for a value that JSON cannot represent. */

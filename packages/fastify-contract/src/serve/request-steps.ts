@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
+import { callSafely } from '../http/caught-errors.ts'
+import { errorOf } from '../http/errors.ts'
 import { bodyLength, smallBody } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
@@ -217,8 +219,9 @@ function endStream(response: { body: unknown } | undefined): void {
   if (isStream(response?.body)) endSource(response.body)
 }
 
-const fail = (reply: FastifyReply, thrown: unknown) =>
-  reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
+const fail = (reply: FastifyReply, thrown: unknown) => reply.send(errorOf(thrown))
+
+const ignore = () => {}
 
 /**
  * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
@@ -232,7 +235,8 @@ function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, 
     // A stream that fails has ended its source itself.
     sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
   } catch (thrown) {
-    endStream(response)
     fail(reply, thrown)
+    // The response may have a getter that throws.
+    callSafely(() => endStream(response), ignore)
   }
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
-import { ContractError, isUnauthenticated } from '../http/errors.ts'
-import { type Client, contextOf, recordClient, recordOperation } from '../http/request-context.ts'
+import { catchRejection } from '../http/caught-errors.ts'
+import { ContractError, errorOf, isUnauthenticated } from '../http/errors.ts'
+import { type Client, contextOf, logFailure, recordClient, recordOperation } from '../http/request-context.ts'
 import type { Hook } from '../http/request-guards.ts'
 import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 import type { Operation, SecurityRequirement } from './contract.ts'
@@ -30,7 +31,11 @@ export function authentication(
     return (request, reply, done) => {
       const context = contextOf(request.raw)
       recordOperation(context, operationId)
+      let isDone = false
       verify(request, (rejection, client) => {
+        // A second result, as of a verifier that fails after its first, must not run the next steps again.
+        if (isDone) return ignoreResult(request, rejection)
+        isDone = true
         recordClient(context, client)
         const decision = afterAuthentication(request, reply, rejection, client)
         // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
@@ -38,6 +43,11 @@ export function authentication(
       })
     }
   }
+}
+
+/** Ignores a result of a verifier that has called back before. Logs it if it is an error. */
+function ignoreResult(request: FastifyRequest, rejection: Error | undefined): void {
+  if (rejection !== undefined) logFailure(request, rejection)
 }
 
 /** Checks the security schemes of an operation. */
@@ -55,7 +65,7 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
     .filter((schemes) => schemes.length > 0)
     .map((schemes) =>
       joined(
-        schemes.map(([scheme, scopes]) => scoped(verifiers[scheme] as Verifier, scopes)),
+        schemes.map(([scheme, scopes]) => scoped(caught(verifiers[scheme] as Verifier), scopes)),
         both,
       ),
     )
@@ -80,6 +90,21 @@ const joined = (
 ): Authenticator => more.reduce(join, first)
 
 const pass: Authenticator = (_request, done) => done()
+
+/**
+ * Passes what a verifier throws, or rejects with, to its callback: it may run in a timer of another verifier. What is
+ * thrown may be undefined, which must not count as a success.
+ */
+const caught =
+  (verify: Verifier): Verifier =>
+  (request, done, scopes) => {
+    try {
+      const returned: unknown = verify(request, done, scopes)
+      if (returned !== undefined) catchRejection(returned, (thrown) => done(errorOf(thrown)))
+    } catch (thrown) {
+      done(errorOf(thrown))
+    }
+  }
 
 /** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
 const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>

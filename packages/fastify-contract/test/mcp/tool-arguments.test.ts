@@ -204,7 +204,7 @@ t.test('the messages of the protocol that need no operation', async (t) => {
 
 t.test('a call passes on its arguments with every digit, and what the endpoint itself sends', async (t) => {
   const served = serve(t)
-  const body = '{"a":12345678901234567890,"b":[9007199254740993],"c":1.5,"d":1e30}'
+  const body = '{"a":9007199254740991,"b":[-9007199254740991],"c":1.5,"d":1e30}'
   const given = `{"path":{"id":"a/{part}","part":"-9007199254740993"},"query":{"limit":9007199254740991},"header":{"X-By":"me","X-Request-Id":"mine"},"body":${body}}`
   const { body: answer } = await post(served, callText(given), { cookie: 'sid=a', 'x-forwarded-for': '1.2.3.4' })
   t.equal(answer.result.isError, false, JSON.stringify(answer))
@@ -223,6 +223,9 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
     'x-by',
     'x-request-id',
   ])
+  const { body: exact } = await post(served, callText('{"path":{"id":"a","part":"7"},"body":[9007199254740993]}'))
+  // The operation gets the digits, and refuses what a double would round.
+  t.match(exact.result, { isError: true, content: [{ text: /^HTTP 400 .*without rounding/ }] })
   const { body: large } = await post(served, callText('{"path":{"id":"a","part":"7"},"body":1e400}'))
   t.match(large.result, { isError: true, content: [{ text: /^body: is beyond the numbers/ }] })
 })

@@ -42,7 +42,11 @@ export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
       return
     }
     const [oldest] = open
-    if (open.size >= maxOpen()) oldest?.destroy()
+    if (oldest !== undefined && open.size >= maxOpen()) {
+      oldest.destroy()
+      // Its close event comes in a later turn; until then, it would be chosen again.
+      open.delete(oldest)
+    }
     open.add(socket)
     const end = socket.bytesRead + bounds.bytes
     const timer = setTimeout(() => socket.destroy(), time).unref()

@@ -80,10 +80,11 @@ export function syncPath(path: string): void {
 }
 
 /**
- * Creates a directory and its missing parents, and syncs each directory that holds a new one. Throws EEXIST when
- * the path is not a directory, and ENOTDIR when a parent is not. Not by the option `recursive`: below /proc, mkdir of Node.js 20 then never returns.
+ * Creates a directory and its missing parents, and syncs each directory that holds a new one. Throws EEXIST when the
+ * path is not a directory, and ENOTDIR when a parent is not.
  */
 export function createDurableDirectory(path: string): void {
+  // Without the option `recursive` of mkdir: below /proc, mkdir of Node.js 20 then never returns.
   const missing: string[] = []
   let existing = resolve(path)
   while (statSync(existing, { throwIfNoEntry: false }) === undefined) {

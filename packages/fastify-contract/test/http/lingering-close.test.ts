@@ -311,3 +311,23 @@ t.test('a closing server leaves its connections little time', async (t) => {
   lingering.hurry()
   await closes()
 })
+
+t.test('connections that linger in one turn of the event loop are no more than the bound', async (t) => {
+  const sockets: Socket[] = []
+  const server = createServer({ allowHalfOpen: true }, (socket) => sockets.push(socket.on('error', () => {})))
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  for (let i = 0; i < 6; i++) {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => client.destroy())
+    client.on('error', () => {})
+  }
+  await until(() => sockets.length === 6, 'the connections are accepted')
+  const lingering = lingeringClose(() => 2, wide)
+  for (const socket of sockets) lingering.linger(socket, () => true)
+  t.same(
+    sockets.map(({ destroyed }) => destroyed),
+    [true, true, true, true, false, false],
+  )
+})

@@ -356,3 +356,14 @@ components:
   })
   t.match(components.schemas.User.properties, { a: { $ref: `${schema}Named` }, b: { $ref: `${schema}Anchored` } })
 })
+
+t.test('the name of a document is no pattern of other files', async (t) => {
+  const document = pathsWith('{ type: string }')
+  const names = ['a*.yaml', 'a?.yaml', '!(b).yaml', '[ab] {x}.yaml', '@(a|b)+.yaml']
+  const others = { 'ab.yaml': 'openapi: 1', 'a.yaml': 'openapi: 1', 'b {x}.yaml': 'openapi: 1' }
+  enterDirectory(t, { ...others, ...Object.fromEntries(names.map((name) => [name, document])) })
+  for (const name of names) {
+    t.same(await lintCorrectness(name), [], name)
+    t.match(await bundle(name), { paths: { '/a': {} } }, name)
+  }
+})

@@ -5,7 +5,7 @@ import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { SourceError } from './read/read-source.ts'
+import { placeText, type Source, SourceError } from './read/read-source.ts'
 import { copyFor, type Edits } from './read/source-copies.ts'
 import { readSources, type Sources } from './read/source-files.ts'
 import { onFiles, withPlaces } from './redocly-files.ts'
@@ -77,8 +77,17 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   return isCopied ? withPlaces(findings, sources) : findings
 }
 
-/** Throws an error with a line for each reference to a URL, which Redocly would fetch. */
-function rejectProblems({ problems }: Sources): void {
+/**
+ * Throws an error with a line for each reference to a URL, which Redocly would fetch, and for a version without quotes,
+ * for which Redocly names no place.
+ */
+function rejectProblems({ path, files, problems }: Sources): void {
+  const [source] = files.values()
+  const { openapi } = Object(source?.value)
+  if (typeof openapi === 'number') {
+    const place = placeText(path, (source as Source).placeOf(['openapi']))
+    throw new SourceError(`${place}: openapi must be a string, not ${openapi}; quote it: '${openapi.toFixed(1)}.0'`)
+  }
   if (problems.length > 0) throw new SourceError(problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
 }
 

@@ -367,3 +367,18 @@ t.test('the name of a document is no pattern of other files', async (t) => {
     t.match(await bundle(name), { paths: { '/a': {} } }, name)
   }
 })
+
+t.test('a version of OpenAPI without quotes is rejected with its place', async (t) => {
+  const document = pathsWith('{ type: string }')
+  const unquoted = document.replace('3.1.0', '3.1')
+  enterDirectory(t, { 'a.yaml': unquoted, 'b.yaml': unquoted.replace('3.1', '3') })
+  const messages = [
+    "a.yaml:1:10: openapi must be a string, not 3.1; quote it: '3.1.0'",
+    "b.yaml:1:10: openapi must be a string, not 3; quote it: '3.0.0'",
+  ]
+  for (const message of messages) {
+    const [name = ''] = message.split(':')
+    await t.rejects(bundle(name), { message })
+    await t.rejects(findingsOf(name), { message })
+  }
+})

@@ -381,4 +381,8 @@ t.test('a version of OpenAPI without quotes is rejected with its place', async (
     await t.rejects(bundle(name), { message })
     await t.rejects(findingsOf(name), { message })
   }
+  writeFileSync('c.yaml', document.replace('version: 1.0.0', 'version: 1'))
+  await t.rejects(compileContract('c.yaml'), {
+    message: /#\/info\/version: .*, not 1; quote it: '1' \(c\.yaml:2:/,
+  })
 })

@@ -108,7 +108,8 @@ const linesOf = (linted: LintProblem[], document: Document): string[] =>
 function withValue(text: string, value: unknown): string {
   const shown = typeof value === 'object' ? undefined : JSON.stringify(value)
   if (shown === undefined || !/Expected type|can be one of/.test(text) || text.includes(shown)) return text
-  return `${text.replace(/\.$/, '')}, not ${shown.slice(0, 40)}; correct it`
+  const remedy = typeof value === 'number' && text.includes('type `string`') ? `quote it: '${shown}'` : 'correct it'
+  return `${text.replace(/\.$/, '')}, not ${shown.slice(0, 40)}; ${remedy}`
 }
 
 /**

@@ -5,7 +5,7 @@ import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { SourceError } from './read/read-source.ts'
+import { placeText, type Source, SourceError } from './read/read-source.ts'
 import { copyFor, type Edits } from './read/source-copies.ts'
 import { readSources, type Sources } from './read/source-files.ts'
 import { onFiles, withPlaces } from './redocly-files.ts'
@@ -57,7 +57,13 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   rejectProblems(sources)
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const run = async (local: string): Promise<LintFinding[]> => {
-    const { stdout, message } = await runRedocly('lint', local, '--format=json', '--max-problems=10000', ...config)
+    const { stdout, message } = await runRedocly(
+      'lint',
+      literalPattern(local),
+      '--format=json',
+      '--max-problems=10000',
+      ...config,
+    )
     // A configuration without rules, such as `extends: []`, has no findings.
     if (message?.includes('No rules were configured')) return []
     if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
@@ -71,8 +77,17 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   return isCopied ? withPlaces(findings, sources) : findings
 }
 
-/** Throws an error with a line for each reference to a URL, which Redocly would fetch. */
-function rejectProblems({ problems }: Sources): void {
+/**
+ * Throws an error with a line for each reference to a URL, which Redocly would fetch, and for a version without quotes,
+ * for which Redocly names no place.
+ */
+function rejectProblems({ path, files, problems }: Sources): void {
+  const [source] = files.values()
+  const { openapi } = Object(source?.value)
+  if (typeof openapi === 'number') {
+    const place = placeText(path, (source as Source).placeOf(['openapi']))
+    throw new SourceError(`${place}: openapi must be a string, not ${openapi}; quote it: '${openapi.toFixed(1)}.0'`)
+  }
   if (problems.length > 0) throw new SourceError(problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
 }
 
@@ -115,7 +130,7 @@ export async function bundle(path: string, rules?: string, given?: Sources): Pro
   if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]
   return await onFiles(sources, async (local) =>
-    JSON.parse(await redocly('bundle', local, '--ext=json', '--force', ...config)),
+    JSON.parse(await redocly('bundle', literalPattern(local), '--ext=json', '--force', ...config)),
   )
 }
 
@@ -137,6 +152,13 @@ function wholeDocument({ path, files, edits, isWhole }: Sources): Document | und
   const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
   return Object.fromEntries(members.map((name) => [name, given[name as keyof typeof given]])) as Document
 }
+
+/**
+ * Returns a pattern that matches a path only: Redocly takes a path for a pattern of files, relative to its
+ * configuration. A class of one character is no pattern to it, so each class has its character twice.
+ */
+const literalPattern = (path: string): string =>
+  /[*?[(]/.test(path) ? resolve(path).replace(/[*?[\](){}!+@]/g, '[\\$&\\$&]') : path
 
 /** Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails. */
 export async function redocly(...args: string[]): Promise<string> {

@@ -266,3 +266,16 @@ t.test('values that would become a 500 do not compile', async (t) => {
     ],
   )
 })
+
+t.test('a percent sign in a name stays as it is', async (t) => {
+  const nested = object({ 'x%y': object({ 'p%20q': object({ me: ref('Box/properties/x%25y'), n: int64 }) }) })
+  const responses = { 204: { description: 'Done.' } }
+  const percent = {
+    get: { operationId: 'percent-%', parameters: [{ name: 'n%', in: 'query', schema: text }], responses },
+  }
+  const types = await typesOf({ '/a': percent }, { schemas: { Box: nested } })
+  check(t, types, [
+    is('Box', "{ 'x%y': { 'p%20q': { n: 1n, me: { 'p%20q': {} } } } }"),
+    same("operations['percent-%']['parameters']['query']", "{ 'n%'?: string } | undefined"),
+  ])
+})

@@ -394,3 +394,30 @@ t.test('an invalid structure is reported before any other problem', async (t) =>
       'a.yaml cannot be served as written:\n  #/paths/~1a/get/parameters: must be an array, not null; correct it\n1 problem affects 1 of 1 operations',
   })
 })
+
+t.test('a lone surrogate is rejected in a name, and replaced in an example', async (t) => {
+  const lone = 'a\ud800'
+  const operation = (parameters: object[], more: object = {}) => ({
+    get: { operationId: 'a', parameters, responses: { 204: { description: 'Done.' } }, ...more },
+  })
+  const schema = { type: 'object', additionalProperties: { type: 'string' } }
+  const examples = { schema, example: { [lone]: lone } }
+  const valid = documentOf({
+    '/a/{id}': operation([
+      { name: 'id', in: 'path', required: true, schema: { type: 'string' }, example: lone },
+      { name: 'deep', in: 'query', style: 'deepObject', ...examples },
+      { name: 'exploded', in: 'query', ...examples },
+      { name: 'json', in: 'query', content: { 'application/json': examples } },
+    ]),
+  })
+  const { files } = await compileDocument(valid as unknown as Document, 'surrogates.json')
+  t.match(files['requests.http'], '/a/a%EF%BF%BD\n    ?deep%5Ba%EF%BF%BD%5D=a%EF%BF%BD\n    &a%EF%BF%BD=a%EF%BF%BD')
+  const parameter = { name: lone, in: 'query', schema: { type: 'object', properties: { [lone]: {} } } }
+  const properties = `#/paths/~1a/get/parameters/0/schema/properties/${lone}`
+  t.same(
+    structureProblems(documentOf({ '/a': operation([parameter], { operationId: lone }) })),
+    ['#/paths/~1a/get', '#/paths/~1a/get/parameters/0', properties].map(
+      (at) => `${at}: its name contains a lone surrogate, which no request can contain; remove it`,
+    ),
+  )
+})

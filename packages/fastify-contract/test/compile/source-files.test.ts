@@ -356,3 +356,33 @@ components:
   })
   t.match(components.schemas.User.properties, { a: { $ref: `${schema}Named` }, b: { $ref: `${schema}Anchored` } })
 })
+
+t.test('the name of a document is no pattern of other files', async (t) => {
+  const document = pathsWith('{ type: string }')
+  const names = ['a*.yaml', 'a?.yaml', '!(b).yaml', '[ab] {x}.yaml', '@(a|b)+.yaml']
+  const others = { 'ab.yaml': 'openapi: 1', 'a.yaml': 'openapi: 1', 'b {x}.yaml': 'openapi: 1' }
+  enterDirectory(t, { ...others, ...Object.fromEntries(names.map((name) => [name, document])) })
+  for (const name of names) {
+    t.same(await lintCorrectness(name), [], name)
+    t.match(await bundle(name), { paths: { '/a': {} } }, name)
+  }
+})
+
+t.test('a version of OpenAPI without quotes is rejected with its place', async (t) => {
+  const document = pathsWith('{ type: string }')
+  const unquoted = document.replace('3.1.0', '3.1')
+  enterDirectory(t, { 'a.yaml': unquoted, 'b.yaml': unquoted.replace('3.1', '3') })
+  const messages = [
+    "a.yaml:1:10: openapi must be a string, not 3.1; quote it: '3.1.0'",
+    "b.yaml:1:10: openapi must be a string, not 3; quote it: '3.0.0'",
+  ]
+  for (const message of messages) {
+    const [name = ''] = message.split(':')
+    await t.rejects(bundle(name), { message })
+    await t.rejects(findingsOf(name), { message })
+  }
+  writeFileSync('c.yaml', document.replace('version: 1.0.0', 'version: 1'))
+  await t.rejects(compileContract('c.yaml'), {
+    message: /#\/info\/version: .*, not 1; quote it: '1' \(c\.yaml:2:/,
+  })
+})

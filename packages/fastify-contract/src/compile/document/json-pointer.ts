@@ -2,9 +2,17 @@
 export const join = (pointer: string, ...keys: string[]): string =>
   keys.reduce((above, key) => `${above}/${encoded(key)}`, pointer)
 
-/** Most keys have no character to encode, and `encodeURIComponent` is slow for so many. */
+/**
+ * Most keys have no character to encode, and `encodeURIComponent` is slow for so many. A lone surrogate, for which it
+ * throws, stays as it is.
+ */
 const encoded = (key: string): string =>
-  /^[\w.-]*$/.test(key) ? key : encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+  /^[\w.-]*$/.test(key)
+    ? key
+    : key
+        .replaceAll('~', '~0')
+        .replaceAll('/', '~1')
+        .replace(/\P{Surrogate}+/gu, encodeURIComponent)
 
 /** Returns the keys of a pointer in URI fragment form. A key that is not valid percent-encoded UTF-8 stays as it is. */
 export const keysOf = (pointer: string): string[] =>

@@ -4,6 +4,7 @@ import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { withOptionalHeaders } from '../document/contents.ts'
 import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
+import { join, keysOf } from '../document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
@@ -41,6 +42,33 @@ import { astToString, compiler, resolveRef, transformSchema } from './typescript
  * callback under its operationId and name.
  */
 export function contractTypes(document: Document): string {
+  try {
+    return typesOf(document)
+  } catch (error) {
+    // openapi-typescript decodes names, and throws for a percent sign that does not begin a percent-encoding.
+    if (!(error instanceof URIError)) throw error
+    const mark = unusedText(JSON.stringify(document), 'percent-')
+    return typesOf(withoutPercentSigns(document, mark)).replaceAll(mark, '%')
+  }
+}
+
+/** Returns a document in which a mark stands for each percent sign, except for those that encode the text of a $ref. */
+function withoutPercentSigns(document: Document, mark: string): Document {
+  const marked = JSON.stringify(document)
+    .split(/("\$ref":"(?:[^"\\]|\\.)*")/)
+    .map((text, index) => {
+      if (index % 2 === 0) return text.replaceAll('%', mark)
+      const { $ref } = JSON.parse(`{${text}}`)
+      return `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map((key) => key.replaceAll('%', mark))))}`
+    })
+  return JSON.parse(marked.join(''))
+}
+
+/** Returns a text that another text does not contain. */
+const unusedText = (text: string, begin: string): string =>
+  text.includes(begin) ? unusedText(text, `${begin}-`) : begin
+
+function typesOf(document: Document): string {
   const names = operationNames(document)
   const given = typed(withTypedForms(document), names)
   // The package's main function would first lint and bundle the document a second time, which takes seconds.
@@ -73,8 +101,7 @@ type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern
 function operationNames(document: Document): OperationNames {
   const ids = endpoints(document).map(({ operationId }) => operationId)
   const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : JSON.stringify(document)
-  let prefix = 'operation-'
-  while (text.includes(prefix)) prefix += '-'
+  const prefix = unusedText(text, 'operation-')
   const indexes = new Map(ids.map((id, index) => [id, index]))
   return {
     ids,

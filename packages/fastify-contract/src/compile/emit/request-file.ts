@@ -153,7 +153,8 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
         .filter(({ parameter }) => parameter.in === location)
         .flatMap(({ parameter, value }) => {
           const { in: location, name } = parameter
-          return parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+          const pairs = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+          return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
         }),
     credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
       const credential = credentialOf(document, scheme)

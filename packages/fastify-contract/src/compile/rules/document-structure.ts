@@ -9,6 +9,11 @@ import { eachHeld, hasShape, isNode, type Kind, memberOf, type Node } from '../d
 export function structureProblems(document: unknown): string[] {
   const problems: string[] = []
   const visit = (value: unknown, kind: Kind, pointer: string): void => {
+    const names = [pointer.slice(pointer.lastIndexOf('/'))]
+    if (kind === 'parameter') names.push(String(Object(value).name))
+    if (kind === 'operation') names.push(String(Object(value).operationId))
+    if (names.some((name) => /\p{Surrogate}/u.test(name)))
+      problems.push(`${pointer}: its name contains a lone surrogate, which no request can contain; remove it`)
     if (!isNode(value)) {
       if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
       return

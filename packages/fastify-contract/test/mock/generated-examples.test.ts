@@ -84,6 +84,17 @@ t.test('a value that is made from a schema satisfies it', async (t) => {
       `${name} ${JSON.stringify(values)}`,
     )
   }
+  for (const name of [
+    'dependentRequired',
+    'dependentSchemas',
+    'uniqueItems',
+    'minContains',
+    'decimalSteps',
+    'condition',
+  ]) {
+    const schema = makeable[name] as never
+    t.ok(createValidator({}).converter(schema)(withDoubles(generatedValue(document, schema))), `the first ${name}`)
+  }
   const endless = list({ uniqueItems: true, minItems: 1e9, items: { enum: ['a', 'b'] } })
   t.same(generatedValue(document, endless), ['a', 'b'])
   t.equal((generatedValue(document, list({ contains: integer, minContains: 1e9 })) as unknown[]).length, 100)

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Int64Responses } from '../client/exact-client.ts'
 import type { Routes } from '../serve/contract.ts'
-import { schemaCode } from '../serve/schema-code.ts'
+import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
+import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { resolve } from './document/json-pointer.ts'
@@ -15,6 +16,7 @@ import type { Files } from './emit/generated-files.ts'
 import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
+import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { readSources, type Sources } from './read/source-files.ts'
 import { bundle, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
@@ -133,13 +135,16 @@ export async function compileDocument(
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
+    const code = schemaCode(routes)
+    const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
+    const requests = requestFile(document, validRequests(document, routes, validator, integers))
     const served: Files = {
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(given, skipped, routes.operations) }),
       }),
-      'schemas.js': `// ${note}${schemaCode(routes)}`,
+      'schemas.js': `// ${note}${code}`,
     }
     const files: Files = {
       ...served,
@@ -147,7 +152,7 @@ export async function compileDocument(
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${requestJson(note)}${withExactDigits(requestFile(document), integers)}`,
+      'requests.http': `# ${requestJson(note)}${withExactDigits(requests, integers)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),

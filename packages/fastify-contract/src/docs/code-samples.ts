@@ -3,9 +3,12 @@ import { resolve } from '../compile/document/json-pointer.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import type { ExampleBody, ExamplePart } from '../compile/emit/request-file.ts'
+import { routesOf } from '../compile/emit/route-schemas.ts'
+import { validRequests } from '../compile/emit/valid-requests.ts'
 import { markdownCode, shellWord, urlText } from '../compile/text/foreign-text.ts'
 import { keyOf, lineText, literal, stringLiteral } from '../compile/text/source-text.ts'
 import { stringifyJson } from '../json/json-document.ts'
+import { createValidator } from '../serve/validator.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
 /** The languages of the samples in page order. Redoc finds a sample by its label. */
@@ -20,16 +23,20 @@ export type CodeSample = { lang: string; label: string; source: string }
 
 /**
  * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
- * has x-codeSamples already. Its description ends with its operationId, so that the page's search finds it.
+ * has x-codeSamples already, or no valid example of its request is known. Its description ends with its operationId, so that the page's search finds it.
  *
  * @param clientModule The module that the samples import createClient from.
  */
 export function withCodeSamples(published: Document, clientModule: string): Document {
   const document = normalizedDocument(published)
   const copy = structuredClone(published)
-  for (const endpoint of endpoints(document)) {
+  const routes = routesOf(document)
+  const valid = validRequests(document, routes, createValidator(routes.schemas))
+  for (const given of endpoints(document)) {
+    const { endpoint, invalidPart } = valid(given)
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
-    operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint), clientModule)
+    operation['x-codeSamples'] ??=
+      invalidPart === undefined ? codeSamples(exampleRequest(document, endpoint), clientModule) : []
     operation.description =
       `${operation.description ?? ''}\n\nOperation id: ${markdownCode(endpoint.operationId)}\n`.trimStart()
   }

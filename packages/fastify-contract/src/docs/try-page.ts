@@ -14,8 +14,11 @@ import { credentialOf } from '../compile/document/security-schemes.ts'
 import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
+import { routesOf } from '../compile/emit/route-schemas.ts'
+import { validRequests } from '../compile/emit/valid-requests.ts'
 import { htmlText } from '../compile/text/foreign-text.ts'
 import { stringifyJson } from '../json/json-document.ts'
+import { createValidator } from '../serve/validator.ts'
 import { browserScript } from './browser-script.ts'
 import { plainPage } from './plain-page.ts'
 
@@ -25,7 +28,9 @@ import { plainPage } from './plain-page.ts'
  */
 export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): Promise<string> {
   const document = normalizedDocument(published)
-  const all = endpoints(document)
+  const routes = routesOf(document)
+  const valid = validRequests(document, routes, createValidator(routes.schemas))
+  const all = endpoints(document).map((given) => valid(given).endpoint)
   const schemes = [...new Set(all.flatMap(schemesOf))]
   const sections = [
     '<p class="intro">Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and responses are shown unmodified, so that large integers stay exact.</p>',

@@ -214,7 +214,14 @@ app.addHook('preHandler', async (request) => {
   called.add(requestContext(request).operation)
 })
 
-for (const { operationId, request } of exampleCalls(contract, token)) {
+const calls = exampleCalls(contract, token)
+for (const { operationId } of contract.routes.operations) {
+  if (calls.some((call) => call.operationId === operationId)) continue
+  const skip = 'no valid example of the request is known; add one to the document'
+  test(\`\${operationId} handles its example request\`, { skip }, () => {})
+}
+
+for (const { operationId, request } of calls) {
   test(\`\${operationId} handles its example request\`, async () => {
     const { statusCode, body } = await app.inject(request)
     // An operation that is not written yet responds with 501.

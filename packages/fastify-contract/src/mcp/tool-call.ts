@@ -2,6 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import type { InjectOptions } from 'fastify'
 import { type CallParameters, pairWriter, requestTarget } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, stringifyJson, withDoubles } from '../json/json-document.ts'
 import type { ServerParts } from '../serve/create-server.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
@@ -137,6 +138,9 @@ function exactValues(
     const index = (Object.hasOwn(members, key) ? members[key] : others) ?? -1
     const text = typeof inner === 'number' ? exactNumberOf(document, holder, key) : undefined
     if (text === undefined || nodes[index]?.int64) return exact(inner, nodes[index], at)
-    return exactInteger(text) ?? exact(inner, nodes[index], at)
+    const integer = exactInteger(text)
+    if (integer === undefined && typeof text === 'string' && Number.isFinite(inner) && isRoundedInteger(text))
+      reject(at, 'must be a number that a double holds without rounding')
+    return integer ?? exact(inner, undefined, at)
   }
 }

@@ -198,7 +198,7 @@ t.test('an invalid example of a body is replaced by the examples of its schema, 
   const [shown, made, never] = exampleCalls(await contractOf(Object.fromEntries(paths)), 'secret')
   t.equal(shown?.request.payload, `{"id":"${id}"}`)
   t.match(made?.request.payload, /^\{"id":"[\da-f-]{36}"\}$/)
-  t.equal(never?.request.payload, '{"id":"no uuid"}', 'the first one if none is valid')
+  t.equal(never, undefined, 'left out if none is valid')
 })
 
 const groups = [

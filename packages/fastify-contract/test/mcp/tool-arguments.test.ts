@@ -204,7 +204,7 @@ t.test('the messages of the protocol that need no operation', async (t) => {
 
 t.test('a call passes on its arguments with every digit, and what the endpoint itself sends', async (t) => {
   const served = serve(t)
-  const body = '{"a":9007199254740991,"b":[-9007199254740991],"c":1.5,"d":1e30}'
+  const body = '{"a":-9007199254740991,"b":[9007199254740992],"c":1.5,"d":1e30}'
   const given = `{"path":{"id":"a/{part}","part":"-9007199254740993"},"query":{"limit":9007199254740991},"header":{"X-By":"me","X-Request-Id":"mine"},"body":${body}}`
   const { body: answer } = await post(served, callText(given), { cookie: 'sid=a', 'x-forwarded-for': '1.2.3.4' })
   t.equal(answer.result.isError, false, JSON.stringify(answer))
@@ -223,11 +223,30 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
     'x-by',
     'x-request-id',
   ])
-  const { body: exact } = await post(served, callText('{"path":{"id":"a","part":"7"},"body":[9007199254740993]}'))
-  // The operation gets the digits, and refuses what a double would round.
-  t.match(exact.result, { isError: true, content: [{ text: /^HTTP 400 .*without rounding/ }] })
   const { body: large } = await post(served, callText('{"path":{"id":"a","part":"7"},"body":1e400}'))
   t.match(large.result, { isError: true, content: [{ text: /^body: is beyond the numbers/ }] })
+  for (const number of [
+    '1e400',
+    '-1e400',
+    '123456789012345678901234567890',
+    '100000000000000000000001',
+    '12345678901234567890',
+    '9007199254740993',
+  ]) {
+    for (const place of ['{"a":N}', '[1,N]', '{"b":[{"c":N}]}']) {
+      const before = served.received.length
+      const { body: refused } = await post(
+        served,
+        callText(`{"path":{"id":"a","part":"7"},"body":${place.replace('N', number)}}`),
+      )
+      t.match(
+        refused.result,
+        { isError: true, content: [{ text: /^(HTTP 400 .*)?body\/[^ ]+ (is beyond the|must be a) number/ }] },
+        number,
+      )
+      t.equal(served.received.length, before, 'no handler is called')
+    }
+  }
 })
 
 t.test('a tool offers no parameter that sets a header of the connection or a proxy', async (t) => {

@@ -18,6 +18,8 @@ import {
   referencesOf,
 } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
+import { conditionalSchemas, demandedNames } from './example-conditions.ts'
+import { exampleItems, maxArrayItems, together } from './example-items.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 
 /**
@@ -37,7 +39,7 @@ type ExampleResponse = { outcome: HandlerResponse; origin: ExampleOrigin | undef
 
 /**
  * Yields the response of `exampleResponse`, and then, in case its example breaks the schema, one that is made from the
- * examples of the schema and one that is made without them. A response without a body is whole.
+ * examples of the schema and some that are made without them. A response without a body is whole.
  */
 export function* exampleResponses(document: Document, endpoint: Endpoint): Generator<ExampleResponse> {
   const { status, response } = successOf(endpoint)
@@ -56,7 +58,7 @@ export function* exampleResponses(document: Document, endpoint: Endpoint): Gener
     ...bodyOf(response, undefined, value),
   })
   yield responseOf(made(exampleOf(document, schema)), originInSchema(document, schema))
-  yield responseOf(made(generatedValue(document, schema)))
+  for (let index = 0; index < generatedCount; index++) yield responseOf(made(generatedValue(document, schema, index)))
 }
 
 function originInSchema(document: Document, schema: Schema): ExampleOrigin | undefined {
@@ -202,15 +204,19 @@ const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
  * The state of building an example. `within` are the references that lead to the current schema, and `keywords` are the
  * keywords whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
  */
-type Progress = { within: Set<string>; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
+type Progress = Making & { within: Set<string>; depth: number; budget: { left: number } }
+
+/**
+ * What is made: `variant` numbers the values of one schema, which differ if possible. A minimal value has required
+ * properties only.
+ */
+type Making = { keywords: string[]; isFilled: boolean; variant: number; isMinimal: boolean }
 
 /** The maximum number of values of one example, and how many are reserved for required properties. */
 const maxValues = 1000
 const reserved = 500
 /** From this depth on, an example has required properties only. */
 const optionalDepth = 4
-/** The maximum number of items of an array, and of undescribed names of an object. */
-const maxArrayItems = 100
 
 /**
  * Returns an example value of a schema: its own example, or one built from the examples of its parts, or else from its
@@ -219,15 +225,24 @@ const maxArrayItems = 100
  */
 export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, exampleKeywords)
 
-/** Returns an example value for a request: like `exampleOf`, but generated strings are not empty if possible. */
+/** Returns an example value for a request: like `exampleOf`, but generated strings and maps are not empty if possible. */
 export const filledExampleOf = (document: Document, schema: Schema): unknown =>
-  make(document, schema, exampleKeywords, true)
+  make(document, schema, exampleKeywords, { isFilled: true })
+
+/** How values are made without examples, in case the ones before break a keyword that the maker does not know. */
+const generated: Partial<Making>[] = [{}, { isMinimal: true }, { variant: 1 }, { variant: 2, isMinimal: true }]
+
+/** How many values `generatedValue` makes of one schema. */
+export const generatedCount = generated.length
 
 /** Returns a value that is built from the keywords of a schema alone, without its examples. */
-export const generatedValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
+export const generatedValue = (document: Document, schema: Schema, index = 0): unknown =>
+  make(document, schema, ['const', 'enum'], generated[index])
 
-const make = (document: Document, schema: Schema, keywords: string[], isFilled = false): unknown =>
-  makeValue(document, schema, { within: new Set(), depth: 0, budget: { left: maxValues }, keywords, isFilled })
+const make = (document: Document, schema: Schema, keywords: string[], making: Partial<Making> = {}): unknown => {
+  const start = { within: new Set<string>(), depth: 0, budget: { left: maxValues } }
+  return makeValue(document, schema, { ...start, isFilled: false, variant: 0, isMinimal: false, keywords, ...making })
+}
 
 /**
  * Returns the schema's own example, or else an object with examples of its members, or else the example of a part, or
@@ -243,22 +258,20 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   progress.budget.left--
   const own = givenIn(
     parts.filter(({ isOwn }) => isOwn),
-    progress.keywords,
+    progress,
   )
   if (own !== undefined) return own.value
   const schemas = parts.map((part) => part.schema)
   const chosen = chosenAlternatives(document, parts, progress)
   // No alternative has a value, so the schema has none.
   if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
-  const given = givenIn(parts, progress.keywords) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
+  const given = givenIn(parts, progress) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
   const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
   const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'null')
   if (type === 'object') {
     const value = Object(objectOf(document, parts, chosen, progress))
-    const then = thenSchemaOf(schemas, value)
-    if (then === undefined) return value
-    const more = makeValue(document, then, progress)
-    return more === undefined ? undefined : { ...value, ...Object(more) }
+    const more = conditionalSchemas(schemas, value).map((one) => makeValue(document, one, progress))
+    return more.includes(undefined) ? undefined : Object.fromEntries([value, ...more].flatMap(Object.entries))
   }
   if (given !== undefined) return given.value
   return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
@@ -269,27 +282,18 @@ function isEmptyList(parts: Part[]): boolean {
   return commonTypes(schemas)?.join() === 'array' && numbersOf(schemas, 'minItems').every((least) => least === 0)
 }
 
-/** Returns the `then` schema of the first `if` that lists, in an `enum`, a value that a member of the example has. */
-function thenSchemaOf(schemas: Node[], value: unknown): Schema | undefined {
-  const holds = (condition: unknown) =>
-    Object.entries(Object(Object(condition).properties)).some(
-      ([name, below]) => Array.isArray(Object(below).enum) && Object(below).enum.includes(Object(value)[name]),
-    )
-  const found = schemas.find((schema) => schema.then !== undefined && holds(schema.if))
-  return found?.then as Schema | undefined
-}
-
 const scalars: Record<string, (schemas: Node[], progress: Progress) => unknown> = {
-  string: (schemas, { isFilled }) => (isFilled && exampleText([...schemas, { minLength: 1 }])) || exampleText(schemas),
-  integer: (schemas) => exampleNumber(schemas, true),
-  number: (schemas) => exampleNumber(schemas, false),
-  boolean: () => false,
+  string: (schemas, { isFilled, variant }) =>
+    (isFilled && exampleText([...schemas, { minLength: 1 }], variant)) || exampleText(schemas, variant),
+  integer: (schemas, { variant }) => exampleNumber(schemas, true, variant),
+  number: (schemas, { variant }) => exampleNumber(schemas, false, variant),
+  boolean: (_schemas, { variant }) => variant % 2 === 1,
 }
 
 const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
   Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
 
-function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefined {
+function givenIn(parts: Part[], { keywords, variant }: Progress): { value: unknown } | undefined {
   // Each part of an `allOf` may have an `enum`: a child's discriminator allows fewer values than its parent's.
   const isInEach = (value: unknown) =>
     parts.every(({ schema }) => schema.enum === undefined || ([schema.enum].flat() as unknown[]).includes(value))
@@ -298,7 +302,10 @@ function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefi
       if (!Object.hasOwn(schema, keyword)) continue
       const isList = keyword === 'examples' || keyword === 'enum'
       const values = isList ? [schema[keyword]].flat() : [schema[keyword]]
-      const [value] = keyword === 'enum' ? [...values.filter(isInEach), ...values] : values
+      // Only one variant can have a single example.
+      if (!isList && keyword !== 'const' && variant > 0) continue
+      const fitting = keyword === 'enum' ? values.filter(isInEach) : values
+      const value = fitting.length > 0 ? fitting[variant % fitting.length] : values[0]
       if (value !== undefined) return { value }
     }
   }
@@ -323,19 +330,10 @@ function chosenAlternatives(document: Document, parts: Part[], progress: Progres
 
 function itemsOf(document: Document, parts: Part[], progress: Progress): unknown[] {
   const inside = below(progress, parts)
-  const first = parts.flatMap(({ schema }) => schemasIn(schema, 'prefixItems'))
-  const others = parts.flatMap(({ schema }) => schemasIn(schema, 'items'))
-  const limit = (keyword: string) =>
-    numbersOf(
-      parts.map(({ schema }) => schema),
-      keyword,
-    )
-  const least = Math.max(first.length, ...limit('minItems'), others.length > 0 ? 1 : 0)
-  const count = Math.min(least, ...limit('maxItems'), maxArrayItems)
-  const values = Array.from({ length: count }, (_, index) =>
-    makeValue(document, first[index] ?? together(others), inside),
+  const schemas = parts.map(({ schema }) => schema)
+  return exampleItems(schemas, (schema, variant) =>
+    makeValue(document, schema, { ...inside, variant: variant + inside.variant }),
   )
-  return values.filter((value) => value !== undefined)
 }
 
 const isObjectSchema = ({ type, properties, required }: Node): boolean =>
@@ -345,7 +343,7 @@ const isObject = (value: unknown): boolean => Object(value) === value && !Array.
 
 /** Returns an object with the members of examples and alternatives, and others as far as they fit or are required. */
 function objectOf(document: Document, parts: Part[], chosen: unknown[], progress: Progress): unknown {
-  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.keywords)?.value)
+  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress)?.value)
   const members = new Map<string, unknown>(
     [...examples, ...chosen].filter(isObject).flatMap((value) => Object.entries(value as object)),
   )
@@ -360,12 +358,14 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
   const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
   const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
   for (const name of new Set([...required, ...described])) {
-    const includesOptional = progress.depth < optionalDepth && progress.budget.left > reserved
+    const includesOptional = !progress.isMinimal && progress.depth < optionalDepth && progress.budget.left > reserved
     if (progress.budget.left <= 0 || (!required.has(name) && !includesOptional)) continue
     if (!members.has(name) || isFixed(name)) add(name)
   }
   const schemas = parts.map(({ schema }) => schema)
-  const least = Math.max(0, ...numbersOf(schemas, 'minProperties'))
+  for (const name of demandedNames(schemas, members)) if (!members.has(name)) add(name)
+  const isFilledMap = progress.isFilled && schemas.some(({ additionalProperties }) => isObject(additionalProperties))
+  const least = Math.max(isFilledMap ? 1 : 0, ...numbersOf(schemas, 'minProperties'))
   for (const name of members.size < least ? otherNames(schemas) : []) {
     if (!members.has(name)) add(name)
     if (members.size >= least) break
@@ -389,5 +389,3 @@ const below = ({ within, depth, ...more }: Progress, parts: Part[]): Progress =>
   depth: depth + 1,
   ...more,
 })
-
-const together = (schemas: Schema[]): Schema => (schemas.length === 1 ? (schemas[0] as Schema) : { allOf: schemas })

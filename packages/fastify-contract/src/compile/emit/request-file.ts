@@ -35,9 +35,14 @@ const credentialNote = `# fastify-contract mock accepts any token. To call the s
 /**
  * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and
  * JetBrains' HTTP Client share: https://http-files.org.
+ *
+ * @param valid Returns an operation with valid examples; default: with those of the document.
  */
-export function requestFile(document: Document): string {
-  const all = endpoints(document).map((endpoint) => ({ endpoint, request: requestParts(document, endpoint) }))
+export function requestFile(document: Document, valid: (endpoint: Endpoint) => ValidRequest = asGiven): string {
+  const all = endpoints(document).map((given) => {
+    const { endpoint, invalidPart } = valid(given)
+    return { endpoint, invalidPart, request: requestParts(document, endpoint) }
+  })
   const variables = new Set(all.flatMap(({ request }) => request.variables))
   const names = new Set([originName, ...variables])
   return [
@@ -45,7 +50,7 @@ export function requestFile(document: Document): string {
     '',
     `@${originName} = ${originOf(document)}`,
     ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
-    ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request, names)}`),
+    ...all.map((each) => `\n${requestText(document, each, names)}`),
     '',
   ].join('\n')
 }
@@ -59,16 +64,22 @@ function originOf({ servers = [] }: Document): string {
   return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
 }
 
+/** An operation with the examples to send, and the part of its request of which no valid example is known. */
+export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
+
+const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })
+
 function requestText(
   document: Document,
-  { pointer, operationId, method }: Endpoint,
-  request: RequestParts,
+  { endpoint, invalidPart, request }: ValidRequest & { request: RequestParts },
   variables: ReadonlySet<string>,
 ): string {
+  const { pointer, operationId, method } = endpoint
   const { summary = operationId } = resolve(document, pointer) as { summary?: string }
   return [
     `### ${requestTitle(String(summary))}`,
     `# @name ${requestName(operationId, variables)}`,
+    ...(invalidPart === undefined ? [] : [`# Correct the ${invalidPart}: the document has no valid example of it.`]),
     ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
     ...request.omitted.map((what) => `# Left out, since editors would change it: ${requestComment(what)}`),
     `${method} {{${originName}}}${request.path}`,
@@ -178,7 +189,7 @@ const noBody: BodyText = { text: '', files: [], omitted: [] }
 const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
 
 function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
-  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value, null, 2) ?? '') }
+  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value ?? null, null, 2)) }
   if (kind === 'bytes') return inFile(file)
   if (kind === 'multipart') return formText(parts)
   const shown =

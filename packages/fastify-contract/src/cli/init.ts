@@ -38,7 +38,7 @@ below, and init rejects a reference to any other file: a document of somebody el
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
   const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
-  const sources = await readSources(document, options['include-outside'] ? {} : { within })
+  const sources = await readSources(document, options['include-outside'] ? undefined : within)
   const compiled = await compileContract(document, { skipUnsupported: true, sources })
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)

@@ -9,7 +9,8 @@ import { run as generate } from '../../src/cli/generate.ts'
 import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import { compileContract } from '../../src/compile/compile.ts'
-import { readSources, sourceLimits } from '../../src/compile/read/source-files.ts'
+import { sourceLimits } from '../../src/compile/read/document-files.ts'
+import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, lint as findingsOf, lintCorrectness } from '../../src/compile/redocly.ts'
 
 type Files = { [name: string]: string | Files }

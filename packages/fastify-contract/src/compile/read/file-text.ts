@@ -28,6 +28,8 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
+export const isFile = (path: string): boolean => statOf(path)?.isFile() === true
+
 /** Reads a file of at most `limit` bytes. Throws a SourceError. */
 export async function readBytes(file: string, limit: number): Promise<{ bytes: Uint8Array }> {
   const name = shownName(file)

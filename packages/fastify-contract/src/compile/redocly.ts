@@ -111,7 +111,8 @@ export async function lintCorrectness(path: string, sources?: Sources): Promise<
 export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
   const sources = given ?? (await readSources(path))
   rejectProblems(sources)
-  const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(sources)
+  const isPlain = rules === undefined ? !configurations.some((name) => existsSync(name)) : rules === correctnessRules
+  const whole = isPlain && wholeDocument(sources)
   if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]
   return await onFiles(sources, async (local) =>
@@ -119,8 +120,8 @@ export async function bundle(path: string, rules?: string, given?: Sources): Pro
   )
 }
 
-/** The files with decorators, which the bundler applies. */
-const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
+/** The files with decorators, which the bundler applies, and with plugins, which are code. */
+export const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
 
 /** The first members of a bundled document, in their order. */
 const firstMembers =

@@ -1,8 +1,8 @@
 import { join, resolve as valueAt } from '../document/json-pointer.ts'
 import { isNode } from '../document/walk-document.ts'
 import { DocumentFiles } from './document-files.ts'
-import { pathTo } from './file-text.ts'
-import type { Source } from './read-source.ts'
+import { pathTo, shownName } from './file-text.ts'
+import { type Source, SourceError, withinStack } from './read-source.ts'
 import { type Location, ReferenceTargets } from './reference-targets.ts'
 import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 import { type Edits, isWalked, noEdits } from './source-copies.ts'
@@ -40,6 +40,8 @@ type Visit = Location & { expected: Expected; from: string }
 export async function readSources(path: string, within?: string[]): Promise<Sources> {
   const files = new DocumentFiles(path, within)
   await files.add(files.root)
+  if (!isNode(files.valueOf(files.root)))
+    throw new SourceError(`${shownName(files.root)}: is no object of JSON or YAML; name an OpenAPI document`)
   return await new DocumentWalk(path, files).run()
 }
 
@@ -92,13 +94,14 @@ class DocumentWalk {
     const { file, pointer, expected } = visit
     const source = this.#files.sources.get(file)
     const key = `${location(file, pointer)} ${JSON.stringify(expected)}`
-    if (source === undefined || this.#seen.has(key) || (pointer === '#' && !isNode(source.value))) return
+    if (source === undefined || this.#seen.has(key)) return
     this.#seen.add(key)
     const references: Reference[] = []
     const examples: Reference[] = []
     const resource = this.#targets.resourceOf(file)
     const value = valueAt(source.value as object, pointer)
-    walkReferences(value, expected, pointer, resource, this.#visitor(file, references, examples))
+    const visitor = this.#visitor(file, references, examples)
+    withinStack(shownName(file), () => walkReferences(value, expected, pointer, resource, visitor))
     for (const found of examples) await this.#addExample(visit, found)
     for (const found of references) await this.#follow(visit, found)
   }
@@ -173,9 +176,9 @@ class DocumentWalk {
     return valueAt(this.#files.valueOf(root), join('#', 'components', 'schemas', text)) !== undefined
   }
 
-  /** Reports a reference without a target if it is a URL. */
+  /** Reports a reference without a target if it is a URL, which Redocly would fetch. */
   #report(visit: Visit, { text, pointer }: Reference): void {
-    if (!/^(?:https?:|[\\/]{2})/i.test(text)) return
+    if (!/^(?:https?:|data:|[\\/]{2})/i.test(text)) return
     this.#sources.problems.push({
       pointer: this.#fromOf(visit, pointer),
       text: `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`,

@@ -128,12 +128,12 @@ const firstMembers =
   'openapi info jsonSchemaDialect servers security tags externalDocs paths webhooks components'.split(' ')
 
 /**
- * Returns a document of one JSON file as the bundler does, which takes a second for a large document; undefined for any
- * other document, for an invalid one, and for one with a reference that the bundler replaces.
+ * Returns a document of one file as the bundler does, which takes a second for a large document; undefined for any other
+ * document, and for one with a reference that the bundler replaces.
  */
-function wholeDocument({ path, files, edits, isWhole }: Sources): Document | undefined {
+function wholeDocument({ files, edits, isWhole }: Sources): Document | undefined {
   const [[file = '', source] = []] = files
-  if (!path.endsWith('.json') || !isWhole) return undefined
+  if (!isWhole) return undefined
   const given = { components: {}, ...(copyFor(source?.value, edits.get(file) as Edits, undefined) as object) }
   const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
   return Object.fromEntries(members.map((name) => [name, given[name as keyof typeof given]])) as Document

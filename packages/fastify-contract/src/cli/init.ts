@@ -6,6 +6,7 @@ import { type Compiled, compileContract } from '../compile/compile.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
 import { isWithin } from '../compile/read/file-text.ts'
 import { readSources } from '../compile/read/source-files.ts'
+import { configurations, correctnessRules } from '../compile/redocly.ts'
 import { skippedOperations } from '../compile/rules/skipped-operations.ts'
 import { shellPath } from '../compile/text/foreign-text.ts'
 import { terminalText } from '../compile/text/source-text.ts'
@@ -27,8 +28,10 @@ If one of these files exists, init names it and writes nothing. The document may
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
 --include-outside     read and copy the files to which the document refers, wherever they are
+--rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
+                      are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false },
+    { 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -38,8 +41,12 @@ below, and init rejects a reference to any other file: a document of somebody el
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
   const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
-  const sources = await readSources(document, options['include-outside'] ? {} : { within })
-  const compiled = await compileContract(document, { skipUnsupported: true, sources })
+  const sources = await readSources(document, options['include-outside'] ? undefined : within)
+  const compiled = await compileContract(document, {
+    rules: options.rules ?? correctnessRules,
+    skipUnsupported: true,
+    sources,
+  })
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
@@ -69,7 +76,10 @@ below, and init rejects a reference to any other file: a document of somebody el
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
-  console.log(terminalText(summary({ directory, copies, files: Object.keys(files), handlers, errors, compiled })))
+  const unread =
+    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
+  const written = { directory, copies, files: Object.keys(files), handlers, errors, compiled, unread }
+  console.log(terminalText(summary(written)))
 }
 
 type Copy = { from: string; to: string }
@@ -135,9 +145,11 @@ type Written = {
   handlers: string[]
   errors: DerivedErrorBody
   compiled: Compiled
+  /** The configuration of Redocly in the directory if it was not read. */
+  unread: string | undefined
 }
 
-function summary({ directory, copies, files, handlers, errors, compiled }: Written): string {
+function summary({ directory, copies, files, handlers, errors, compiled, unread }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
     .map((handler) => /^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
@@ -175,6 +187,9 @@ function summary({ directory, copies, files, handlers, errors, compiled }: Writt
         ]),
     ...(warnings.length > 1 ? [`npm run generate prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
+    ...(unread === undefined
+      ? []
+      : [`init did not read ${unread}, since its plugins are code; npm run generate reads it and runs them.`]),
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),

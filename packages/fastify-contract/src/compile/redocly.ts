@@ -126,7 +126,8 @@ export async function lintCorrectness(path: string, sources?: Sources): Promise<
 export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
   const sources = given ?? (await readSources(path))
   rejectProblems(sources)
-  const whole = rules === undefined && !configurations.some((name) => existsSync(name)) && wholeDocument(sources)
+  const isPlain = rules === undefined ? !configurations.some((name) => existsSync(name)) : rules === correctnessRules
+  const whole = isPlain && wholeDocument(sources)
   if (whole) return whole
   const config = rules === undefined ? [] : [`--config=${rules}`]
   return await onFiles(sources, async (local) =>
@@ -134,20 +135,20 @@ export async function bundle(path: string, rules?: string, given?: Sources): Pro
   )
 }
 
-/** The files with decorators, which the bundler applies. */
-const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
+/** The files with decorators, which the bundler applies, and with plugins, which are code. */
+export const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
 
 /** The first members of a bundled document, in their order. */
 const firstMembers =
   'openapi info jsonSchemaDialect servers security tags externalDocs paths webhooks components'.split(' ')
 
 /**
- * Returns a document of one JSON file as the bundler does, which takes a second for a large document; undefined for any
- * other document, for an invalid one, and for one with a reference that the bundler replaces.
+ * Returns a document of one file as the bundler does, which takes a second for a large document; undefined for any other
+ * document, and for one with a reference that the bundler replaces.
  */
-function wholeDocument({ path, files, edits, isWhole }: Sources): Document | undefined {
+function wholeDocument({ files, edits, isWhole }: Sources): Document | undefined {
   const [[file = '', source] = []] = files
-  if (!path.endsWith('.json') || !isWhole) return undefined
+  if (!isWhole) return undefined
   const given = { components: {}, ...(copyFor(source?.value, edits.get(file) as Edits, undefined) as object) }
   const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
   return Object.fromEntries(members.map((name) => [name, given[name as keyof typeof given]])) as Document

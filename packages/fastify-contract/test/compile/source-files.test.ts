@@ -9,7 +9,8 @@ import { run as generate } from '../../src/cli/generate.ts'
 import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import { compileContract } from '../../src/compile/compile.ts'
-import { readSources, sourceLimits } from '../../src/compile/read/source-files.ts'
+import { sourceLimits } from '../../src/compile/read/document-files.ts'
+import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, lint as findingsOf, lintCorrectness } from '../../src/compile/redocly.ts'
 
 type Files = { [name: string]: string | Files }
@@ -171,7 +172,9 @@ t.test('no command fetches or reads what data names, and data is published as it
   t.same(components.schemas.Group.example, { $ref: '#/components/schemas/Group', type: 'd' })
   t.same(components.schemas.Group.properties.preset.default, { $ref: at })
   t.match(readFileSync(join(directory, 'pages', 'index.html'), 'utf8'), '{"$ref":"secret.key","type":"a"')
-  for (const reference of [at, at.replace('http:', ''), at.replace('http', 'HTTP')]) {
+  // Redocly would follow the references in the content of a data URL.
+  const urls = [at, at.replace('http:', ''), at.replace('http', 'HTTP'), `data:application/json,{"$ref":"${at}"}`]
+  for (const reference of urls) {
     const places = [
       pathsWith(`{ $ref: '${reference}' }`),
       pathsWith(`{ oneOf: [{ type: object }], discriminator: { propertyName: a, mapping: { b: '${reference}' } } }`),
@@ -264,6 +267,24 @@ t.test('init copies files below the directory of the document, others only if th
   t.same(readFileSync(join('third', 'openapi', file), 'utf8'), 'type: object')
 })
 
+t.test('init runs a plugin of redocly.yaml only if the user names that file', async (t) => {
+  enterDirectory(t, {
+    'openapi.yaml': pathsWith('{ type: object }'),
+    'redocly.yaml': 'plugins: [./plugin.cjs]\n',
+    'plugin.cjs': "require('node:fs').writeFileSync('ran', '')\nmodule.exports = () => ({ id: 'plugin' })\n",
+    'api.json': '{ "openapi": "3.1.0", "info": { "title": "A", "version": "1.0.0" }, "paths": {} }',
+  })
+  const printed = t.capture(console, 'log')
+  await init(['openapi.yaml', 'new'])
+  await init(['api.json', 'other'])
+  t.notMatch(printed()[0]?.args[0], 'did not read', 'that of another directory does not matter')
+  await init(['openapi.yaml'])
+  t.match(printed()[0]?.args[0], 'init did not read redocly.yaml, since its plugins are code; npm run generate')
+  t.notOk(readdirSync('.').includes('ran'))
+  await init(['openapi.yaml', 'third', '--rules', 'redocly.yaml'])
+  t.ok(readdirSync('.').includes('ran'))
+})
+
 t.test('a file that cannot be read is named in one line', async (t) => {
   enterDirectory(t, {
     'twice.yaml': `${head}paths: {}\npaths: {}\n`,
@@ -274,6 +295,10 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     'bomb.yaml': `${head}x-0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]\n${Array.from({ length: 9 }, (_, i) => `x-${i + 1}: &a${i + 1} [${Array.from({ length: 8 }, () => `*a${i}`).join()}]\n`).join('')}`,
     'deep.yaml': `x: ${'['.repeat(50_000)}`,
     'big.yaml': '',
+    'deep.json': `{ "openapi": "3.1.0", "x": ${'['.repeat(50_000)}${']'.repeat(50_000)} }`,
+    'list.yaml': '- openapi: 3.1.0\n',
+    'empty.yaml': '',
+    'device.yaml': pathsWith("{ $ref: 'file:///dev/zero' }"),
     folder: {},
   })
   truncateSync('big.yaml', sourceLimits.bytes + 1)
@@ -286,14 +311,18 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     ['cycle.yaml', /^cycle\.yaml: .*; correct the alias$/],
     ['bomb.yaml', /^bomb\.yaml: its aliases stand for more than 5000000 values; write fewer$/],
     ['deep.yaml', /^deep\.yaml: values are nested too deeply; flatten them$/],
+    ['deep.json', /^deep\.json: values are nested too deeply; flatten them$/],
+    ['list.yaml', /^list\.yaml: is no object of JSON or YAML; name an OpenAPI document$/],
+    ['empty.yaml', /^empty\.yaml: is no object of JSON or YAML; name an OpenAPI document$/],
     ['big.yaml', /^big\.yaml: the document has more than 67108864 bytes; split it$/],
     ['bytes.yaml', /^bytes\.yaml: is not text in UTF-8; convert it$/],
     ['folder', /^folder is a directory; name a file$/],
     ['none.yaml', /^none\.yaml does not exist; name an OpenAPI document$/],
   ]
   for (const [name, message] of cases) await t.rejects(lintCorrectness(name), { message }, name)
-  if (process.platform === 'linux')
-    await t.rejects(lintCorrectness('/dev/null'), { message: /is a device; name a file$/ }, 'a device')
+  if (process.platform !== 'linux') return
+  for (const name of ['/dev/null', 'device.yaml'])
+    await t.rejects(lintCorrectness(name), { message: /is a device; name a file$/ }, name)
 })
 
 t.test('merge keys are those of YAML 1.1, and explicit keys win', async (t) => {

@@ -28,6 +28,9 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
+/** Returns whether a path leads to a file, or to a device or a pipe, which `readBytes` rejects. */
+export const isFile = (path: string): boolean => statOf(path)?.isDirectory() === false
+
 /** Reads a file of at most `limit` bytes. Throws a SourceError. */
 export async function readBytes(file: string, limit: number): Promise<{ bytes: Uint8Array }> {
   const name = shownName(file)

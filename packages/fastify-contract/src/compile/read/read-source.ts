@@ -74,7 +74,14 @@ type Parsed = { document: ReturnType<typeof parseDocument>; lines: LineCounter }
 
 function parseYaml(text: string, name: string): Parsed {
   const lines = new LineCounter()
-  const options = { lineCounter: lines, merge: true, uniqueKeys: false, strict: false, prettyErrors: false } as const
+  const options = {
+    lineCounter: lines,
+    merge: true,
+    uniqueKeys: false,
+    strict: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  } as const
   const parsed = withinStack(name, () => ({ document: parseDocument(text, options), lines }))
   const at = (offset: number) => placeText(name, lines.linePos(offset))
   const [error] = parsed.document.errors
@@ -95,8 +102,8 @@ export const placeText = (name: string, { line, col }: Place): string => `${name
 
 const tooDeep = (name: string) => new SourceError(`${name}: values are nested too deeply; flatten them`)
 
-/** Returns what `parse` returns. Throws a SourceError if the parser, which is recursive, overflows the stack. */
-function withinStack<Result>(name: string, parse: () => Result): Result {
+/** Returns what `parse` returns. Throws a SourceError if it overflows the stack. */
+export function withinStack<Result>(name: string, parse: () => Result): Result {
   try {
     return parse()
   } catch (error) {

@@ -1,0 +1,120 @@
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { decoded, join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
+import type { DocumentFiles } from './document-files.ts'
+import { isFile } from './file-text.ts'
+import { isUrl } from './named-url.ts'
+import { type Reference, type Resource, resolvedUri } from './reference-walk.ts'
+
+export type Location = { file: string; pointer: string }
+
+/** A target. `isAsWritten`: Redocly finds it by the text of the reference. */
+export type Target = Location & { isAsWritten: boolean }
+
+/** Resolves the references of a document, and reads the files that they lead to. */
+export class ReferenceTargets {
+  readonly #files: DocumentFiles
+  /** The resources of schemas and of files, and their anchors, by URI. */
+  readonly #identified = new Map<string, Location>()
+  /** The URI of the first file: its $self (OpenAPI 3.2 section 4.1.1), or else its own. */
+  readonly #self: string
+
+  /** @param files The files of a document whose first one is read. */
+  constructor(files: DocumentFiles) {
+    this.#files = files
+    const own = uriOf(files.root)
+    const { $self } = Object(files.valueOf(files.root)) as { $self?: unknown }
+    this.#self = (typeof $self === 'string' ? resolvedUri($self, own) : undefined) ?? own
+  }
+
+  identify(uri: string, location: Location): void {
+    this.#identified.set(uri, location)
+  }
+
+  /** Returns the resource of the root of a file. */
+  resourceOf(file: string): Resource {
+    return { uri: file === this.#files.root ? this.#self : uriOf(file), pointer: '#' }
+  }
+
+  /** Returns the target of a reference in a file; undefined if there is none yet. */
+  async targetOf(file: string, { text, resource, isMapping, pointer: at }: Reference): Promise<Target | undefined> {
+    const [uri = '', ...rest] = text.split('#')
+    const fragment = rest.join('#')
+    if (uri === '') return this.#inResource(file, fragment, resource)
+    const found = this.fileOf(file, uri, resource)
+    if (found !== undefined) {
+      await this.#files.add(found.file, { file, pointer: at })
+      const place = this.#inFile(found.file, fragment)
+      // Redocly takes a value of a mapping without a slash for the name of a schema.
+      const isSeen = found.isAsWritten && (!isMapping || uri.includes('/'))
+      return place && { ...place, isAsWritten: isSeen && place.isAsWritten }
+    }
+    const absolute = resolvedUri(uri, resource.uri)
+    const schema = absolute === undefined ? undefined : this.#identified.get(absolute)
+    if (schema === undefined) return undefined
+    return this.#within(schema.file, { uri: absolute as string, pointer: schema.pointer }, fragment)
+  }
+
+  /** Returns the target of a fragment of the resource that a reference stands in, or else of its file. */
+  #inResource(file: string, fragment: string, resource: Resource): Target | undefined {
+    const own = resource.pointer === '#' ? undefined : this.#within(file, resource, fragment)
+    return own ?? this.#inFile(file, fragment)
+  }
+
+  /** Returns the target of a fragment of a file: a JSON pointer or an anchor. */
+  #inFile(file: string, fragment: string): Target | undefined {
+    if (fragment === '' || fragment.startsWith('/'))
+      return { file, pointer: join('#', ...keysOf(`#${fragment}`)), isAsWritten: true }
+    const { $id } = Object(this.#files.sources.get(file)?.value) as { $id?: unknown }
+    const { uri } = this.resourceOf(file)
+    const base = (typeof $id === 'string' ? resolvedUri($id, uri) : undefined) ?? uri
+    const place = this.#identified.get(`${base}#${decoded(fragment)}`)
+    return place && { file, pointer: place.pointer, isAsWritten: false }
+  }
+
+  /** Returns the target of a fragment of a resource in a file; undefined if there is no such value. */
+  #within(file: string, { uri, pointer }: Resource, fragment: string): Target | undefined {
+    const isPointer = fragment === '' || fragment.startsWith('/')
+    const whole = isPointer
+      ? join(pointer, ...keysOf(`#${fragment}`))
+      : this.#identified.get(`${uri}#${decoded(fragment)}`)?.pointer
+    if (whole === undefined || (isPointer && valueAt(this.#files.valueOf(file), whole) === undefined)) return undefined
+    return { file, pointer: whole, isAsWritten: false }
+  }
+
+  /** Returns the file that a reference names: by its path, as Redocly takes it, or by its URI. */
+  fileOf(file: string, uri: string, resource: Resource): { file: string; isAsWritten: boolean } | undefined {
+    if (isUrl(file) || /^[\\/]{2}/.test(uri)) return undefined
+    const isPath = !/^[a-z][a-z\d+.-]*:/i.test(uri)
+    const written = resolve(dirname(file), uri)
+    // A copy for Redocly has its own files at other absolute paths.
+    if (isPath && isFile(written)) return { file: written, isAsWritten: !isAbsolute(uri) }
+    const absolute = resolvedUri(uri, resource.uri)
+    const isIdentified = absolute !== undefined && this.#identified.has(absolute)
+    const candidates = [
+      ...(absolute === undefined || isIdentified ? [] : [this.#pathOf(absolute)]),
+      ...(isPath ? [resolve(dirname(file), decoded(uri))] : []),
+    ]
+    const found = candidates.find((each) => each !== undefined && isFile(each))
+    if (found !== undefined) return { file: found, isAsWritten: false }
+    // A file that may not be read is named before anybody learns whether it exists.
+    return isPath && !isIdentified && this.#files.isOutside(written) ? { file: written, isAsWritten: true } : undefined
+  }
+
+  /** Returns the path of a file with a URI: a file URL, or one below the directory of $self. */
+  #pathOf(uri: string): string | undefined {
+    const { root } = this.#files
+    if (uri === this.#self) return root
+    const directory = new URL('.', this.#self).href
+    if (!this.#self.startsWith('file:') && uri.startsWith(directory))
+      return resolve(dirname(root), decoded(uri.slice(directory.length)))
+    try {
+      return uri.startsWith('file:') ? fileURLToPath(uri) : undefined
+    } catch {
+      // A file URL of another host, or with an encoded slash.
+      return undefined
+    }
+  }
+}
+
+const uriOf = (file: string): string => (isUrl(file) ? file : pathToFileURL(file).href)

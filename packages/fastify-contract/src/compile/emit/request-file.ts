@@ -63,12 +63,12 @@ function requestText(
   document: Document,
   { pointer, operationId, method }: Endpoint,
   request: RequestParts,
-  variables: ReadonlySet<string>,
+  names: Set<string>,
 ): string {
   const { summary = operationId } = resolve(document, pointer) as { summary?: string }
   return [
     `### ${requestTitle(String(summary))}`,
-    `# @name ${requestName(operationId, variables)}`,
+    `# @name ${requestName(operationId, names)}`,
     ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
     ...request.omitted.map((what) => `# Left out, since editors would change it: ${requestComment(what)}`),
     `${method} {{${originName}}}${request.path}`,

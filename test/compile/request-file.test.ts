@@ -235,3 +235,17 @@ t.test('the service reads the requests as the document shows them', async (t) =>
     { path: { shelf: 7n }, body: 'a\n### b' },
   ])
 })
+
+t.test(
+  'each request has a name of its own, also where operationIds differ only in characters that no name has',
+  async (t) => {
+    const operation = (operationId: string) => ({ operationId, responses: { 204: { description: 'Done' } } })
+    const ids = ['put_a#add', 'put_a_add', 'put_a/add']
+    const paths = Object.fromEntries(ids.map((id, index) => [`/${index}`, { get: operation(id) }]))
+    const requests = parse(requestFile({ openapi: '3.1.0', info: shelves.info, paths }), {})
+    t.same(
+      requests.map(({ name }) => name),
+      ['put_a_add', 'put_a_add_', 'put_a_add__'],
+    )
+  },
+)

@@ -112,13 +112,13 @@ t.test('a reference without a target is an error of the document, which init nam
 })
 
 t.test('a finding about a value of a wrong type quotes the value', async (t) => {
-  const schema = '{ type: strng }, n: { type: integer, exclusiveMinimum: true, minLength: { a: 1 } }'
+  const schema = '{ type: text }, n: { type: integer, exclusiveMinimum: true, minLength: { a: 1 } }'
   const typos = document.replace("{ $ref: '../common/pet.yaml' }", `{ properties: { name: ${schema} } }`)
   const directory = t.testdir({ 'typos.yaml': typos })
   const error = await run([join(directory, 'typos.yaml'), join(directory, 'new')]).catch(({ message }) => message)
   t.match(
     error,
-    /name\/type: `type` can be one of .*, "null", not "strng"; correct it \(\S*typos\.yaml:\d+:\d+, struct\)\n/,
+    /name\/type: `type` can be one of .*, "null", not "text"; correct it \(\S*typos\.yaml:\d+:\d+, struct\)\n/,
   )
   t.match(error, /exclusiveMinimum: Expected type `number` but got `boolean`, not true; correct it \(/)
   t.match(error, /minLength: Expected type `\w+` but got `object`\. \(/)

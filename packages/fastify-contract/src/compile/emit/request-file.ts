@@ -72,13 +72,13 @@ const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })
 function requestText(
   document: Document,
   { endpoint, invalidPart, request }: ValidRequest & { request: RequestParts },
-  variables: ReadonlySet<string>,
+  names: Set<string>,
 ): string {
   const { pointer, operationId, method } = endpoint
   const { summary = operationId } = resolve(document, pointer) as { summary?: string }
   return [
     `### ${requestTitle(String(summary))}`,
-    `# @name ${requestName(operationId, variables)}`,
+    `# @name ${requestName(operationId, names)}`,
     ...(invalidPart === undefined ? [] : [`# Correct the ${invalidPart}: the document has no valid example of it.`]),
     ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
     ...request.omitted.map((what) => `# Left out, since editors would change it: ${requestComment(what)}`),

@@ -15,6 +15,7 @@ export type Edits = {
   dropped: Set<string>
 }
 
+/** Returns edits that change nothing. */
 export const noEdits = (): Edits => ({ data: new Set(), references: new Set(), texts: new Map(), dropped: new Set() })
 
 /** Returns what precedes the names of marked members. Extensions have any content, so these names are valid there. */

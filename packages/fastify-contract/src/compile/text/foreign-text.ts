@@ -80,9 +80,10 @@ export const requestTitle = (text: string): string => requestComment(text).repla
 /** Returns a text for a comment of a request file. */
 export const requestComment = (text: string): string => requestJson(lineText(text))
 
-/** Returns a name that a comment gives to a request; `taken` are the names of variables. */
-export function requestName(text: string, taken: ReadonlySet<string>): string {
+/** Returns a name that a comment gives to a request, and adds it to `taken`: the names of variables and other requests. */
+export function requestName(text: string, taken: Set<string>): string {
   let name = text.replace(/[^\p{L}\p{N}_.-]+/gu, '_')
   while (taken.has(name)) name += '_'
+  taken.add(name)
   return name
 }

@@ -91,8 +91,7 @@ export function createDurableDirectory(path: string): void {
     missing.unshift(existing)
     existing = dirname(existing)
   }
-  if (!statSync(existing).isDirectory())
-    throw systemError(`${existing} is not a directory`, missing.length === 0 ? 'EEXIST' : 'ENOTDIR')
+  if (!statSync(existing).isDirectory()) throw systemError(`${existing} is not a directory`, 'EEXIST')
   for (const directory of missing) {
     let failure: unknown
     try {

@@ -395,7 +395,7 @@ t.test('an invalid structure is reported before any other problem', async (t) =>
   })
 })
 
-t.test('a lone surrogate is rejected in a name, and replaced in an example', async (t) => {
+t.test('a lone surrogate is rejected in a name, and an example with one is not used', async (t) => {
   const lone = 'a\ud800'
   const operation = (parameters: object[], more: object = {}) => ({
     get: { operationId: 'a', parameters, responses: { 204: { description: 'Done.' } }, ...more },
@@ -411,7 +411,7 @@ t.test('a lone surrogate is rejected in a name, and replaced in an example', asy
     ]),
   })
   const { files } = await compileDocument(valid as unknown as Document, 'surrogates.json')
-  t.match(files['requests.http'], '/a/a%EF%BF%BD\n    ?deep%5Ba%EF%BF%BD%5D=a%EF%BF%BD\n    &a%EF%BF%BD=a%EF%BF%BD')
+  t.match(files['requests.http'], 'GET {{origin}}/a/x\n')
   const parameter = { name: lone, in: 'query', schema: { type: 'object', properties: { [lone]: {} } } }
   const properties = `#/paths/~1a/get/parameters/0/schema/properties/${lone}`
   t.same(

@@ -315,6 +315,7 @@ t.test('members that a valid branch evaluates, and no others, are evaluated', as
     ],
     [{ dependentSchemas: { a: { if: has('b') } }, properties: { a: true }, ...closed }, ['{"a":1,"b":1}'], ['{"b":1}']],
     [{ allOf: [{ properties: { a: true } }], anyOf: [has('b'), true], ...closed }, ['{"a":1}'], ['{"a":1,"c":1}']],
+    [{ anyOf: [has('a'), true], patternProperties: {}, ...closed }, ['{"a":1}', '{}'], ['{"a":2}', '{"b":1}']],
     [{ items: { anyOf: [has('a'), has('b')], ...closed } }, ['[{"a":1},{"b":1}]'], ['[{"a":1},{"b":1,"a":2}]']],
     [{ if: items, unevaluatedItems: false }, ['[1]', '[]'], ['[2]', '[1,1]']],
     [

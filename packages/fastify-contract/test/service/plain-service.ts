@@ -31,8 +31,10 @@ await runService({
       }
       return app
     },
-    async close() {
-      process.stdout.write('closed\n')
-    },
+    ...(process.env.HOOK !== undefined && {
+      close: async () => {
+        process.stdout.write('closed\n')
+      },
+    }),
   }),
 })

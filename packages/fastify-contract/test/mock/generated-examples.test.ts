@@ -48,7 +48,7 @@ const makeable: Record<string, object> = {
 }
 
 /** Schemas of which no valid value is made, although some have one. */
-const unmakeable: Record<string, object> = {
+const impossible: Record<string, object> = {
   never: object({ a: integer }, { required: ['a'], maxProperties: 0 }),
   hidden: { type: 'string', pattern: '^(?=.*\\d)(?=.*[a-z])[a-z\\d]{2}$', not: { enum: ['a1'] } },
 }
@@ -114,7 +114,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   }
   const parts = { 'multipart/form-data': { schema: object({ n: integer }), example: { n: 'a' } } }
   const document = documentOf(
-    { ...makeable, ...unmakeable },
+    { ...makeable, ...impossible },
     {
       '/parameters': {
         get: {
@@ -137,7 +137,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   const printed = t.capture(console, 'log')
   await run([join(directory, 'examples.json'), project])
   printed()
-  const rejected = [...Object.keys(unmakeable), 'impossible']
+  const rejected = [...Object.keys(impossible), 'impossible']
   const requests = readFileSync(join(project, 'generated/requests.http'), 'utf8')
   for (const each of requests.split(/^### /m).slice(1)) {
     const [, name = ''] = /# @name (\w+)/.exec(each) ?? []

@@ -15,5 +15,5 @@ Runs the built service under operating conditions: restarts, overload, slow clie
 descriptors. Checks that clients get the promised responses. This process generates the load. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run. Needs Linux.
 `,
-  { rolling, proxies, slow, overload, bodies, descriptors, revocation, early },
+  { rolling, proxies, early, slow, overload, bodies, descriptors, revocation },
 )

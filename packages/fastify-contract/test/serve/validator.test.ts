@@ -300,6 +300,8 @@ t.test('members that a valid branch evaluates, and no others, are evaluated', as
   const cases: [Schema, accepted: string[], rejected: string[]][] = [
     [{ if: has('a'), ...closed }, ['{"a":1}', '{}'], ['{"a":2}', '{"a":1,"b":1}']],
     [{ if: has('a'), ...branch({}), ...closed }, ['{"a":1}'], ['{"a":2}']],
+    [{ if: has('a'), ...branch({}) }, ['{"a":1}', '{"a":2}', '{"b":1}'], []],
+    [{ if: has('a') }, ['{"a":1}', '{"a":2}', '{"b":1}'], []],
     [
       { if: has('a'), ...branch(true), else: has('b'), ...closed },
       ['{"a":1}', '{"b":1}'],

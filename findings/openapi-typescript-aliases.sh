@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# openapi-typescript gives a component that refers to another one the type of that reference only in schemas: a response,
-# parameter or header behind two references has no content, and its body is `never` for the code that uses it.
+# openapi-typescript follows a reference to a response one step only: a response behind two references has no content in
+# the types, so that code cannot use its body.
 #
 # Version: openapi-typescript 7.13.0.
 # Rule: OpenAPI 3.1 section 4.8.7: each component may be a Reference Object; section 4.8.23 sets no limit to the steps.
-# Expected: Alias has the type of Second. Seen: `Alias: components["responses"]["Second"]` is missing, and the operation
-# refers to an object without members.
+# Expected: both operations have the content text/plain. Seen: only the one that refers to Second has it.
 set -eu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT

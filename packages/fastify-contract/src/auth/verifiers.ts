@@ -224,8 +224,9 @@ export const openIdConnect =
 export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
 
 /**
- * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is
- * not valid. Of two cookies, the first counts (RFC 6265 section 5.4). The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
+ * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice in a query, or has more than 4,096
+ * characters, is not valid. Of two cookies, the first counts (RFC 6265 section 5.4). The scheme name ApiKey is not
+ * registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
  */
 export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierFactory =>
   credentialVerifier({

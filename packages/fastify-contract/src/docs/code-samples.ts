@@ -23,7 +23,8 @@ export type CodeSample = { lang: string; label: string; source: string }
 
 /**
  * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
- * has x-codeSamples already, or no valid example of its request is known. Its description ends with its operationId, so that the page's search finds it.
+ * has x-codeSamples already or has no valid example. Its description ends with its operationId, so that the page's search
+ * finds it.
  *
  * @param clientModule The module that the samples import createClient from.
  */

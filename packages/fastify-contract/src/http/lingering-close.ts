@@ -50,8 +50,8 @@ export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
     open.add(socket)
     const end = socket.bytesRead + bounds.bytes
     const timer = setTimeout(() => socket.destroy(), time).unref()
-    // The data listener takes the bytes from the HTTP parser of Node.js, which would create an object for each further
-    // request.
+    // The first data listener makes Node.js detach its HTTP parser from the connection. The parser would create an object
+    // for each further request. Its own listeners are removed then.
     const discard = () => {
       if (socket.bytesRead > end) socket.destroy()
     }

@@ -50,16 +50,33 @@ const roundingMessage = `must be a number that a double holds without rounding, 
  * schema describes do not count, since they are ignored.
  */
 function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, Schema>): string | undefined {
-  // Many members have the same schemas, and merging these takes time.
+  // Many members have the same schemas, and merging these takes time. Lists of equal schemas are one list, too.
   const known = new Map<Schema[], ReturnType<typeof mergeKeywords>>()
+  const lists = new Map<string, Schema[]>()
+  const idOf = idsOf<Schema>()
   return roundedInteger(document, [root], (described, holder, name) => {
     const merged = known.get(described) ?? mergeKeywords(shared, described)
     known.set(described, merged)
     if (Array.isArray(holder)) return merged.items
     const { properties, patterns, others } = merged
     const matching = patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))
-    return matching.length > 0 ? [...(properties.get(name) ?? []), ...matching] : (properties.get(name) ?? others)
+    if (matching.length === 0) return properties.get(name) ?? others
+    const all = [...(properties.get(name) ?? []), ...matching]
+    const key = all.map(idOf).join()
+    const list = lists.get(key) ?? all
+    lists.set(key, list)
+    return list
   })
+}
+
+/** Returns a function that numbers values: equal values have the same number. */
+function idsOf<Value>(): (value: Value) => number {
+  const ids = new Map<Value, number>()
+  return (value) => {
+    const id = ids.get(value) ?? ids.size
+    ids.set(value, id)
+    return id
+  }
 }
 
 /** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */

@@ -64,7 +64,7 @@ function originOf({ servers = [] }: Document): string {
   return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
 }
 
-/** An operation with the examples to send, and the part of its request of which no valid example is known. */
+/** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
 export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
 
 const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })

@@ -11,7 +11,7 @@ import { withoutMixture } from './closed-alternatives.ts'
  * several kinds as an allOf of such schemas, since it would ignore some of them, or unite types that apply together.
  */
 
-/** The `type` that marks a member of which only the presence is known. It has any value but undefined. */
+/** The `type` of a member that must be present, with any value but undefined. */
 export const presentType = 'x-present'
 
 /** A schema without valid values, as an object. */

@@ -97,7 +97,7 @@ export class ReferenceTargets {
     ]
     const found = candidates.find((each) => each !== undefined && isFile(each))
     if (found !== undefined) return { file: found, isAsWritten: false }
-    // A file that may not be read is named before anybody learns whether it exists.
+    // The message about a file outside of the directories must not reveal whether it exists.
     return isPath && !isIdentified && this.#files.isOutside(written) ? { file: written, isAsWritten: true } : undefined
   }
 

@@ -52,7 +52,7 @@ class DocumentWalk {
   readonly #targets: ReferenceTargets
   readonly #visits: Visit[] = []
   readonly #seen = new Set<string>()
-  /** References that no file is known for yet: one that is read later may have a schema with that $id. */
+  /** References without a target so far: a file that is read later may hold a schema with that $id. */
   #waiting: { visit: Visit; found: Reference }[] = []
 
   constructor(path: string, files: DocumentFiles) {

@@ -155,6 +155,8 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
       schema({ discriminator: { propertyName: 'a' } }),
       `${at.schema}/discriminator: must be an object with a propertyName`,
     ],
+    [schema({ enum: [] }), schema({ not: {} }), `${at.schema}/enum: has no value, so that no value is valid; add one`],
+    [schema({ enum: [], not: {} }), schema({ not: {}, allOf: [{ not: {} }] }), `${at.schema}/enum: has no value`],
     [
       schema({ maxlength: 1 }),
       schema({}),
@@ -228,7 +230,6 @@ t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
     [schema({ type: 'text' }), `${at.schema}/type`],
     [schema({ type: [1] }), `${at.schema}/type`],
     [schema({ enum: {} }), `${at.schema}/enum`],
-    [schema({ enum: [] }), `${at.schema}/enum`],
     [schema({ required: 1 }), `${at.schema}/required`],
     [schema({ maximum: '9223372036854775807' }), `${at.schema}/maximum`],
     [schema({ maximum: '1e3' }), `${at.schema}/maximum`],

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { comparedKeywords, exactKeyword } from '../../serve/exact-keywords.ts'
+import { comparedKeywords, exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import type { Sources } from '../read/source-files.ts'
 import { join } from './json-pointer.ts'
 import {
   int64Holders,
+  isBigint,
   isExactInteger,
+  isFraction,
   isInt64,
   membersOf,
   numbersOf,
@@ -61,9 +63,6 @@ export const withExactDigits = (types: string, integers: ExactIntegers): string 
     ? types
     : types.replace(/(?<![\w.])-?\d{16,}(?![\w.])/g, (digits) => String(integers.get(Number(digits)) ?? digits))
 
-/** Returns whether values of a schema are compared as doubles, like its limits. */
-const hasDoubles = ({ type }: Node): boolean => [type].flat().includes('number')
-
 /** Keywords whose value or values a schema allows. */
 const valueKeywords = ['const', 'enum']
 
@@ -97,7 +96,7 @@ export const withExactKeywords = <Document extends object>(document: Document, i
 function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
   const value = schema[keyword]
   const rounded = roundedIn(value)
-  if (rounded.length === 0 || hasDoubles(schema) || !rounded.every((each) => integers.has(each))) return undefined
+  if (rounded.length === 0 || isFraction(schema) || !rounded.every((each) => integers.has(each))) return undefined
   if (keyword === 'default') return exactJson(value, integers)
   if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
   const values = keyword === 'enum' ? (value as unknown[]) : [value]
@@ -123,8 +122,9 @@ export function withBigints(value: unknown, integers: ExactIntegers): unknown {
 }
 
 /**
- * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one: neither a
- * handler nor a client could tell which of the schemas applies, and a value may have to satisfy both.
+ * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one, and in which
+ * the integers of a number are bigints there: neither a handler nor a client could tell which of the schemas applies, and
+ * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
   // A copy with the same shared schemas, which the loop changes in place.
@@ -133,7 +133,8 @@ export function withExactUnions<Document extends object>(document: Document): Do
   for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
     isChanged = true
     for (const schema of mixed)
-      Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+      if (isFraction(schema)) schema.format = mixedFormat
+      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
   }
   return isChanged ? copy : document
 }
@@ -143,7 +144,7 @@ const int32Limits = (schema: Node) => ({
   maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
 })
 
-/** Returns the schemas of integers that describe a value together with an int64. */
+/** Returns the schemas of numbers that describe a value together with an int64. */
 function mixedIntegers(document: object): Set<Node> {
   const waiting = wholeValues(document)
   const holdsInt64 = int64Holders(document)
@@ -158,8 +159,10 @@ function mixedIntegers(document: object): Set<Node> {
     const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
-    if (schemas.some(isInt64)) {
-      for (const schema of schemas) if (isExactInteger(schema) && !isInt64(schema)) mixed.add(schema)
+    if (schemas.some(isBigint)) {
+      for (const schema of schemas) {
+        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
+      }
     }
     waiting.push(
       ...membersOf(schemas).values(),
@@ -202,7 +205,7 @@ export function roundedIntegers(document: object): RoundedIntegers {
   }
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
-      const isDouble = kind === 'schema' && exactable.has(name) && hasDoubles(node)
+      const isDouble = kind === 'schema' && exactable.has(name) && isFraction(node)
       if (memberOf(kind, name) === undefined && !isDouble && !Object.hasOwn(node, exactKeyword(name)))
         below(value, join(pointer, name), { isShown: isShownIn(kind, name), isWide: isInt64(node) })
     }

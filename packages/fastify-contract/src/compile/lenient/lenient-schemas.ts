@@ -33,7 +33,15 @@ export function lenientSchema(schema: Node, version: unknown, pointer: string, a
   if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
     advise(join(pointer, 'type'), `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`)
   adviseOnTypes(schema, pointer, advise)
-  return withLimits(schema, is30, pointer, advise)
+  return withLimits(withoutEmptyEnum(schema, pointer, advise), is30, pointer, advise)
+}
+
+/** Returns a schema without an `enum` of no values, which no value satisfies; Ajv does not compile it. */
+function withoutEmptyEnum(schema: Node, pointer: string, advise: Advise): Node {
+  if (!Array.isArray(schema.enum) || schema.enum.length > 0) return schema
+  advise(join(pointer, 'enum'), 'has no value, so that no value is valid; add one')
+  const rest = withoutKeys(schema, ['enum'])
+  return 'not' in rest ? { ...rest, allOf: [...[rest.allOf ?? []].flat(), { not: {} }] } : { ...rest, not: {} }
 }
 
 function adviseOnTypes(schema: Node, pointer: string, advise: Advise): void {

@@ -7,6 +7,7 @@ import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { resolve } from './document/json-pointer.ts'
+import { lenientPaths } from './document/lenient-paths.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints, routedPath } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
@@ -124,12 +125,13 @@ function withValue(text: string, value: unknown): string {
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
-  given: Document,
+  written: Document,
   path: string,
   options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { linted?: LintProblem[] } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
+  const { document: given, advice } = lenientPaths(written)
   try {
     const { published, skipped, document, routes, replies, warnings } = converted(given, path, options, integers)
     const webhooks = webhookTable(document)
@@ -157,7 +159,7 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings, skipped }
+    return { files, document, routes, integers, warnings: [...advice.map(visible), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error

@@ -157,8 +157,19 @@ const fixFor = (schema: Node): string =>
     : 'to allow null, add the type'
 
 function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
-  const { path, routes } = endpoint
+  const { path, routes, parameters } = endpoint
   const pointer = join('#', 'paths', path)
+  const described = parameters.flatMap((one) => (one.in === 'path' ? [`{${one.name}}`] : []))
+  for (const [name] of routedPath(path).matchAll(/\{[^}]*\}/g)) {
+    if (name.includes('/') || (/^\{[.;?&]/.test(name) && !described.includes(name)))
+      reject(
+        pointer,
+        `${name} contains a slash or a character of URI templates; name the parameter by a word, as in {id}`,
+      )
+  }
+  for (const [literal, colon, bracket] of path.matchAll(/(?<=\/)(?::([A-Za-z_]\w*)|<([\w-]+)>)(?=\/|$)/g))
+    warn(pointer, `${literal} is a literal part of the path; write {${colon ?? bracket}} for a parameter`)
+  if (/\s/.test(path.replace(/\{[^}]*\}/g, ''))) warn(pointer, 'contains a space, which a request sends as %20; remove it unless it is meant')
   if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
   if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
     warn(pointer, 'no request has a fragment, so the path is served without it')

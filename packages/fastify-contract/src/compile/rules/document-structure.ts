@@ -1,5 +1,4 @@
 import { join, resolve } from '../document/json-pointer.ts'
-import { type Server, serverUrl } from '../document/openapi-document.ts'
 import { eachHeld, hasShape, isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
 
 /**
@@ -126,12 +125,7 @@ function isServer(server: unknown): boolean {
   if (!isNode(variables)) return false
   const isVariable = (one: unknown) =>
     isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
-  if (!Object.values(variables).every(isVariable)) return false
-  try {
-    return isText(serverUrl([server as Server]))
-  } catch {
-    return false
-  }
+  return Object.values(variables).every(isVariable)
 }
 
 /** The keywords of a schema whose value is a number. */

@@ -181,10 +181,10 @@ function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Docum
   for (const route of routes) {
     const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
     const [variable] = /\{[^}]*\}/.exec(route.slice(0, route.length - routedPath(path).length)) ?? []
-    if (variable !== undefined)
-      reject(pointer, `the path of a server has the undescribed variable ${variable}; describe it in variables`)
     if (!route.startsWith('/'))
       reject(pointer, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
+    else if (variable !== undefined)
+      reject(pointer, `the path of a server has the undescribed variable ${variable}; describe it in variables`)
     else if (unsupported !== undefined)
       reject(pointer, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
   }

@@ -21,8 +21,6 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
   const typeOf = 'must be one of string, number, integer, boolean, array, object, null, or an array of them'
   const infoOf = '#/info: must be an object with a title and a version, not'
   const securityOf = '#/security: must be an array of objects with an array of scopes for each scheme, not'
-  const serversOf =
-    '#/servers: must be an array of objects with a url, and with a default for each of its variables, not'
   const cases: [given: object, expected: object, advice: string][] = [
     [{ ...base, openapi: 3.1 }, base, '#/openapi: must be a version of OpenAPI, not 3.1; read as "3.1.0"; correct it'],
     [{ ...base, openapi: 3 }, { ...base, openapi: '3.0.0' }, '#/openapi: must be a version of OpenAPI, not 3;'],
@@ -38,13 +36,6 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [{ ...base, security: { key: [] } }, { ...base, security: [{ key: [] }] }, `${securityOf} {"key":[]};`],
     [{ ...base, security: ['key'] }, { ...base, security: [{ key: [] }] }, `${securityOf} ["key"];`],
     [{ ...base, security: [{ key: null }] }, { ...base, security: [{ key: [] }] }, `${securityOf} [{"key":null}];`],
-    [{ ...base, servers: { url: '/a' } }, { ...base, servers: [{ url: '/a' }] }, `${serversOf} {"url":"/a"};`],
-    [{ ...base, servers: ['/a'] }, { ...base, servers: [{ url: '/a' }] }, `${serversOf} ["/a"];`],
-    [
-      { ...base, servers: [{ url: '/{a}', variables: { a: { default: 1, enum: [1, '2'] } } }] },
-      { ...base, servers: [{ url: '/{a}', variables: { a: { default: '1', enum: ['1', '2'] } } }] },
-      serversOf,
-    ],
     [operation({ summary: 1 }), operation({ summary: '1' }), `${at.get}/summary: must be a string, not 1; read as "1"`],
     [operation({ summary: [] }), operation({}), `${at.get}/summary: must be a string, not []; ignored; correct it`],
     [operation({ tags: 'a' }), operation({}), `${at.get}/tags: must be an array of strings, not "a"; ignored`],
@@ -220,9 +211,6 @@ t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
     [{ ...base, openapi: 2 }, '#/openapi'],
     [{ ...base, security: 1 }, '#/security'],
     [{ ...base, security: [1] }, '#/security'],
-    [{ ...base, servers: 1 }, '#/servers'],
-    [{ ...base, servers: [1] }, '#/servers'],
-    [{ ...base, servers: [{ url: '/', variables: { a: 1 } }] }, '#/servers'],
     [operation({ parameters: [{ name: 'a', in: 'body', schema: {} }] }), `${at.get}/parameters/0/in`],
     [operation({ parameters: 1 }), `${at.get}/parameters`],
     [operation({ parameters: { name: 'a' } }), `${at.get}/parameters`],

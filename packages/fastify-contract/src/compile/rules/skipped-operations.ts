@@ -74,8 +74,9 @@ function serversAt(document: Document, path: string, method: string): string[] {
   return basePaths(areServers ? (own as Server[]) : (document.servers ?? []))
 }
 
-/** Returns whether the router can match a path: each parameter fills its segment, and occurs once. */
+/** Returns whether the router can match a path: its parameters have text between them, and each occurs once. */
 function isRoutable(path: string): boolean {
   const names = path.match(/\{[^}]*\}/g) ?? []
-  return /^(\/(\{[^}/]+\}|[^{}*?#%/]*))+$/.test(path) && new Set(names).size === names.length
+  const isPath = /^\/([^{}*?#%]|\{[^{}/]+\}(?!\{))*$/.test(path)
+  return isPath && new Set(names).size === names.length
 }

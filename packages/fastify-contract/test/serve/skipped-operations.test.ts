@@ -15,10 +15,19 @@ const query = (value: string) => ({
   parameters: [{ name: 'action', in: 'query', required: true, schema: { const: value } }],
 })
 
+const documentOf = (paths: object, parts: object = {}) =>
+  ({ openapi: '3.2.0', info: { title: 'Test', version: '1' }, paths, ...parts }) as unknown as Document
+
+const compiled = async (document: Document) =>
+  (await compileDocument(document, 'a.yaml', { skipUnsupported: true })).files
+
 /** Serves what can be served of a document, as a service that was generated with --skip-unsupported. */
-async function serve(t: Test, paths: object, options: Served = {}): Promise<FastifyInstance> {
-  const document = { openapi: '3.2.0', info: { title: 'Test', version: '1' }, paths } as unknown as Document
-  const { files } = await compileDocument(document, 'a.yaml', { skipUnsupported: true })
+async function serve(
+  t: Test,
+  paths: object,
+  { parts, ...options }: Served & { parts?: object } = {},
+): Promise<FastifyInstance> {
+  const files = await compiled(documentOf(paths, parts))
   const routes = JSON.parse(files['routes.json'] as string) as Routes
   const handlers = routes.operations.map(({ operationId }) => [
     operationId,
@@ -135,4 +144,96 @@ t.test('a skipped OPTIONS gets 501, but a preflight of an allowed origin is answ
     statusCode: 204,
     headers: { 'access-control-allow-methods': 'GET' },
   })
+})
+
+/** Path items whose operations are unknown, with what the rejection says of each. */
+const unknown: [item: unknown, problem: string][] = [
+  [{ $ref: '#/components/pathItems/None' }, '/$ref: #/components/pathItems/None does not resolve'],
+  [{ $ref: '#/components/pathItems/Ring' }, '/$ref: #/components/pathItems/Ring does not resolve'],
+  [{ $ref: '#/info/title' }, '/$ref: #/info/title does not resolve'],
+  [{ $ref: './a.yaml' }, '/$ref: ./a.yaml does not point into this document'],
+  [{ $ref: 5 }, '/$ref: must be a string'],
+  [null, ': must be an object, not null'],
+  ['text', ': must be an object, not "text"'],
+]
+const ring = { components: { pathItems: { Ring: { $ref: '#/components/pathItems/Ring' } }, 'x-list': [1] } }
+
+t.test('a path item without a target costs its path, whose requests get 501', async (t) => {
+  for (const [item, problem] of unknown) {
+    const paths = { '/a/me': item, '/a/{id}': { ...path('id'), get: served } }
+    await t.rejects(compileDocument(documentOf(paths, ring), 'a.yaml'), {
+      message: new RegExp(`#/paths/~1a~1me${problem.replaceAll('$', '\\$')}.* affects? 1 of 2 operations; `, 's'),
+    })
+    const app = await serve(t, paths, { parts: ring })
+    await check(t, app, [
+      ['GET /a/1', 204],
+      ['GET /a/me', 501],
+      ['HEAD /a/me', 501],
+      ['POST /a/me', 501],
+    ])
+  }
+})
+
+t.test('a path item without a target is skipped below the first valid servers', async (t) => {
+  const lost = { $ref: '#/components/pathItems/None' }
+  const variables = { version: { default: '1', enum: ['1', '2'] } }
+  const server = { url: 'https://a.example/{version}', variables }
+  const app = await serve(t, { '/a': lost, '/b': { get: served } }, { parts: { servers: [server] } })
+  await check(t, app, [
+    ['GET /2/a', 501],
+    ['GET /a', 404],
+    ['GET /2/b', 204],
+  ])
+  const own = { ...served, servers: [{ url: '/' }] }
+  for (const servers of [[null], [{ url: '/{v}', variables: { v: { default: 1 } } }], 'text']) {
+    const other = await serve(t, { '/a': lost, '/b': { get: own, put: served } }, { parts: { servers } })
+    await check(t, other, [
+      ['GET /a', 501],
+      ['GET /b', 204],
+      ['PUT /b', 501],
+    ])
+  }
+})
+
+t.test('servers and security that no served operation uses cost nothing', async (t) => {
+  const own = { ...served, servers: [{ url: '/' }], security: [] }
+  const parts = { servers: -1, security: 'text' }
+  const { warnings } = await compileDocument(documentOf({ '/b': { get: own } }, parts), 'a.yaml')
+  t.match(
+    warnings.filter((line) => line.endsWith('(no operation uses it)')),
+    [/^#\/servers: must be an array/, /^#\/security: must be an array/],
+  )
+})
+
+t.test('a webhook or a callback whose reference has no target costs what has it', async (t) => {
+  const lost = { $ref: '#/components/pathItems/None' }
+  const paths = {
+    '/a': { post: { ...served, callbacks: { sent: { 'https://a.example': lost } } } },
+    '/b': { post: { ...served, callbacks: { sent: { $ref: '#/components/callbacks/None' } } } },
+    '/c': { post: served },
+  }
+  const files = await compiled(documentOf(paths, { webhooks: { lost, kept: { post: served } } }))
+  t.match(JSON.parse(files['skipped-operations.json'] as string), [
+    { operation: 'POST /a' },
+    { operation: 'POST /b' },
+    { operation: 'webhook lost' },
+  ])
+  t.same(Object.keys(JSON.parse(files['openapi.json'] as string).webhooks), ['kept'])
+})
+
+t.test('what is left of a path whose operations are skipped is not read', async (t) => {
+  const parts = { components: { pathItems: { Broken: { get: served, servers: -1 } }, mediaTypes: null, 'x-list': [1] } }
+  const paths = {
+    '/a': { get: served },
+    '/b': { get: served, servers: -1 },
+    '/c': { servers: 'text' },
+    '/d': { $ref: '#/components/pathItems/Broken' },
+    pets: { servers: 1 },
+    '/e': { get: served, put: refused },
+    '/f': {},
+  }
+  const files = await compiled(documentOf(paths, parts))
+  const published = JSON.parse(files['openapi.json'] as string)
+  t.same(Object.keys(published.paths), ['/a', '/c', 'pets', '/e', '/f'])
+  t.same(published.components, { pathItems: {}, mediaTypes: {}, 'x-list': [1] })
 })

@@ -152,7 +152,7 @@ const unknown: [item: unknown, problem: string][] = [
   [{ $ref: '#/components/pathItems/Ring' }, '/$ref: #/components/pathItems/Ring does not resolve'],
   [{ $ref: '#/info/title' }, '/$ref: #/info/title does not resolve'],
   [{ $ref: './a.yaml' }, '/$ref: ./a.yaml does not point into this document'],
-  [{ $ref: 5 }, '/$ref: must be a string'],
+  [{ $ref: 5, get: served }, '/$ref: must be a string'],
   [null, ': must be an object, not null'],
   ['text', ': must be an object, not "text"'],
 ]

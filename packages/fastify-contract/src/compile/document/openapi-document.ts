@@ -101,7 +101,7 @@ export function outgoingItems(document: Document): Outgoing[] {
   const { webhooks = {} } = document as Document & { webhooks?: object }
   const callbacks = endpoints(document).flatMap(({ operationId, pointer }) => {
     const { callbacks = {} } = resolve(document, pointer) as { callbacks?: object }
-    return Object.keys(callbacks).flatMap((name) => {
+    return named(callbacks).flatMap((name) => {
       const { pointer: holder, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
       return named(items).map(
         (expression, index): Outgoing => ({
@@ -119,7 +119,7 @@ export function outgoingItems(document: Document): Outgoing[] {
 }
 
 /** Returns the keys of a map that are not extensions. */
-const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
+export const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
 
 /** Returns the operations of webhooks and callbacks, each with its name as its operationId. */
 export const outgoingEndpoints = (document: Document): Endpoint[] =>

@@ -1,5 +1,12 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import { type Document, isPointer, itemPointer, operationsIn, schemePointer } from '../document/openapi-document.ts'
+import {
+  type Document,
+  isPointer,
+  itemPointer,
+  named,
+  operationsIn,
+  schemePointer,
+} from '../document/openapi-document.ts'
 import { isNode, mapEntries, memberOf, type Node, withoutKeys } from '../document/walk-document.ts'
 import { expectedAt, walkReferences } from '../read/reference-walk.ts'
 import { visible } from '../text/source-text.ts'
@@ -54,9 +61,7 @@ function summaryOf(problems: Problem[], document: Document): string {
   const all = operationReaches(document).length
   const fix = lost < all ? '; if you cannot correct them, --skip-unsupported serves the others' : ''
   const kind =
-    Object.keys(Object((document as { webhooks?: Node }).webhooks)).length > 0
-      ? 'operations and webhooks'
-      : 'operations'
+    named(Object((document as { webhooks?: Node }).webhooks)).length > 0 ? 'operations and webhooks' : 'operations'
   return `${count} ${lost} of ${all} ${kind}${fix}`
 }
 
@@ -122,10 +127,12 @@ function soundPaths(document: Document, lost: Reach[], isBroken: (pointer: strin
     const { $ref, ...own } = paths[path] as Node
     paths[path] = without($ref === undefined ? own : { ...item, ...own }, keys)
   }
-  const affected = new Set(lost.map(({ path }) => path))
-  const isKept = ([path, item]: [string, Node]) =>
-    (path.startsWith('/') && operationsIn(Object(item)).length > 0) ||
-    !(affected.has(path) || isBroken(join('#', 'paths', path)))
+  const affected = new Set(lost.flatMap(({ path, pointer }) => [path, pointer]))
+  const isKept = ([path, item]: [string, Node]) => {
+    const own = join('#', 'paths', path)
+    const hasOperations = path.startsWith('/') && operationsIn(Object(item)).length > 0
+    return !affected.has(own) && (hasOperations || !(affected.has(path) || isBroken(own)))
+  }
   return Object.fromEntries(Object.entries(paths).filter(isKept))
 }
 
@@ -164,7 +171,7 @@ function operationsAt(all: Reach[], pointer: string): string[] {
 function operationReaches(document: Document): Reach[] {
   const targetsFrom = targetFinder(document)
   const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
-  const sent = Object.keys(Object(webhooks)).map((path): Reach => {
+  const sent = named(Object(webhooks)).map((path): Reach => {
     const pointer = join('#', 'webhooks', path)
     return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, pointers: targetsFrom([pointer]) }
   })

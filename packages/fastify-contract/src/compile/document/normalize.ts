@@ -10,11 +10,14 @@ import { withPathQueries } from './path-queries.ts'
 import { commonTypes, partsOf } from './schemas.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
+  isExtension,
   isNode,
+  type Member,
   mapDocument,
   mapEntries,
   mapHeld,
   mapTree,
+  memberOf,
   type Node,
   type Transforms,
   walk,
@@ -126,12 +129,14 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
     version === '3.0.'
       ? transforms
       : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
-  const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
+  const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
     requestBody: withContent('requestBody'),
     response: withContent('response'),
+    parameter: withContent('parameter'),
+    header: withContent('header'),
     operation: (node) => withResponses(document, version === '3.0.', node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
@@ -140,8 +145,11 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
 /** No range of RFC 9110, but ASP.NET writes it beside application/json. */
 const suffixRange = 'application/*+json'
 
+const contentMember = memberOf('requestBody', 'content') as Member
+
 function withoutNonTypes(body: Node): Node {
-  const names = nonTypes(body)
+  const extensions = Object.keys(Object(body.content)).filter((name) => isExtension(contentMember, name))
+  const names = [...nonTypes(body), ...extensions]
   return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
 }
 
@@ -271,7 +279,7 @@ function withoutUnlisted(schema: Node): Node {
 function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
   const inBody = (body: Node) =>
-    mapHeld(body, 'content', (media, mediaType) => withItems(document, mediaType, media as Node))
+    mapHeld(body, 'content', (media, name) => (isNode(media) ? withItems(document, name, media) : media))
   return mapDocument(inPlace, {
     response: inBody,
     requestBody: inBody,

@@ -1,5 +1,5 @@
 import { join } from '../document/json-pointer.ts'
-import { eachHeld, hasShape, isNode, type Member, memberOf, type Node } from '../document/walk-document.ts'
+import { eachHeld, hasShape, isExtension, isNode, type Member, memberOf, type Node } from '../document/walk-document.ts'
 
 /**
  * What stands at a location: OpenAPI objects, `other` parts of a document, in which a $ref is a reference too, or plain
@@ -47,7 +47,7 @@ export function expectedAt(keys: string[]): Expected {
   let found: Member = { shape: 'one', kind: 'document' }
   for (const key of keys) {
     if (found.shape !== 'one') {
-      if (found.shape === 'patterned' && key.startsWith('x-')) return 'data'
+      if (isExtension(found, key)) return 'data'
       found = { shape: 'one', kind: found.kind }
       continue
     }
@@ -133,9 +133,8 @@ function walkHolder(
   }
   const one: Member = { shape: 'one', kind: expected.kind }
   eachHeld(node, expected, pointer, (held, at) => walkReferences(held, one, at, resource, visitor))
-  if (expected.shape !== 'patterned') return
   for (const [name, value] of Object.entries(node))
-    if (name.startsWith('x-')) walkReferences(value, 'data', join(pointer, name), resource, visitor)
+    if (isExtension(expected, name)) walkReferences(value, 'data', join(pointer, name), resource, visitor)
 }
 
 /** Walks a discriminator, whose mapping holds names or URI references (OpenAPI 3.1 section 4.8.25). */

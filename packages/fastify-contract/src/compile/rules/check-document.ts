@@ -101,7 +101,7 @@ function checkIgnored(published: Document, { warn }: Report): void {
           `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
         )
     }
-    if (kind === 'requestBody' || kind === 'response') {
+    if (['requestBody', 'response', 'parameter', 'header'].includes(kind)) {
       for (const name of nonTypes(node))
         warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
     }
@@ -111,8 +111,9 @@ function checkIgnored(published: Document, { warn }: Report): void {
   })
 
   function checkPartStyles(content: Record<string, { encoding?: Record<string, object> }>, pointer: string): void {
-    for (const [mediaType, { encoding = {} }] of Object.entries(content)) {
+    for (const [mediaType, media] of Object.entries(content)) {
       if (kindOf(mediaType) !== 'multipart') continue
+      const { encoding = {} } = media
       for (const [name, one] of Object.entries(encoding)) {
         const given = partStyles.filter((field) => Object.hasOwn(one, field))
         if (given.length > 0)

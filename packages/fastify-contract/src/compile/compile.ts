@@ -18,8 +18,9 @@ import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
+import type { Bundle } from './read/bundle-sources.ts'
 import { readSources, type Sources } from './read/source-files.ts'
-import { bundle, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
+import { bundleWith, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
@@ -69,22 +70,26 @@ export type CompileOptions = {
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
   const sources = options.sources ?? (await readSources(path))
-  if (sources.problems.length > 0) {
-    const problems = sources.problems.map(({ pointer, text, place }) => ({
-      pointer,
-      text: `${text} (${place})`,
-      operations: [],
-    }))
-    throw new RejectedDocument(path, problems, {} as Document)
-  }
-  const [findings, published] = await Promise.all([
-    lintCorrectness(path, sources),
-    bundle(path, options.rules, sources),
-  ])
-  const linted = findings.filter((finding) => !isOfPathQuery(finding))
+  const [findings, bundled] = await Promise.all([lintCorrectness(path, sources), bundleWith(sources, options.rules)])
+  const { document: published } = bundled
+  const own = findings.filter((finding) => !isOfPathQuery(finding) && finding.rule !== 'no-unresolved-refs')
+  const linted = [...own, ...referenceProblems(bundled)]
   const integers = exactIntegers(published, sources)
-  return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
+  const { warnings, ...compiled } = await compileDocument(
+    published,
+    path,
+    { ...options, linted },
+    contractTypes,
+    integers,
+  )
+  return { ...compiled, warnings: [...bundled.warnings, ...warnings] }
 }
+
+/** Returns the references without a target that decorators have left in a document. */
+const referenceProblems = ({ document, problems }: Pick<Bundle, 'document' | 'problems'>): LintProblem[] =>
+  [...problems].flatMap(([pointer, { text, place }]) =>
+    resolve(document, pointer) === undefined ? [] : [{ pointer, text, place, rule: '' }],
+  )
 
 /** Returns whether the linter misses a path parameter that the query of a path names: it may be one of the query. */
 function isOfPathQuery({ rule, text }: LintProblem): boolean {
@@ -92,18 +97,11 @@ function isOfPathQuery({ rule, text }: LintProblem): boolean {
   return rule === 'path-parameters-defined' && name !== '' && !routedPath(path).includes(name)
 }
 
-/** The rule of the linter for a reference without a target. */
-const unresolved = 'no-unresolved-refs'
-
-/** Returns the lines of findings, with each reference that has no target, and with the values of a wrong type. */
+/** Returns the lines of findings, with the values of a wrong type. */
 const linesOf = (linted: LintProblem[], document: Document): string[] =>
   linted.map(({ pointer, text, place, rule }) => {
-    const value = resolve(document, pointer)
-    const { $ref } = Object(value)
-    const isNamed = rule === unresolved && typeof $ref === 'string'
-    const named = () => `${$ref} does not resolve; correct the reference`
-    const said = isNamed ? text.replace("Can't resolve $ref", named) : rule === 'struct' ? withValue(text, value) : text
-    return `${pointer}: ${said} (${place}, ${rule})`
+    const said = rule === 'struct' ? withValue(text, resolve(document, pointer)) : text
+    return `${pointer}: ${said} (${rule === '' ? place : `${place}, ${rule}`})`
   })
 
 /** Returns a text about a value with the beginning of the value, unless the text quotes it. */
@@ -171,7 +169,7 @@ type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { publishe
 /**
  * Converts a document, or with `skipUnsupported` the part of it that can be served; `skipped` are the problems that cost
  * the other operations. Throws an error with the problems of the document if it has any, or in a part if one affects the
- * whole document, if an operation has a reference without a target, or if all operations have a problem.
+ * whole document, or if all operations have a problem.
  */
 function converted(
   given: Document,
@@ -180,7 +178,7 @@ function converted(
   integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
-  let lines = skipUnsupported ? skippableLines(given, path, linted) : linesOf(linted, given)
+  let lines = skipUnsupported ? skippableLines(given, linted) : linesOf(linted, given)
   for (let published = given; ; ) {
     const result = checked(published, lines, skipUnsupported ? undefined : errors, integers)
     if (!Array.isArray(result)) {
@@ -199,17 +197,16 @@ function converted(
   }
 }
 
-/** Returns the lines of findings about operations, which may be skipped. Throws if a reference has no target. */
-function skippableLines(given: Document, path: string, linted: LintProblem[]): string[] {
+/** Returns the lines of findings about operations, which may be skipped, and those of references without a target. */
+function skippableLines(given: Document, linted: LintProblem[]): string[] {
   const findings = findingsIn(given)
-  // A reference without a target is a mistake of the document, not something that cannot be served.
-  const references = linted.filter(({ rule }) => rule === unresolved)
-  const problems = findings(linesOf(references, given)).problems.map((problem) => ({ ...problem, operations: [] }))
-  if (problems.length > 0) throw new RejectedDocument(path, problems, given)
+  const references = linted.filter(({ rule }) => rule === '')
   // The compiler finds itself what it cannot read outside of operations.
-  return linesOf(linted, given).filter((line) =>
-    findings([line]).problems.some(({ operations }) => operations.length > 0),
-  )
+  const lines = linesOf(
+    linted.filter(({ rule }) => rule !== ''),
+    given,
+  ).filter((line) => findings([line]).problems.some(({ operations }) => operations.length > 0))
+  return [...linesOf(references, given), ...lines]
 }
 
 /**

@@ -84,7 +84,7 @@ t.test('invalid documents are rejected with their line', async (t) => {
     [
       'a $ref to nothing',
       valid.replace('schemas/Values', 'schemas/None'),
-      /schema: #\/components\/schemas\/None does not resolve; correct the reference \([^\n]*openapi\.yaml:\d+:48, no-unresolved-refs\)\n1 problem affects/,
+      /schema: #\/components\/schemas\/None does not resolve; correct the reference \([^\n]*openapi\.yaml:\d+:56\)\n1 problem affects/,
     ],
     [
       'a path parameter that is not described, beside one that the query of the path names',

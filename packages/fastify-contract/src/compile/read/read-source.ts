@@ -32,8 +32,11 @@ export type Source = {
 
 /** A file that cannot be read; its message is one line that names the file. */
 export class SourceError extends Error {
-  override readonly name = 'SourceError'
+  override readonly name: string = 'SourceError'
 }
+
+/** A document that exceeds a limit. */
+export class LimitError extends SourceError {}
 
 /** The greatest number of values of a file after each alias of YAML is replaced by what it stands for. */
 const valuesLimit = 5_000_000
@@ -55,6 +58,8 @@ export function parseSource(file: string, given: string, name: string): Source {
     return parsed
   }
   const json = parseJson(text)
+  // The YAML parser reads JSON too, and finds the place of a repeated key.
+  if (json !== undefined && keysIn(text) !== keysOfValue(json.value)) nodes()
   const value = json === undefined ? plainValue(nodes(), text, name) : json.value
   const hasMerges = json === undefined && text.includes('<<')
   return { file, text, value, hasMerges, placeOf: (keys, onKey) => placeIn(nodes(), keys, onKey) }
@@ -68,6 +73,38 @@ function parseJson(text: string): { value: unknown } | undefined {
     // YAML includes JSON, and its parser says where the text is wrong.
     return undefined
   }
+}
+
+/** Returns the number of keys that a JSON text has. */
+function keysIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    let end = text.indexOf('"', at + 1)
+    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    at = end + 1
+    while (/\s/.test(text.charAt(at))) at++
+    if (text[at] === ':') count++
+  }
+  return count
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text[before] === '\\') before--
+  return (at - before) % 2 === 0
+}
+
+/** Returns the number of keys that a parsed text has: fewer than the text if a key is repeated. */
+function keysOfValue(value: unknown): number {
+  let count = 0
+  const waiting = [value]
+  for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
+    if (typeof each !== 'object' || each === null) continue
+    const held = Object.values(each)
+    if (!Array.isArray(each)) count += held.length
+    for (const one of held) waiting.push(one)
+  }
+  return count
 }
 
 type Parsed = { document: ReturnType<typeof parseDocument>; lines: LineCounter }

@@ -75,15 +75,24 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const own = findings.filter((finding) => !isOfPathQuery(finding) && finding.rule !== 'no-unresolved-refs')
   const linted = [...own, ...referenceProblems(bundled)]
   const integers = exactIntegers(published, sources)
-  const { warnings, ...compiled } = await compileDocument(
+  const compiled = await compileDocument(
     published,
     path,
-    { ...options, linted },
+    { ...options, linted, placed: placedIn(bundled) },
     contractTypes,
     integers,
   )
-  return { ...compiled, warnings: [...bundled.warnings, ...warnings] }
+  return { ...compiled, warnings: [...bundled.warnings, ...compiled.warnings] }
 }
+
+/** Returns a function that adds the place in its file to a problem that is not in the first file. */
+const placedIn =
+  ({ placeOf, isElsewhere }: Pick<Bundle, 'placeOf' | 'isElsewhere'>) =>
+  (problem: Problem): Problem => {
+    const { pointer, text } = problem
+    const isPlaced = / \([^()]*:\d+:\d+(?:, [\w-]+)?\)$/.test(text)
+    return isPlaced || !isElsewhere(pointer) ? problem : { ...problem, text: `${text} (${placeOf(pointer)})` }
+  }
 
 /** Returns the references without a target that decorators have left in a document. */
 const referenceProblems = ({ document, problems }: Pick<Bundle, 'document' | 'problems'>): LintProblem[] =>
@@ -119,12 +128,16 @@ function withValue(text: string, value: unknown): string {
  * does not match the error bodies that `errors` makes.
  *
  * @param linted The findings of the linter.
+ * @param placed Returns a problem with its place in the files of the document.
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
-  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { linted?: LintProblem[] } = {},
+  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
+    linted?: LintProblem[]
+    placed?: (problem: Problem) => Problem
+  } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
@@ -174,7 +187,12 @@ type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { publishe
 function converted(
   given: Document,
   path: string,
-  { errors, skipUnsupported = false, linted = [] }: Parameters<typeof compileDocument>[2] & object,
+  {
+    errors,
+    skipUnsupported = false,
+    linted = [],
+    placed = (problem) => problem,
+  }: Parameters<typeof compileDocument>[2] & object,
   integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
@@ -187,9 +205,10 @@ function converted(
       if (problems.length === 0) return { ...result, skipped }
       throw new RejectedDocument(path, problems, published)
     }
-    const rejection = new RejectedDocument(path, result, published)
-    if (!skipUnsupported || result.some(({ operations }) => operations.length === 0)) throw rejection
-    published = soundPart(published, { problems: result, unused: [] })
+    const found = result.map(placed)
+    const rejection = new RejectedDocument(path, found, published)
+    if (!skipUnsupported || found.some(({ operations }) => operations.length === 0)) throw rejection
+    published = soundPart(published, { problems: found, unused: [] })
     if (endpoints(published).length === 0) throw rejection
     // A part may show problems that the others hid.
     skipped.push(...rejection.problems)

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { compileContract } from '../../src/compile/compile.ts'
-import { bundle } from '../../src/compile/redocly.ts'
+import { bundle, lint } from '../../src/compile/redocly.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 
 type Files = { [name: string]: string | Files }
 
@@ -93,4 +94,123 @@ components: { schemas: { Own: { type: object } } }
       t.equal(routes.operations.length, 1)
     }
   }
+})
+
+t.test('a problem in a second file names the file, the line and the column', async (t) => {
+  enterDirectory(t, {
+    'openapi.yaml': `${head}paths:
+  /ok: { get: ${operation('ok', '{ type: string }')} }
+  /a: { $ref: paths/a.yaml }
+components: { schemas: { $ref: schemas/all.yaml } }
+`,
+    paths: {
+      'a.yaml': `post:
+  operationId: postA
+  requestBody: { content: { application/json: { schema: { $ref: ../schemas/all.yaml#/Wrong } } } }
+  responses: { '204': { description: Done. } }
+`,
+    },
+    schemas: { 'all.yaml': "Wrong:\n  type: object\n  properties:\n    a: { type: string, pattern: '(' }\n" },
+    'strict.yaml': 'rules: { operation-summary: error }\n',
+  })
+  const { skipped } = await compileContract('openapi.yaml', { skipUnsupported: true })
+  t.match(skipped, [{ text: /\(schemas\/all\.yaml:4:\d+\)$/, operations: ['POST /a'] }])
+  const [finding] = (await lint('openapi.yaml', 'strict.yaml')).filter(({ location: [at] }) =>
+    at?.source.ref.endsWith('a.yaml'),
+  )
+  t.match(finding?.location, [{ source: { ref: 'paths/a.yaml' }, start: { line: 1, col: 1 } }])
+})
+
+const animal = (name: string) => `  ${name}:
+    type: object
+    required: [kind, ${name}]
+    properties: { kind: { type: string }, ${name}: { type: string } }
+`
+
+t.test('a discriminator has the names that schemas have in their own files', async (t) => {
+  const discriminator = 'discriminator: { propertyName: kind }'
+  enterDirectory(t, {
+    'openapi.yaml': `${head}paths:
+  /own: { get: ${operation('own', "{ $ref: '#/components/schemas/Cat' }")} }
+  /one: { post: { operationId: one, requestBody: { $ref: zoo.yaml#/bodies/One }, responses: { '204': { description: A } } } }
+  /pet: { post: { operationId: pet, requestBody: { $ref: zoo.yaml#/bodies/Pet }, responses: { '204': { description: A } } } }
+components: { schemas: { Cat: { type: integer }, Kitten: { type: integer } } }
+`,
+    'zoo.yaml': `bodies:
+  One:
+    content:
+      application/json:
+        schema: { oneOf: [{ $ref: '#/schemas/Cat' }, { $ref: '#/schemas/Dog' }], ${discriminator} }
+  Pet: { content: { application/json: { schema: { $ref: '#/schemas/Pet' } } } }
+schemas:
+${animal('Cat')}${animal('Dog')}  Pet:
+    type: object
+    required: [kind]
+    properties: { kind: { type: string } }
+    ${discriminator}
+  Kitten: { allOf: [{ $ref: '#/schemas/Pet' }, { required: [age] }] }
+  Puppy: { allOf: [{ $ref: '#/schemas/Pet' }] }
+x-used: [{ $ref: '#/schemas/Kitten' }]
+`,
+  })
+  writeFileSync(
+    'zoo.yaml',
+    readFileSync('zoo.yaml', 'utf8').replace(
+      `    ${discriminator}\n`,
+      `    ${discriminator}\n    anyOf: [{ $ref: '#/schemas/Kitten' }, { $ref: '#/schemas/Puppy' }]\n`,
+    ),
+  )
+  const { files, warnings } = await compileContract('openapi.yaml')
+  t.same(warnings, [])
+  const { components } = JSON.parse(files['openapi.json'] as string)
+  t.same(components.schemas.Pet.discriminator.mapping, {
+    Kitten: '#/components/schemas/Kitten-2',
+    Puppy: '#/components/schemas/Puppy',
+  })
+  t.match(files['api.d.ts'], /kind: "Cat"/)
+  t.notMatch(files['api.d.ts'], /kind: "\w+-2"/)
+  const done = async () => ({ status: 204 })
+  const app = serveRoutes(JSON.parse(files['routes.json'] as string), {
+    handlers: { own: async () => ({ status: 200, body: 1n }), one: done, pet: done },
+  } as never)
+  t.teardown(() => app.close())
+  const post = async (url: string, payload: object) => (await app.inject({ method: 'POST', url, payload })).statusCode
+  t.equal(await post('/one', { kind: 'Cat', Cat: 'a' }), 204)
+  t.equal(await post('/one', { kind: 'Dog', Dog: 'a' }), 204)
+  t.equal(await post('/one', { kind: 'Cat-2', Cat: 'a' }), 400)
+  t.equal(await post('/pet', { kind: 'Kitten', age: 1 }), 204)
+  t.equal(await post('/pet', { kind: 'Kitten' }), 400)
+  t.equal(await post('/pet', { kind: 'Puppy' }), 204)
+})
+
+t.test('a value of a discriminator that stands for two schemas gives a warning', async (t) => {
+  const schema = (reference: string) => `{ $ref: '${reference}' }`
+  const files = {
+    'a.yaml': `x:\n${animal('Cat')}`,
+    'b.yaml': `x:\n${animal('Cat').replace('type: object', 'type: object\n    maxProperties: 3')}`,
+  }
+  const union = (mapping: string) =>
+    `{ oneOf: [${schema('a.yaml#/x/Cat')}, ${schema('b.yaml#/x/Cat')}], discriminator: { propertyName: kind${mapping} } }`
+  enterDirectory(t, {
+    ...files,
+    'plain.yaml': `${head}paths: { /a: { get: ${operation('a', union(''))} } }\n`,
+    'mapped.yaml': `${head}paths: { /a: { get: ${operation('a', union(', mapping: { one: a.yaml#/x/Cat, two: b.yaml#/x/Cat }'))} } }\n`,
+    'half.yaml': `${head}paths: { /a: { get: ${operation('a', union(', mapping: { one: a.yaml#/x/Cat }'))} } }\n`,
+  })
+  const mappingOf = async (name: string) => {
+    const { files, warnings } = await compileContract(name)
+    const { paths } = JSON.parse(files['openapi.json'] as string)
+    const { schema } = paths['/a'].get.responses[200].content['application/json']
+    return { mapping: schema.discriminator.mapping, warnings }
+  }
+  const place = '#/paths/~1a/get/responses/200/content/application~1json/schema/discriminator'
+  t.same(await mappingOf('plain.yaml'), {
+    mapping: { Cat: '#/components/schemas/Cat', 'Cat-2': '#/components/schemas/Cat-2' },
+    warnings: [
+      `${place}: the value "Cat" stands for Cat, so "Cat-2" stands for the other schema of that name; add a mapping`,
+    ],
+  })
+  const one = '#/components/schemas/Cat'
+  t.same(await mappingOf('mapped.yaml'), { mapping: { one, two: '#/components/schemas/Cat-2' }, warnings: [] })
+  t.same(await mappingOf('half.yaml'), { mapping: { one, Cat: '#/components/schemas/Cat-2' }, warnings: [] })
 })

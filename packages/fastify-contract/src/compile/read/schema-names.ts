@@ -31,7 +31,7 @@ export function withOwnNames(
       // With a mapping, a schema that it does not name keeps its own name as the value.
       if (targets.has(name) || (mapping !== undefined && !renamed.has(name))) continue
       const value = renamed.get(name) ?? name
-      const other = values.get(value) ?? (named.has(value) && value !== name ? value : undefined)
+      const other = values.get(value) ?? (named.has(value) && value !== name && !targets.has(value) ? value : undefined)
       if (other === undefined) values.set(value, `${schemaPrefix}${name}`)
       else {
         const known = other.replace(schemaPrefix, '')

@@ -301,6 +301,9 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     'twice.json': '{ "openapi": "3.1.0", "x-a": { "$ref": "#/a" }, "paths": {}, "paths": {} }',
     'open.yaml': 'openapi: [',
     'cycle.yaml': `${head}x-a: &a [*a]\n`,
+    'alias.yaml': `${head}x-a: [&a 1, *b]\n`,
+    'merge.yaml': `${head}x-a:\n  <<: 3\n`,
+    'tab.yaml': 'openapi:\n\t3',
     'bomb.yaml': `${head}x-0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]\n${Array.from({ length: 9 }, (_, i) => `x-${i + 1}: &a${i + 1} [${Array.from({ length: 8 }, () => `*a${i}`).join()}]\n`).join('')}`,
     'deep.yaml': `x: ${'['.repeat(50_000)}`,
     'big.yaml': '',
@@ -319,6 +322,9 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     ['twice.json', /^twice\.json:1:\d+: duplicate key "paths"; remove one of them$/],
     ['open.yaml', /^open\.yaml:\d+:\d+: .*; correct it$/],
     ['cycle.yaml', /^cycle\.yaml: .*; correct the alias$/],
+    ['alias.yaml', /^alias\.yaml:3:13: Unresolved alias .*: b; correct it$/],
+    ['merge.yaml', /^merge\.yaml:4:3: Merge sources must be maps or map aliases; correct it$/],
+    ['tab.yaml', /^tab\.yaml:2:1: Tabs are not allowed as indentation; correct it$/],
     ['bomb.yaml', /^bomb\.yaml: its aliases stand for more than 5000000 values; write fewer$/],
     ['deep.yaml', /^deep\.yaml: values are nested too deeply; flatten them$/],
     ['deep.json', /^deep\.json: values are nested too deeply; flatten them$/],
@@ -357,6 +363,36 @@ components: { schemas: { A: { type: object } } }
   t.match(paths['/a']?.get.responses, { 204: {}, 400: { description: 'Bad' }, 404: { description: 'Mine' } })
   const findings = await lintCorrectness('openapi.yaml')
   t.match(findings, [{ place: 'openapi.yaml:14:9', rule: 'struct' }], 'places are those of the file')
+})
+
+t.test('YAML is read as js-yaml reads it', async (t) => {
+  enterDirectory(t, {})
+  const cases: [title: string, text: string, value: unknown][] = [
+    [
+      'a key without quotes over a merged one',
+      'x: &e { "404": a, 400: b }\nx-y:\n  <<: *e\n  404: c\n',
+      { 400: 'b', 404: 'c' },
+    ],
+    ['a merge key after the key', 'x: &e { 404: a }\nx-y:\n  "404": c\n  <<: *e\n', { 404: 'c' }],
+    [
+      'the first of two merged maps',
+      'x: &a { 1: a }\nz: &b { "1": b, c: b }\nx-y: { <<: [*a, *b] }',
+      { 1: 'a', c: 'b' },
+    ],
+    ['a byte order mark', '\uFEFFx-y: 1', 1],
+    ['CRLF', 'x-y: |\r\n  a\r\n  b\r\nz: "c\r\n  d"\r\n', 'a\nb\n'],
+    ['CR alone', 'x-y: 1\rz: 2', 1],
+    ['brackets at the column of their key', 'x-y: [\n  1\n]\n', [1]],
+    ['tabs between words', 'x-y:\t[ 1,\t2 ]\t# a', [1, 2]],
+    ['words of YAML 1.1', 'x-y: [yes, off, 0o14, 1_000, 2001-01-01]', ['yes', 'off', 12, '1_000', '2001-01-01']],
+    ['a date of YAML 1.1', '%YAML 1.1\n---\nx-y: 2001-01-01', '2001-01-01'],
+    ['tags', 'x-y: [!!str 3, !!binary aGk=, !a b]', ['3', 'aGk=', 'b']],
+  ]
+  for (const [title, text, value] of cases) {
+    writeFileSync('a.yaml', text)
+    const [source] = (await readSources('a.yaml')).files.values()
+    t.same(Object(source?.value)['x-y'], value, title)
+  }
 })
 
 t.test('YAML that only the parser of the linter rejects is served, with its places', async (t) => {

@@ -1,6 +1,7 @@
 import {
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -8,6 +9,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  type Tags,
   type YAMLMap,
 } from 'yaml'
 
@@ -51,7 +53,8 @@ const mayHaveAliases = (text: string): boolean => text.includes('&')
  * @param name The path of the file in messages.
  */
 export function parseSource(file: string, given: string, name: string): Source {
-  const text = given.replace(/^\uFEFF/, '')
+  // A carriage return alone ends a line too (YAML 1.2.2 section 5.4), which the parser does not know.
+  const text = given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n')
   let parsed: Parsed | undefined
   const nodes = () => {
     parsed ??= parseYaml(text, name)
@@ -107,6 +110,9 @@ function keysOfValue(value: unknown): number {
   return count
 }
 
+/** The tags of YAML 1.1 whose values JSON does not have. */
+const beyondJson = /:(?:timestamp|binary|set|omap|pairs)$/
+
 type Parsed = { document: ReturnType<typeof parseDocument>; lines: LineCounter }
 
 function parseYaml(text: string, name: string): Parsed {
@@ -118,6 +124,9 @@ function parseYaml(text: string, name: string): Parsed {
     strict: false,
     prettyErrors: false,
     logLevel: 'error',
+    // Only values of JSON: no dates, sets or bytes.
+    resolveKnownTags: false,
+    customTags: (tags: Tags) => tags.filter((tag) => typeof tag === 'string' || !beyondJson.test(tag.tag)),
   } as const
   const parsed = withinStack(name, () => ({ document: parseDocument(text, options), lines }))
   const at = (offset: number) => placeText(name, lines.linePos(offset))
@@ -180,14 +189,44 @@ function secondKey(root: unknown): { key: string; range: Node['range'] } | undef
   return undefined
 }
 
+/** Returns the offset of the first alias without an anchor before it, or merge key whose value is no map. */
+function brokenAlias(root: unknown): number {
+  const anchored = new Map<string, unknown>()
+  const visit = (node: unknown): number | undefined => {
+    if (isAlias(node)) return anchored.has(node.source) ? undefined : node.range?.[0]
+    if (!isNode(node)) return undefined
+    if (node.anchor !== undefined) anchored.set(node.anchor, node)
+    if (isSeq(node)) return first(node.items, visit)
+    return isMap(node) ? first(node.items, visitPair) : undefined
+  }
+  const visitPair = (pair: Pair): number | undefined => {
+    const { value } = pair
+    const found = visit(value)
+    const merged = keyOf(pair) === undefined ? (isSeq(value) ? value.items : [value]) : []
+    const isMerged = merged.every((each) => isMap(isAlias(each) ? anchored.get(each.source) : each))
+    return found ?? (isMerged ? undefined : (pair.key as Node).range?.[0])
+  }
+  return visit(root) ?? 0
+}
+
+/** Returns the first result that is not undefined. */
+function first<Item>(items: Item[], visit: (item: Item) => number | undefined): number | undefined {
+  for (const item of items) {
+    const found = visit(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** Returns the value of a parsed text, in which each alias has a copy of what it stands for. */
-function plainValue({ document }: Parsed, text: string, name: string): unknown {
+function plainValue({ document, lines }: Parsed, text: string, name: string): unknown {
   const value = withinStack(name, () => {
     try {
       return document.toJS({ maxAliasCount: -1 })
     } catch (error) {
       if (error instanceof RangeError) throw error
-      throw new SourceError(`${name}: ${(error as Error).message.replace(/\s+/g, ' ')}; correct the alias`)
+      const place = placeText(name, lines.linePos(brokenAlias(document.contents)))
+      throw new SourceError(`${place}: ${(error as Error).message.replace(/\s+/g, ' ')}; correct it`)
     }
   })
   if (!mayHaveAliases(text)) return value

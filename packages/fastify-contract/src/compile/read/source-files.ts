@@ -203,10 +203,13 @@ class DocumentWalk {
   #mismatch({ file, pointer }: Location, expected: Expected): string | undefined {
     if (expected === 'other') return undefined
     const value = pointer === '#' ? this.#files.valueOf(file) : valueAt(this.#files.valueOf(file), pointer)
-    const isBoolean = typeof value === 'boolean' && expected !== 'data' && expected.kind === 'schema'
-    const isList = expected !== 'data' && expected.shape === 'list' && Array.isArray(value)
-    if (isNode(value) || isBoolean || isList) return undefined
-    return `${shownName(file)} has no object at ${pointer}`
+    const { shape, kind } = expected === 'data' ? { shape: 'one', kind: undefined } : expected
+    const isFound =
+      shape === 'list'
+        ? Array.isArray(value)
+        : isNode(value) || (kind === 'schema' && shape === 'one' && typeof value === 'boolean')
+    if (isFound) return undefined
+    return `${shownName(file)} has no ${shape === 'list' ? 'list' : 'object'} at ${pointer}`
   }
 
   /** Reports a reference without a target, with the reason unless that is plain. */

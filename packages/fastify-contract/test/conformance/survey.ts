@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parse } from 'yaml'
+import { parse, parseDocument } from 'yaml'
 import { commandLine } from '../../src/cli/command-line.ts'
 import { resolve as valueAt } from '../../src/compile/document/json-pointer.ts'
 import { methods } from '../../src/compile/document/walk-document.ts'
@@ -91,9 +91,9 @@ function operationsOf(item: unknown, file: string, depth = 0): number {
   return count + operationsOf(valueAt(read(next) as object, `#${pointer}`), next, depth + 1)
 }
 
-/** Returns the value of a file; undefined if there is none. */
+/** Returns the value of a file, as far as it can be read; undefined if there is none. */
 function read(file: string): unknown {
   if (!existsSync(file)) return undefined
-  const lenient = { merge: true, uniqueKeys: false, maxAliasCount: -1, logLevel: 'silent' } as const
-  return parse(readFileSync(file, 'utf8'), lenient)
+  const text = readFileSync(file, 'utf8')
+  return parseDocument(text, { merge: true, uniqueKeys: false, logLevel: 'silent' }).toJS({ maxAliasCount: -1 })
 }

@@ -37,7 +37,7 @@ export const oddities = (documents: Measured[]): string[] =>
   documents.flatMap(({ file, crash, milliseconds, megabytes }) => [
     ...(crash === undefined ? [] : [`crash: ${file}: ${crash}`]),
     ...(milliseconds > limits.milliseconds || megabytes > limits.megabytes
-      ? [`costly: ${file}: ${milliseconds} ms, ${megabytes} MB`]
+      ? [`costly: ${file}: ${milliseconds} ms of CPU, ${megabytes} MB`]
       : []),
   ])
 
@@ -69,9 +69,11 @@ const kindOf = (text: string): string =>
   text
     .replace(/ \([^()]*:\d+:\d+(?:, ([\w-]+))?\)/g, (_place, rule) => (rule === undefined ? '' : ` (${rule})`))
     .replace(/: ENOENT: .*?(?= \([\w-]+\)$|$)/, '')
-    .replace(/`[^`]*`|"[^"]*"|'[^']*'|(?<=operationId )\S+/g, 'NAME')
+    .replace(/^.*(?= could take more)/s, 'PATTERN')
+    .replace(/`[^`]*`|"[^"]*"|'[^']*'|(?<=\b(?:operationId|parameter|property) )[^\s:]+/g, 'NAME')
     .replace(/\S*#\/\S*/g, 'POINTER')
     .replace(/(?<!\S)(?!(?:application|image|multipart|text)\/)\S*\/\S+/g, 'PATH')
+    .replace(/^[A-Z]+ (?=PATH)|^\S+ (?=is not in POINTER)/, 'NAME ')
     .replace(/\d+/g, 'N')
     .replace(/NAME(?:(?:,| or| and)* NAME)+/g, 'NAMES')
     .slice(0, 200)

@@ -299,14 +299,16 @@ function validItem(document: JsonDocument, validate: Validate, name: string): un
 export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
   const { limits, memory } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
-  const hasRange = mediaTypes.some(isRange)
+  const mayBeStreamed = mediaTypes.some(
+    (each) => isRange(each) || requestKindOf(each) !== requestKindOf(essenceOf(each)),
+  )
   const rejectContent = emptyBodyReader(bounds)
   const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
     done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
   const whole = (parse: ParseBody): BodyReader => {
     const read = wholeBodyReader(parse, { limit: limits.body, headersLimit: limits.headers, memory })
-    // With a media type range, one operation can stream a media type that another operation parses.
-    return hasRange
+    // With a range or a charset, one operation can stream a media type that another operation parses.
+    return mayBeStreamed
       ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
       : read
   }

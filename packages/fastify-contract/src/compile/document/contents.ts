@@ -61,26 +61,29 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
 }
 
 /**
- * Returns whether a body under a media type range is JSON: its schema describes more than bytes or a string, and no media
- * type of JSON stands beside it. Springdoc writes such bodies under a range.
+ * Returns whether a body under a media type range is JSON: its schema describes more than bytes or a string. Springdoc
+ * writes such bodies under a range.
  */
 export const isJsonRange = (document: Document, mediaType: string, content: MediaTypes): boolean =>
-  ['*/*', 'application/*'].includes(essenceOf(mediaType)) &&
-  !describesBytes(document, content[mediaType]?.schema) &&
-  !Object.keys(content).some((other) => other !== mediaType && (isRange(other) || kindOf(other) === 'json'))
+  ['*/*', 'application/*'].includes(essenceOf(mediaType)) && !describesBytes(document, content[mediaType]?.schema)
 
-/** Returns a document in which request bodies that `isJsonRange` finds have the media type application/json. */
+/**
+ * Returns a document in which request bodies that `isJsonRange` finds have the media type application/json. Beside
+ * it, or beside another such range, they are left out.
+ */
 export const withoutJsonRanges = (document: Document): Document =>
   mapDocument(document, {
     requestBody(body) {
       const content = Object(body.content) as MediaTypes
-      const names = Object.keys(content)
-      if (!names.some((name) => isJsonRange(document, name, content))) return body
-      const renamed = names.map((name) => [
-        isJsonRange(document, name, content) ? 'application/json' : name,
-        content[name],
-      ])
-      return { ...body, content: Object.fromEntries(renamed) }
+      const isOfJson = (name: string) => isJsonRange(document, name, content)
+      const [first, ...more] = Object.keys(content).filter(isOfJson)
+      if (first === undefined) return body
+      const hasJson = Object.keys(content).some((name) => essenceOf(name) === 'application/json')
+      const left = Object.entries(content).filter(([name]) => !(hasJson && name === first) && !more.includes(name))
+      return {
+        ...body,
+        content: Object.fromEntries(left.map(([name, media]) => [name === first ? 'application/json' : name, media])),
+      }
     },
   })
 

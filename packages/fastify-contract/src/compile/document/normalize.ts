@@ -5,9 +5,11 @@ import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
 import { join, resolve } from './json-pointer.ts'
+import { hasNoTypes, withServedNames } from './media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
-import { commonTypes, partsOf } from './schemas.ts'
+import { commonTypes, partsOf, schemasDescribing } from './schemas.ts'
+import { partStyles, withServedForms } from './served-forms.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
   isNode,
@@ -41,7 +43,9 @@ export function upgrade(
 export const normalize = (discriminated: Document): Document =>
   withCertainTypes(
     withExactUnions(
-      withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+      withDirections(
+        withSharedSchemas(withServedForms(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+      ),
     ),
   )
 
@@ -127,39 +131,18 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
       ? transforms
       : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
-    withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
+    withServedNames((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
-    requestBody: withContent('requestBody'),
+    requestBody: (node) => withAnyType(withContent('requestBody')(node)),
     response: withContent('response'),
     operation: (node) => withResponses(document, version === '3.0.', node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
 }
 
-/** No range of RFC 9110, but ASP.NET writes it beside application/json. */
-const suffixRange = 'application/*+json'
-
-function withoutNonTypes(body: Node): Node {
-  const names = nonTypes(body)
-  return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
-}
-
-/**
- * Returns the names in the content of a body that are ignored beside media types: `suffixRange` beside JSON, and names
- * without a slash that have examples only, such as those of properties.
- */
-export function nonTypes({ content }: Node): string[] {
-  const held: [string, unknown][] = Object.entries(Object(content))
-  const hasJson = held.some(([name]) => name === 'application/json')
-  const hasTypes = held.some(([name]) => name.includes('/'))
-  const hasOnlyExamples = (media: unknown) => isNode(media) && /^examples?$/.test(Object.keys(media).join())
-  return held
-    .filter(([name, media]) =>
-      name === suffixRange ? hasJson : hasTypes && !name.includes('/') && hasOnlyExamples(media),
-    )
-    .map(([name]) => name)
-}
+/** Returns a request body that accepts bytes of any media type, if it lists none. */
+const withAnyType = (body: Node): Node => (hasNoTypes(body) ? { ...body, content: { '*/*': {} } } : body)
 
 /**
  * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
@@ -226,9 +209,6 @@ const withoutPartStyles = (body: Node): Node =>
       : media,
   )
 
-/** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
-export const partStyles = ['style', 'explode', 'allowReserved']
-
 const limits = [
   ['minimum', 'exclusiveMinimum'],
   ['maximum', 'exclusiveMaximum'],
@@ -285,16 +265,24 @@ function located(document: object, node: Node): Node {
   return located(document, resolve(document, node.$ref) as Node)
 }
 
-/** Returns the schema of a body in a media type from that of its items; undefined if its items are not supported. */
-function wholeOf(document: object, mediaType: string, items: unknown): unknown {
-  if (kindOf(mediaType) === 'events') return eventData(document, items)
-  return kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
-}
-
+/**
+ * Returns a media type with the schema of its items as its own. Keeps an `itemSchema` that is not applied in full: a
+ * schema beside it is not applied at all, and of an event only the data are.
+ */
 function withItems(document: object, mediaType: string, media: Node): Node {
   const { itemSchema, ...rest } = media
-  const schema = itemSchema === undefined || 'schema' in rest ? undefined : wholeOf(document, mediaType, itemSchema)
-  return schema === undefined ? media : { ...rest, schema }
+  const kind = kindOf(mediaType)
+  if (itemSchema === undefined || (kind !== 'events' && kind !== 'lines')) return media
+  const exact = kind === 'lines' ? { type: 'array', items: itemSchema } : eventData(document, itemSchema)
+  if (exact !== undefined && !('schema' in rest)) return { ...rest, schema: exact }
+  return { ...media, schema: exact ?? looseData(document, itemSchema) }
+}
+
+/** Returns the schema of the data of an event whose schema constrains more than that. */
+function looseData(document: object, schema: unknown): unknown {
+  const held = schemasDescribing(document, [schema], []).map(({ properties }) => Object(properties) as Node)
+  const holder = held.find((properties) => Object.hasOwn(properties, 'data'))
+  return holder === undefined ? true : dataOf(holder.data)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import { isScope } from '../../auth/tokens.ts'
 import type { Operation, Routes } from '../../serve/contract.ts'
-import { isRange, kindOf } from '../../serve/media-types.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import { callbackUrl } from '../../webhooks/runtime-expression.ts'
 import {
   allowsOnlyStrings,
@@ -10,11 +10,13 @@ import {
   headersOf,
   isChecked,
   isGiven,
+  isJsonRange,
 } from '../document/contents.ts'
 import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
+import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
+import { asOpenApi31, bodiless, ignoredBodies } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -32,6 +34,7 @@ import {
 import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import { partStyles } from '../document/served-forms.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
 import { checkTool } from '../emit/mcp-table.ts'
 import type { Report } from './problems.ts'
@@ -102,8 +105,9 @@ function checkIgnored(published: Document, { warn }: Report): void {
         )
     }
     if (kind === 'requestBody' || kind === 'response') {
-      for (const name of nonTypes(node))
-        warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
+      for (const { name, text } of correctedNames(node)) warn(join(pointer, 'content', name), text)
+      if (kind === 'requestBody' && hasNoTypes(node))
+        warn(pointer, 'has no media type, so a body is bytes of any media type; add a media type')
     }
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
@@ -232,23 +236,23 @@ function checkSecurity(endpoint: Endpoint, { reject }: Report, document: Documen
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
-/** Rejects media types whose items are described in an unsupported way. */
-function checkItemFields({ requestBody, responses }: Endpoint, { reject }: Report): void {
+/** Warns of media types whose items are described in a way that the service does not apply. */
+function checkItemFields({ requestBody, responses }: Endpoint, { warn }: Report): void {
   for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
     for (const [mediaType, media] of Object.entries(content)) {
       for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
-        reject(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType, media))
+        warn(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType))
     }
   }
 }
 
-function itemProblem(field: string, mediaType: string, media: object): string {
-  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
-  if (Object.hasOwn(media, 'schema'))
-    return 'cannot be combined with schema; describe either the items or the whole body'
-  if (kindOf(mediaType) !== 'events')
-    return `items of ${mediaType} are not supported; use application/jsonl, application/json-seq or text/event-stream`
-  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+function itemProblem(field: string, mediaType: string): string {
+  if (field !== 'itemSchema') return 'is ignored, since parts without names are not parsed'
+  const kind = kindOf(mediaType)
+  if (kind === 'lines') return 'the schema beside it is ignored; describe either the items or the whole body'
+  if (kind === 'events')
+    return 'is applied to the data of an event only; describe only data, event, id and retry, without a schema beside it'
+  return `is ignored, since items of ${mediaType} are not read one by one; use application/jsonl, application/json-seq or text/event-stream`
 }
 
 /** Rejects headers of responses that the service cannot write as the document says. */
@@ -263,7 +267,11 @@ function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Doc
 function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: Report, document: Document): void {
   const note = 'is not validated against its schema'
   for (const [mediaType, { schema }] of Object.entries(requestBody?.content ?? {})) {
-    if (!isRange(mediaType) && !isChecked(document, mediaType, schema) && !describesBytes(document, schema))
+    if (
+      !isJsonRange(document, mediaType, requestBody?.content ?? {}) &&
+      !isChecked(document, mediaType, schema) &&
+      !describesBytes(document, schema)
+    )
       warn(join(requestBody?.pointer ?? '', 'content', mediaType), note)
   }
   for (const { content = {}, pointer } of Object.values(responses)) {

@@ -50,6 +50,13 @@ export const itemPrefix = (mediaType: string): string =>
 /** Returns whether a media type is a range, such as image/* (OpenAPI 3.1 section 4.8.14). */
 export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')
 
+/**
+ * Returns whether a media type of a response lacks the boundary between its parts (RFC 2046 section 5.1.1), which a
+ * handler then chooses.
+ */
+export const needsBoundary = (mediaType: string): boolean =>
+  /^multipart\/[^*;]/i.test(mediaType) && parseContentType(mediaType)?.parameters.has('boundary') !== true
+
 /** Returns whether a media type lies within a range. */
 export function isInRange(range: string, mediaType: string): boolean {
   const essence = essenceOf(mediaType)

@@ -7,8 +7,10 @@ import { join, resolve } from './json-pointer.ts'
 import {
   type Document,
   type Header,
+  jsonStyle,
   type Located,
   locate,
+  type MediaType,
   type MediaTypes,
   type RequestBody,
   type Response,
@@ -116,11 +118,36 @@ export const headersOf = (document: Document, response: Located<Response>): [nam
 /** Returns whether the handler sets a header, rather than the service itself. */
 export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
 
+/** Returns the media type that describes a response header by `content`; undefined if a schema describes it. */
+export const headerMedia = ({ content }: Header): [name: string, media: MediaType] | undefined =>
+  content === undefined ? undefined : (Object.entries(content)[0] ?? ['text/plain', {}])
+
+/**
+ * Returns a document in which each header of a response has a schema. In the original document, `content` may describe
+ * it: as JSON, or as text.
+ */
+export const withHeaderSchemas = (document: Document): Document =>
+  mapDocument(document, {
+    header(header) {
+      const described = headerMedia(header)
+      if (described === undefined) return header
+      const [mediaType, { schema = true }] = described
+      const { content: _, ...own } = header
+      if (kindOf(mediaType) === 'json') return { ...own, schema, style: jsonStyle }
+      return { ...own, schema: allowsOnlyStrings(document, schema) ? schema : { type: 'string' } }
+    },
+  })
+
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */
 export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
   headersOf(document, response)
     .filter(([name]) => isGiven(name))
-    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
+    .map(([name, { required = false, explode = false, style }]) => ({
+      name,
+      isRequired: required,
+      explode,
+      ...(style === jsonStyle && { isJson: true }),
+    }))
 
 /**
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a

@@ -1,6 +1,6 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { withItemSchemas, withoutJsonRanges } from './contents.ts'
+import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
@@ -44,7 +44,9 @@ export const normalize = (discriminated: Document): Document =>
   withCertainTypes(
     withExactUnions(
       withDirections(
-        withSharedSchemas(withServedForms(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+        withSharedSchemas(
+          withServedForms(withItemSchemas(withHeaderSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+        ),
       ),
     ),
   )

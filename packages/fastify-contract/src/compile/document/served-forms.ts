@@ -26,6 +26,9 @@ type ServedForm = { media: MediaType; advice: FormAdvice[] }
 /** The schema of a part whose bytes the handler reads, and which nothing constrains. */
 const anyFile: Schema = { contentMediaType: 'application/octet-stream' }
 
+/** The schema of such parts that share a name. */
+const anyFiles: Schema = { type: 'array', items: anyFile }
+
 /** The schema of a field whose texts the handler gets as they are. */
 const anyTexts: Schema = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] }
 
@@ -78,7 +81,7 @@ export function servedForm(document: Document, mediaType: string, given: MediaTy
     media: {
       ...media,
       encoding: withoutKeys(encoding ?? {}, changes.plain) as Record<string, Encoding>,
-      schema: isOpened ? { ...(schema as object), type: 'object', additionalProperties: anyFile } : schema,
+      schema: isOpened ? { ...(schema as object), type: 'object', additionalProperties: anyFiles } : schema,
     },
     advice,
   }
@@ -97,7 +100,7 @@ function soThat(problem: string, effect: string): string {
 }
 
 const rawForm = (isMultipart: boolean): MediaType => ({
-  schema: isMultipart ? { type: 'object', additionalProperties: anyFile } : { type: 'object' },
+  schema: isMultipart ? { type: 'object', additionalProperties: anyFiles } : { type: 'object' },
 })
 
 type Advise = (text: string, ...keys: string[]) => void
@@ -160,7 +163,7 @@ function partChanges(document: Document, media: MediaType, advise: Advise): Chan
         `property ${name}: ${soThat(problem, `a handler gets ${isItem ? 'the bytes of each' : 'its bytes'}, which are not validated`)}`,
       )
     const keywords = uncheckedKeywords(document, property)
-    if (problems.length > 0) schemas.set(name, () => (isItem ? { type: 'array', items: anyFile } : anyFile))
+    if (problems.length > 0) schemas.set(name, () => (isItem ? anyFiles : anyFile))
     else if (keywords.length > 0) {
       advise(
         `property ${name}: ${keywords.join(' and ')} of a file ${areNot(keywords)} checked; state it in the description`,

@@ -7,6 +7,7 @@ import {
   allowsOnlyStrings,
   checkedSchema,
   describesBytes,
+  headerMedia,
   headersOf,
   isChecked,
   isGiven,
@@ -255,11 +256,15 @@ function itemProblem(field: string, mediaType: string): string {
   return `is ignored, since items of ${mediaType} are not read one by one; use application/jsonl, application/json-seq or text/event-stream`
 }
 
-/** Rejects headers of responses that the service cannot write as the document says. */
-function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Document): void {
+/** Warns of headers of responses whose content the service does not write as described. */
+function checkHeaders({ responses }: Endpoint, { warn }: Report, document: Document): void {
   for (const [name, header] of Object.values(responses).flatMap((response) => headersOf(document, response))) {
-    if (isGiven(name) && 'content' in header)
-      reject(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
+    const described = isGiven(name) ? headerMedia(header) : undefined
+    if (described === undefined) continue
+    const [mediaType, { schema = true }] = described
+    if (kindOf(mediaType) === 'json') continue
+    if (kindOf(mediaType) !== 'text' || (!allowsOnlyStrings(document, schema) && !describesBytes(document, schema)))
+      warn(header.pointer, `header ${name}: ${mediaType} is written as a string; use application/json or text/plain`)
   }
 }
 

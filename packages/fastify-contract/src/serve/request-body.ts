@@ -320,6 +320,7 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
     multipart: leaveUnread,
     bytes: leaveUnread,
   }
+  if (operations.some(({ method, schema }) => method === 'GET' && schema.body !== undefined)) acceptBodiesOfGet(app)
   app.removeAllContentTypeParsers()
   for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
     app.addContentTypeParser(essence, readers[requestKindOf(essence)])
@@ -327,6 +328,21 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   app.addContentTypeParser('*', (request, payload, done) =>
     (isBodyReadByHandler(request.raw) ? leaveUnread : rejectContent)(request, payload, done),
   )
+}
+
+/**
+ * Lets Fastify read the bodies of GET, and of HEAD, which it serves by the same routes. Other routes ignore them as before.
+ * The raw headers stay, since they say what follows on the connection.
+ */
+function acceptBodiesOfGet(app: FastifyInstance): void {
+  const hidden = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined }
+  for (const method of ['GET', 'HEAD']) app.addHttpMethod(method, { hasBody: true, overrideExisting: true })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { method, headers, routeOptions } = request
+    const isIgnored = (method === 'GET' || method === 'HEAD') && Object(routeOptions.schema).body === undefined
+    if (isIgnored && (hasBody(headers) || headers['content-type'] !== undefined)) request.headers = hidden
+    done()
+  })
 }
 
 /** Returns a reader that accepts only an empty body, which is none (RFC 9110 section 6.4); other content gets 415. */

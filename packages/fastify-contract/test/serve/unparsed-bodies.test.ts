@@ -1,5 +1,7 @@
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { openSocket } from '../../../../test/support/open-socket.ts'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
@@ -244,4 +246,76 @@ t.test('a header of a response that content describes is written as JSON, or as 
     files['api.d.ts'],
     /"X-Json": \{\s*\/\*\* Format: int64 \*\/\s*id\?: bigint;\s*\};\s*"X-Any"\?: unknown;\s*"X-Text"\?: string;/,
   )
+})
+
+t.test('a GET has a body if the document describes one, and ignores it otherwise', async (t) => {
+  const query = { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } }
+  const requestBody = { required: true, content: { 'application/json': { schema: query } } }
+  const optional = { content: { 'application/json': { schema: query }, 'application/octet-stream': {} } }
+  const reply = { responses: { 200: json } }
+  const app = await serveDocument(
+    documentOf({
+      '/search': { get: { operationId: 'search', requestBody, ...reply } },
+      '/maybe': { get: { operationId: 'maybe', requestBody: optional, ...reply } },
+      '/plain': { get: { operationId: 'plain', ...reply } },
+    }),
+    {
+      handlers: {
+        search: readValue,
+        maybe: (async ({ body, contentType }: Input) => ({
+          status: 200,
+          body: contentType === 'application/json' ? body : body === undefined ? 'none' : await text(body as never),
+        })) as AnyHandler,
+        plain: (async () => ({ status: 200, body: 'plain' })) as AnyHandler,
+      },
+      plugins: (app) => {
+        app.get('/own', async ({ headers }) => ({ own: headers.host }))
+      },
+    },
+  )
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const send = async (target: string, head: string[], body = '') => {
+    const length = head.some((line) => line.startsWith('Transfer'))
+      ? []
+      : [`Content-Length: ${Buffer.byteLength(body)}`]
+    const lines = [
+      `${target} HTTP/1.1`,
+      'Host: a',
+      'Connection: close',
+      ...(body === '' ? [] : length),
+      ...head,
+      '',
+      body,
+    ]
+    const { closed } = await openSocket(t, port, lines.join('\r\n'))
+    const [, status, answer = ''] = /^HTTP\/1\.1 (\d+).*?\r\n\r\n(.*)$/s.exec(await closed()) ?? []
+    return `${status} ${answer}`
+  }
+  const type = 'Content-Type: application/json'
+  t.equal(await send('GET /search', [type], '{"size":1}'), '200 {"size":1}')
+  t.equal(
+    await send('GET /search', [type, 'Transfer-Encoding: chunked'], 'a\r\n{"size":1}\r\n0\r\n\r\n'),
+    '200 {"size":1}',
+  )
+  t.equal(await send('HEAD /search', [type], '{"size":1}'), '200 ')
+  t.match(await send('HEAD /search', [type], '{"size":"1"}'), /^400 /)
+  t.match(await send('GET /search', [type], '{"size":"1"}'), /^400 /)
+  t.match(await send('GET /search', [type]), /^400 /)
+  t.match(await send('GET /search', []), /^415 /)
+  t.match(await send('GET /search', ['Content-Type: text/plain'], 'a'), /^415 /)
+  t.equal(await send('GET /maybe', []), '200 "none"')
+  t.equal(await send('GET /maybe', [type]), '200 "none"')
+  t.equal(await send('GET /maybe', [type], '{"size":1}'), '200 {"size":1}')
+  t.equal(await send('GET /maybe', ['Content-Type: application/octet-stream'], 'abc'), '200 "abc"')
+  for (const head of [[], [type], ['Content-Type: text/plain'], ['Content-Type: none']]) {
+    for (const body of ['', '{', 'a'.repeat(100_000)]) {
+      t.equal(await send('GET /plain', head, body), '200 "plain"', `${head} ${body.length}`)
+      t.equal(await send('HEAD /plain', head, body), '200 ', `${head} ${body.length}`)
+      t.equal(await send('GET /own', head, body), '200 {"own":"a"}', `${head} ${body.length}`)
+    }
+    const chunked = [...head, 'Transfer-Encoding: chunked']
+    t.equal(await send('GET /plain', chunked, '1\r\n{\r\n0\r\n\r\n'), '200 "plain"')
+  }
 })

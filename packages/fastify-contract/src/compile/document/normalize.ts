@@ -113,9 +113,16 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
 }
 
 /**
- * Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice.
+ * Returns the methods of a path item whose request body is ignored. OpenAPI 3.0 ignores those of GET and HEAD (section
+ * 4.7.10). DELETE is served: its body has a use in practice. In 3.1, an optional body of HEAD is ignored, too.
  */
-export const ignoredBodies = ['get', 'head']
+export function ignoredBodies(document: { openapi: string }, item: Node): string[] {
+  const is30 = document.openapi.startsWith('3.0.')
+  return (is30 ? ['get', 'head'] : ['head']).filter((method) => {
+    const { requestBody } = Object(item[method]) as { requestBody?: Node }
+    return requestBody !== undefined && (is30 || located(document, Object(requestBody)).required !== true)
+  })
+}
 
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export const bodiless = ['204', '205', '304']
@@ -139,6 +146,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
     requestBody: (node) => withAnyType(withContent('requestBody')(node)),
     response: withContent('response'),
     operation: (node) => withResponses(document, version === '3.0.', node),
+    pathItem: (node) => withoutIgnoredBodies(document, node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
 }
@@ -197,10 +205,13 @@ const transforms: Transforms = {
   requestBody: (node) => withoutPartStyles(lone(node)),
   header: lone,
   callback: lone,
-  pathItem: (node) =>
-    mapEntries(node, (operation, name) =>
-      ignoredBodies.includes(name) && isNode(operation) ? withoutKeys(operation, ['requestBody']) : operation,
-    ),
+}
+
+function withoutIgnoredBodies(document: { openapi: string }, item: Node): Node {
+  const ignored = ignoredBodies(document, item)
+  return mapEntries(item, (operation, name) =>
+    ignored.includes(name) ? withoutKeys(operation as Node, ['requestBody']) : operation,
+  )
 }
 
 /** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */

@@ -98,11 +98,13 @@ function checkIgnored(published: Document, { warn }: Report): void {
   const is30 = published.openapi.startsWith('3.0.')
   walk(published as unknown as Node, 'document', '#', (node, kind, pointer) => {
     if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
-    if (kind === 'pathItem' && is30) {
-      for (const method of ignoredBodies.filter((each) => Object.hasOwn(Object(node[each]), 'requestBody')))
+    if (kind === 'pathItem') {
+      for (const method of ignoredBodies(published, node))
         warn(
           join(pointer, method, 'requestBody'),
-          `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
+          is30
+            ? `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`
+            : 'the optional body of a HEAD is ignored; use parameters',
         )
     }
     if (kind === 'requestBody' || kind === 'response') {
@@ -200,7 +202,7 @@ export function sharedRoutes(document: Document, { operations }: Routes, rejecte
   })
 }
 
-function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject }: Report): void {
+function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject, warn }: Report): void {
   const field = method.toLowerCase()
   // Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1).
   if (keys.length > 1 && methods.includes(field))
@@ -213,8 +215,10 @@ function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint
   if (method === 'TRACE') reject(pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)
     reject(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
-  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method))
-    reject(pointer, `a request body of ${method} is not supported; use parameters or POST`)
+  if (requestBody !== undefined && method === 'GET')
+    warn(pointer, 'many clients and proxies, such as fetch, cannot send the body of a GET; use parameters or POST')
+  if (requestBody !== undefined && method === 'HEAD')
+    reject(pointer, 'a required body of HEAD is not supported; use parameters or POST')
   if (Object.keys(responses).length === 0) reject(pointer, 'has no response; add one, such as 204')
 }
 

@@ -1,3 +1,5 @@
+import { unionMark } from './aligned-unions.ts'
+
 /** The version increment that a change requires: breaking a new major, compatible a new minor, text a new patch. */
 export type Severity = 'breaking' | 'compatible' | 'text'
 
@@ -58,6 +60,14 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
   ],
   ['Clients assume another value if a response lacks it.', ({ property }) => property === 'default'],
   [
+    'A value that several schemas accept is rejected.',
+    (difference) => isUnion(difference, 'oneOf') && isSent(difference),
+  ],
+  [
+    'Several schemas may accept a value that a response has.',
+    (difference) => isUnion(difference, 'anyOf') && isReturned(difference),
+  ],
+  [
     'Its operations were removed.',
     ({ kind, path }) => kind === 'removed' && /(?<!\/properties)\/additionalOperations$/.test(path),
   ],
@@ -103,6 +113,9 @@ const isRequired = (body: unknown) => (body as { required?: boolean }).required 
 
 const isLostProperty = ({ kind, path, property }: Difference) =>
   /\/properties(\/[^/]+)?$/.test(path) && (kind === 'removed' || property === 'key')
+
+const isUnion = ({ property, revision }: Difference, keyword: string) =>
+  property === unionMark && revision?.value === keyword
 
 const isSetTrue = ({ property, revision }: Difference, keyword: string) =>
   property === keyword && revision?.value === true

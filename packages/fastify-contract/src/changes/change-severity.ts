@@ -31,9 +31,9 @@ export function severityOf(difference: Difference): { weight: Severity; why: str
   return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
 }
 
-/** The objects and fields of OpenAPI 3.1 (section 4.8) that are documentation only. */
+/** The objects and fields of OpenAPI 3.1 (section 4.8) that no client sees: documentation, and the version of OpenAPI. */
 const documentationOnly =
-  /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
+  /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|^Root\.openapi$|\.(title|summary|description|examples?|tags)$/
 
 /**
  * A schema that no operation refers to counts as sent and as returned, because code that uses its type may do either.

@@ -10,7 +10,7 @@ import { serviceErrors } from '../http/errors.ts'
 import { alignUnions } from './aligned-unions.ts'
 import { type Difference, type Severity, severityOf } from './change-severity.ts'
 import { type ComparableDocument, comparableDocument } from './comparable-document.ts'
-import { isItem, nameItems } from './named-items.ts'
+import { isItem, listsIn, nameItems } from './named-items.ts'
 import type { PointerMap } from './pointer-map.ts'
 import { removeErrors } from './removed-errors.ts'
 import { sourcePlaces } from './source-places.ts'
@@ -195,8 +195,10 @@ type Compared = ComparableDocument & {
 function pairedDocuments(...originals: [Document, Document]): [Compared, Compared] {
   const [older, newer] = originals.map(comparableDocument) as [ComparableDocument, ComparableDocument]
   const aligned = alignUnions(older.document, newer.document)
+  const lists = listsIn(newer.document)
+  const shared = new Set([...listsIn(older.document)].filter((pointer) => lists.has(pointer)))
   return [older, newer].map((comparable, index): Compared => {
-    const named = nameItems(comparable.document)
+    const named = nameItems(comparable.document, shared)
     const [original, { get }] = [originals[index] as Document, aligned[index] as PointerMap]
     return { ...comparable, original, pointerOf: (pointer) => get(named.get(pointer)[0] as string)[0] as string }
   }) as [Compared, Compared]

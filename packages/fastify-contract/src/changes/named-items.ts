@@ -9,6 +9,7 @@ import {
   type Member,
   memberOf,
   type Node,
+  walk,
 } from '../compile/document/walk-document.ts'
 import { withoutText } from './aligned-unions.ts'
 import { alternativesName } from './comparable-document.ts'
@@ -29,9 +30,10 @@ export const isItem = (pointer: string): boolean =>
  * Replaces each parameter of an operation, and each inline schema of a list, such as a union, by a reference, in place. redocly diff
  * pairs the items of a list by their reference, or else by the similarity of their text. The reference depends on the name
  * of the parameter, or on the schema without its documentation, so that another description does not look like another
- * item. Returns the earlier pointers.
+ * item. Items of a list that the other document does not have at `lists` stay, since redocly diff may compare them with
+ * those of a list elsewhere. Returns the earlier pointers.
  */
-export function nameItems(document: Document): PointerMap {
+export function nameItems(document: Document, lists: Set<string>): PointerMap {
   const origins = pointerMap()
   const targets = pointersIn(document)
   const isTarget = (pointer: string) => targets.some((target) => target === pointer || target.startsWith(`${pointer}/`))
@@ -49,7 +51,7 @@ export function nameItems(document: Document): PointerMap {
         const kept = below.kind === 'parameter' ? parametersName : alternativesName
         const holder = holders[kept] as Node
         const name = digest(`${join(place, member)} ${identity}`)
-        const isNamed = identity !== undefined && !Object.hasOwn(holder, name) && !isTarget(from)
+        const isNamed = identity !== undefined && lists.has(pointer) && !Object.hasOwn(holder, name) && !isTarget(from)
         const to = isNamed ? join('#', kept, name) : place + keys
         visit(held, below.kind, from, to)
         if (!isNamed) return
@@ -67,6 +69,20 @@ export function nameItems(document: Document): PointerMap {
   }
   Object.assign(document, holders)
   return origins
+}
+
+/** Returns the pointers of the objects of a document that hold lists of parameters or schemas. */
+export function listsIn(document: Document): Set<string> {
+  const found = new Set<string>()
+  const add = (node: Node, kind: Kind, pointer: string) => {
+    const holds = (name: string) => memberOf(kind, name)?.shape === 'list' && Array.isArray(node[name])
+    if (Object.keys(node).some(holds)) found.add(pointer)
+  }
+  walk(document as Node, 'document', '#', add)
+  for (const [name, schema] of Object.entries(Object((document as Node)[alternativesName]) as Node)) {
+    if (isNode(schema)) walk(schema, 'schema', join('#', alternativesName, name), add)
+  }
+  return found
 }
 
 /** Returns what identifies an item of a list of parameters or alternatives; undefined for other objects. */

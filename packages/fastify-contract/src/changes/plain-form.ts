@@ -5,12 +5,14 @@ import { type PointerMap, pointerMap } from './pointer-map.ts'
 
 /**
  * Rewrites a document in place, so that different notations of one contract look alike: a keyword with its default value
- * is left out, `const` becomes an `enum`, the values of an `enum` are sorted, and a union of a type and `null` becomes a
+ * is left out, `const` becomes an `enum`, `nullable` a type, an exclusive limit a number, the values of an `enum` are sorted, and a union of a type and `null` becomes a
  * list of types. Returns the original pointers of what moves.
  */
 export function toPlainForm(document: object): PointerMap {
   const origins = pointerMap()
   const isEvaluated = /"unevaluated(Items|Properties)":/.test(JSON.stringify(document))
+  // Only OpenAPI 3.0 has `nullable`, which adds null to the type beside it (3.0.3, section 4.7.24).
+  const isNullable = String((document as Node).openapi).startsWith('3.0.')
   const targets = pointersIn(document)
   const isTarget = (pointer: string) => targets.some((target) => target === pointer || target.startsWith(`${pointer}/`))
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
@@ -20,6 +22,15 @@ export function toPlainForm(document: object): PointerMap {
     const rename: Rename = (from, to) => origins.set(join(pointer, to), origins.get(join(pointer, ...from)))
     const union = nullableUnion(node)
     if (union !== undefined && !isTarget(join(pointer, union.keyword))) mergeNull(node, union, rename)
+    if (node.nullable === true && isNullable && typeof node.type === 'string') node.type = [node.type, 'null']
+    delete node.nullable
+    for (const limit of ['Minimum', 'Maximum']) {
+      const [flag, number] = [`exclusive${limit}`, limit.toLowerCase()]
+      if (node[flag] !== true || typeof node[number] !== 'number') continue
+      rename([number], flag)
+      node[flag] = node[number]
+      delete node[number]
+    }
     for (const keyword of lengths) if (node[keyword] === 0) delete node[keyword]
     for (const keyword of isEvaluated ? [] : opens) {
       if (isOpen(node[keyword]) && !isTarget(join(pointer, keyword))) delete node[keyword]
@@ -41,7 +52,7 @@ const flags: Partial<Record<Kind, string[]>> = {
   header: ['required', 'deprecated'],
   requestBody: ['required'],
   operation: ['deprecated'],
-  schema: ['nullable', 'readOnly', 'writeOnly', 'deprecated', 'uniqueItems', 'exclusiveMinimum', 'exclusiveMaximum'],
+  schema: ['readOnly', 'writeOnly', 'deprecated', 'uniqueItems', 'exclusiveMinimum', 'exclusiveMaximum'],
 }
 
 const lengths = ['minLength', 'minItems', 'minProperties']

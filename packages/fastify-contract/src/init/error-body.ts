@@ -64,6 +64,12 @@ export function describedErrorBody({ document, routes }: Pick<Compiled, 'documen
   if ('errorBody' in derived) return derived.errorBody
   const validator = createValidator(routes.schemas)
   const usual = usualReply(document, true) ?? plainText
+  const byStatus = new Map<number, Reply>()
+  const replyOf = (status: number): Reply => {
+    const known = byStatus.get(status) ?? repliesOf(document, status, true).replies[0] ?? usual
+    byStatus.set(status, known)
+    return known
+  }
   const described = new Map(endpoints(document).map(({ operationId, responses }) => [operationId, responses] as const))
   const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   /** Returns the body of a response if the response allows it. */
@@ -78,8 +84,10 @@ export function describedErrorBody({ document, routes }: Pick<Compiled, 'documen
     const key = responseKey(response, facts.statusCode) ?? ''
     const given = described.get(String(request.operation))?.[key]?.content
     const content = response[key]?.content
-    if (given === undefined || content === undefined)
-      return { contentType: usual.contentType, body: usual.body.make(facts, request) }
+    if (given === undefined || content === undefined) {
+      const { contentType, body } = replyOf(facts.statusCode)
+      return { contentType, body: body.make(facts, request) }
+    }
     try {
       const reply = replyIn(document, given, true)
       return { contentType: reply.contentType, body: bodyIn(reply, content, facts, request) }

@@ -336,7 +336,7 @@ t.test('a mock fills members of unknown meaning with examples, and writes other 
   t.same(await bodyOf(responses, 'a', 415), plain, 'a body that is neither JSON nor text')
   t.same(await bodyOf(responses, 'a', 500), reply({ message: 'wrong' }), 'a response without content')
   t.same(await bodyOf(responses, 'a', 409), reply({ message: 'wrong' }), 'a status without a response')
-  t.same(await bodyOf(responses, ''), reply({ message: 'wrong' }), 'no operation')
+  t.same(await bodyOf(responses, ''), reply({ message: 'wrong', shard: 7 }), 'no operation, in the body of the status')
   const nested = {
     400: described(object({ errors: { type: 'array', minItems: 1, items: object({ shard: { not: {} } }) } })),
   }

@@ -215,17 +215,14 @@ function checked(
     ([pointer, reason]) => `${pointer}: ${reason}, so it is not used; correct it`,
   )
   const replies = int64Responses(document)
-  const late = findings([
-    ...replies.problems,
-    ...(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors)),
-  ])
+  const late = findings(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors))
   const unserved = late.problems.flatMap(({ operations }) => operations)
   const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
   const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
-  return { published, document, routes, replies: replies.table, warnings: allWarnings }
+  return { published, document, routes, replies, warnings: allWarnings }
 }
 
 const withoutFindings = (document: Document, findings: Findings): Document =>

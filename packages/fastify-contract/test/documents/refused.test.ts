@@ -58,7 +58,7 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
     '#/paths/~1files~1*: /files/* contains *, which is not supported in a path; remove it',
     '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
     '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
-    '#/paths/~1relative: api.example.com/relative does not begin with /; begin the server URL with / or with a scheme such as https://',
+    '#/paths/~1relative: the path of a server has the undescribed variable {stage}; describe it in variables',
     `${search}: a request body of GET is not supported; use parameters or POST`,
     `${search}/parameters/0: parameter filter: style spaceDelimited requires an array or an object; use form`,
     `${search}/parameters/1: parameter matrix: style form is not supported in path; use simple or label or matrix`,

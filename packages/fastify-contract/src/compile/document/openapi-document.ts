@@ -307,14 +307,18 @@ function pathsOf({ url, variables = {} }: Server): string[] {
 /** Returns whether a server URL is a path without a leading slash, and not a host without a scheme. */
 export const isRelative = (url: string): boolean => /^(?!localhost)[\w-]+(?:\/|$)/.test(url)
 
-/** Returns the URL of the first server without a trailing slash, relative to the default origin of a service. */
-export function serverUrl([server]: Server[]): string {
-  const { url, variables = {} } = server ?? { url: '' }
-  const filled = Object.entries(variables).reduce(
-    (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
-    url,
-  )
-  return withoutLastSlash(new URL(filled, 'http://127.0.0.1:3000').href)
+/** Returns the URL of a server with the defaults of its variables. */
+export const withDefaults = ({ url, variables = {} }: Server): string =>
+  Object.entries(variables).reduce((text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value), url)
+
+/**
+ * Returns the URL of the first server without a trailing slash, relative to the default origin of a service. If it is no
+ * valid URL, as with an undescribed variable in its host, only its path counts.
+ */
+export function serverUrl([server = { url: '' }]: Server[]): string {
+  const filled = withDefaults(server)
+  const own = 'http://127.0.0.1:3000'
+  return withoutLastSlash(new URL(URL.canParse(filled, own) ? filled : filled.replace(origin, ''), own).href)
 }
 
 /** Returns a URL without the slashes at its end, which a variable may have added: each path begins with a slash. */

@@ -5,6 +5,7 @@ import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
 import { join, resolve } from './json-pointer.ts'
+import { withDefinedStyles } from './lenient-styles.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
 import { commonTypes, partsOf } from './schemas.ts'
@@ -22,14 +23,14 @@ import {
 } from './walk-document.ts'
 
 /**
- * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
+ * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
 export function upgrade(
   document: Document,
   integers: ExactIntegers = new Map(),
 ): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(withPathQueries(asOpenApi31(document)), integers)
+  const upgraded = withExactKeywords(withPathQueries(withDefinedStyles(asOpenApi31(document))), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 

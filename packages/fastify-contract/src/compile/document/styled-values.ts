@@ -83,7 +83,7 @@ const combining = ['$ref', 'allOf', 'anyOf', 'oneOf']
  * Returns whether no item of a list is empty or contains a comma: each schema of the items allows only numbers, booleans,
  * such formats, or listed values.
  */
-function isPlainList(document: Document, schema: Schema | undefined): boolean {
+export function isPlainList(document: Document, schema: Schema | undefined): boolean {
   const lists = schemasDescribing(document, [schema], combining)
   const given = lists.flatMap((list) => ['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)))
   const items = schemasDescribing(document, given, combining)

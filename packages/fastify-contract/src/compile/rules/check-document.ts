@@ -14,7 +14,7 @@ import {
 import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
+import { bodiless, ignoredBodies, nonTypes, partStyles, upgrade } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -75,7 +75,7 @@ const documentRules: Rule<Document>[] = [
  */
 export function checkDocument(
   published: Document,
-  document = asOpenApi31(published),
+  document = upgrade(published).upgraded,
 ): { rejected: string[]; warnings: string[] } {
   const rejected = new Set<string>()
   const warnings = new Set<string>()

@@ -5,6 +5,7 @@ import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { createValidator } from '../../serve/validator.ts'
 import { resolve } from '../document/json-pointer.ts'
+import { assumedStyle, delimited, styles } from '../document/lenient-styles.ts'
 import {
   type Document,
   type Endpoint,
@@ -20,11 +21,18 @@ import { credentialOf } from '../document/security-schemes.ts'
 import { isNested, nestedPlaces } from '../document/styled-values.ts'
 import type { Report } from './problems.ts'
 
-/** Rejects parameters of an operation that the service cannot parse as described. */
-export function checkParameters(endpoint: Endpoint, { reject }: Report, document: Document): void {
+/**
+ * Rejects parameters of an operation that the service cannot parse as described, and warns of those that it parses in
+ * another style.
+ */
+export function checkParameters(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
+  for (const { pointer, name, [assumedStyle]: assumed } of endpoint.parameters as (Located<Parameter> & Assumed)[])
+    if (assumed !== undefined) warn(pointer, `parameter ${name}: ${assumed}`)
   for (const { parameter, problem } of parameterProblems(document, endpoint))
     reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
 }
+
+type Assumed = { [assumedStyle]?: string }
 
 type ParameterProblem = { parameter: Located<Parameter>; problem: string }
 
@@ -61,17 +69,6 @@ function ownProblems(document: Document, path: string, parameter: Located<Parame
       : []),
   ]
 }
-
-/** The styles for each location of parameters (OpenAPI 3.1 section 4.8.12.3). */
-const styles = {
-  path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
-  header: ['simple'],
-  cookie: ['form'],
-}
-
-/** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
-const delimited = ['spaceDelimited', 'pipeDelimited']
 
 function styleProblems({ in: location, explode, style: given }: Parameter, value: SerializedValue) {
   const { style, kind, types, properties = {} } = value

@@ -1,11 +1,12 @@
 import { join } from './json-pointer.ts'
+import { withPlainOperations } from './lenient-operations.ts'
 import { type Advise, targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
 import { withPlainServers } from './lenient-servers.ts'
 import { type Document, operationsIn } from './openapi-document.ts'
 import { isNode, methods, type Node } from './walk-document.ts'
 
 /**
- * Returns a document whose paths, path parameters and servers are as OpenAPI requires, and a line of advice for each
+ * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a line of advice for each
  * repair, with the pointer of the given document. A repair is made only where the document leaves no doubt about what
  * its author means. What is invalid otherwise stays, for the rules to report. A document without repairs is not copied.
  */
@@ -13,7 +14,7 @@ export function lenientPaths(given: Document): { document: Document; advice: str
   if (!isNode(given)) return { document: given, advice: [] }
   const advice = new Set<string>()
   const advise: Advise = (pointer, text) => advice.add(`${pointer}: ${text}`)
-  const document = [withPlainServers, withRequiredPathParameters, withPlainPaths].reduce(
+  const document = [withPlainServers, withPlainOperations, withRequiredPathParameters, withPlainPaths].reduce(
     (before, repair) => repair(before, advise),
     given as Document,
   )

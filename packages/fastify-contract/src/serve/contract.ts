@@ -45,6 +45,8 @@ export type SerializedValue = {
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, unless its name is that of another value. */
   acceptsAnyName?: true
+  /** The names of credentials, which are no properties of a value that accepts any name. */
+  credentials?: string[]
   /** What a nested value and its members may be. The first place is that of the value itself. */
   places?: NestedPlace[]
   /** The JSON text of the value if the request has none. */

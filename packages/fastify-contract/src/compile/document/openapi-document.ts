@@ -214,8 +214,12 @@ export function parametersOf(document: Document, ...holders: Located<Item>[]): L
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
   )
   const kept = all.filter((parameter) => !isIgnored(parameter))
-  return [...new Map(kept.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+  return [...new Map(kept.map((parameter) => [parameterKey(parameter), parameter])).values()]
 }
+
+/** Returns what is unique to a parameter. The case of a header does not matter (RFC 9110 section 5.1). */
+export const parameterKey = ({ in: location, name }: Parameter): string =>
+  `${location} ${location === 'header' ? name.toLowerCase() : name}`
 
 /** Returns an object of a document, after following any $ref. */
 export const resolved = <T>(document: Document, node: { $ref?: string }): T =>

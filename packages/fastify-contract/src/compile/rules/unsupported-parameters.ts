@@ -28,23 +28,31 @@ import type { Report } from './problems.ts'
 export function checkParameters(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
   for (const { pointer, name, [assumedStyle]: assumed } of endpoint.parameters as (Located<Parameter> & Assumed)[])
     if (assumed !== undefined) warn(pointer, `parameter ${name}: ${assumed}`)
-  for (const { parameter, problem } of parameterProblems(document, endpoint))
-    reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
+  for (const { parameter, problem, advice } of findings(document, endpoint)) {
+    if (advice === undefined) reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
+    else warn(parameter.pointer, `parameter ${parameter.name}: ${advice}`)
+  }
 }
 
 type Assumed = { [assumedStyle]?: string }
 
 type ParameterProblem = { parameter: Located<Parameter>; problem: string }
 
+type Given = Pick<Endpoint, 'path' | 'parameters' | 'security'>
+
 /** Returns the problems of some parameters, first those of each alone, and then the conflicts between them. */
-export const parameterProblems = (
-  document: Document,
-  given: Pick<Endpoint, 'path' | 'parameters' | 'security'>,
-): ParameterProblem[] =>
-  [
-    ...given.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, given.path, parameter) })),
-    ...conflictProblems(document, given),
-  ].flatMap(({ parameter, problems }) => problems.map((problem) => ({ parameter, problem })))
+export const parameterProblems = (document: Document, given: Given): ParameterProblem[] =>
+  findings(document, given).map(({ parameter, problem }) => ({ parameter, problem }))
+
+/** A problem, with advice if the service serves the parameter in spite of it. */
+type Finding = { problem: string; advice?: string }
+
+const findings = (document: Document, given: Given): (Finding & Pick<ParameterProblem, 'parameter'>)[] => [
+  ...given.parameters.flatMap((parameter) =>
+    ownProblems(document, given.path, parameter).map((problem) => ({ parameter, problem })),
+  ),
+  ...conflicts(document, given),
+]
 
 function ownProblems(document: Document, path: string, parameter: Located<Parameter>): string[] {
   if ((parameter.in as string) === 'querystring') {
@@ -155,23 +163,23 @@ type Claim = {
   isWhole?: boolean
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string
+  /** Whether each of the names has a single text, which another parameter may have, too. */
+  isSingle?: boolean
 }
-
-type Clash = { parameter: Located<Parameter>; problems: string[] }
 
 /**
  * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
- * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
+ * conflicts with every other parameter or credential of one of these names, unless all of them take the same text.
  */
-function conflictProblems(document: Document, endpoint: Pick<Endpoint, 'path' | 'parameters' | 'security'>): Clash[] {
+function conflicts(document: Document, endpoint: Given): (Finding & Pick<ParameterProblem, 'parameter'>)[] {
   const claims = endpoint.parameters.map((parameter) =>
     claimOf(serializedParameter(document, endpoint.path, parameter)),
   )
   const all = [...claims, ...credentialClaims(document, endpoint)]
-  return endpoint.parameters.map((parameter, index) => {
+  return endpoint.parameters.flatMap((parameter, index) => {
     const own = claims[index] as Claim
     const others = all.filter((one) => one !== own && one.in === own.in)
-    return { parameter, problems: others.flatMap((other) => clashes(own, other)) }
+    return others.flatMap((other) => clashes(own, other)).map((finding) => ({ parameter, ...finding }))
   })
 }
 
@@ -188,8 +196,8 @@ function claimOf({
   const claim = { what: `parameter ${name}`, in: location }
   if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
-  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
-  return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName }
+  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name], isSingle: kind === 'scalar' }
+  return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName, isSingle: true }
 }
 
 const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] =>
@@ -201,24 +209,40 @@ const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'secu
       return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name], isCredential: true }]
     })
 
-function clashes(own: Claim, other: Claim): string[] {
-  if (own.isWhole) return [`is the whole query string, so ${other.what} cannot be beside it; remove one of them`]
+function clashes(own: Claim, other: Claim): Finding[] {
+  if (own.isWhole)
+    return [{ problem: `is the whole query string, so ${other.what} cannot be beside it; remove one of them` }]
   if (other.isWhole) return []
+  const given = other.isSingle === true && 'each receives the value'
+  const finding = (start: string, remedy: string, assumed: string | false): Finding => ({
+    problem: `${start}; ${remedy}`,
+    ...(assumed !== false && { advice: `${start}; ${assumed}; ${remedy}` }),
+  })
   if (own.acceptsAnyName && (other.acceptsAnyName || other.isCredential)) {
-    return [
-      `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
-    ]
+    const start = `its additionalProperties accept every name in the ${own.in}`
+    const remedy = 'list its properties by name only, or use explode: false'
+    const problem = `${start}, including that of ${other.what}; ${remedy}`
+    const isNamed = other.acceptsAnyName || own.names.some((name) => other.names.includes(name))
+    return [isNamed ? { problem } : { problem, advice: `${start}, but ${other.what} is left out; ${remedy}` }]
   }
   if (own.isObject) {
     return own.names
       .filter((name) => other.names.includes(name) || isBelow(name, other))
-      .map(
-        (name) => `its property ${name} has the same name as ${other.what}; rename one of them, or use explode: false`,
+      .map((name) =>
+        finding(
+          `its property ${name} has the same name as ${other.what}`,
+          'rename one of them, or use explode: false',
+          given,
+        ),
       )
   }
   return other.names
     .filter((name) => !other.isObject && isBelow(name, own))
-    .map((name) => `${name} would name both a property of it and ${other.what}; rename one of them`)
+    .map((name) =>
+      given
+        ? finding(`${name} names both a property of it and ${other.what}`, 'rename one of them', given)
+        : { problem: `${name} would name both a property of it and ${other.what}; rename one of them` },
+    )
 }
 
 const isBelow = (name: string, { prefix }: Claim): boolean =>

@@ -91,9 +91,10 @@ t.test('every unsupported feature is reported with its location and a fix', asyn
   t.same(problems({ servers: [{ url: '{base}' }] }), [
     '#/paths/~1a: {base}/a does not begin with /; begin the server URL with / or with a scheme such as https://',
   ])
-  t.same(problems({ servers: [{ url: '/a%20b' }] }), [
-    '#/paths/~1a: /a%20b/a contains %, which is not supported in a path; remove it',
-  ])
+  for (const code of ['%2F', '%7Bb%7D', '%2a', '%', '%80', '%00'])
+    t.match(problems({ servers: [{ url: `/a${code}b` }] }), [
+      `#/paths/~1a: /a${code}b/a contains %, which is not supported in a path; remove it`,
+    ])
   const content = { 'text/*': {}, json: {}, 'text/plain; charset=latin1': {}, 'application/json;charset="UTF-16"': {} }
   t.same(problems({ responses: { 200: { content } } }), [
     `${at}/responses/200/content: json is not a media type; use one such as text/plain`,

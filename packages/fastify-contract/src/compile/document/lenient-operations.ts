@@ -14,9 +14,11 @@ export function withPlainOperations(document: Document, advise: Advise): Documen
   const schemes = Object.keys(Object(securitySchemes))
   const repaired = (node: Node, at: string, report: Advise): Node =>
     withPlainStatuses(withPlainSecurity(node, schemes, at, report), at, report)
+  let isSame = true
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
-    if (holders.includes(kind)) repaired(node, pointer, advise)
+    if (holders.includes(kind)) isSame = repaired(node, pointer, advise) === node && isSame
   })
+  if (isSame) return document
   const transform = (node: Node) => repaired(node, '#', () => {})
   return mapDocument(document, { document: transform, operation: transform })
 }

@@ -16,10 +16,13 @@ export function targetOf(document: object, given: unknown, seen: unknown[] = [])
 /** Returns a document in which every path parameter is required, as OpenAPI says (3.1 section 4.8.12.2). */
 export function withRequiredPathParameters(document: Document, advise: Advise): Document {
   const isOptional = (node: Node) => node.in === 'path' && node.required !== true && node.$ref === undefined
+  let isSame = true
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
-    if (kind === 'parameter' && isOptional(node))
-      advise(pointer, 'a path parameter is always required; add required: true')
+    if (kind !== 'parameter' || !isOptional(node)) return
+    isSame = false
+    advise(pointer, 'a path parameter is always required; add required: true')
   })
+  if (isSame) return document
   return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
 }
 

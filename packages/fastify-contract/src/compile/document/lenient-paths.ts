@@ -35,6 +35,9 @@ function withPlainPaths(document: Document, advise: Advise): Document {
   return isSame ? document : { ...document, paths: Object.fromEntries(entries) as Record<string, object> }
 }
 
+/** Matches a path without anything that may be the notation of a router. */
+const plainPathGrammar = /^(?:[^{}:<%$]|\{[\w.-]+\})*$/
+
 /** Returns the path that a key of the paths stands for; undefined if it stands for none. */
 function plainPath(document: Document, paths: Node, key: string, advise: Advise): string | undefined {
   const pointer = join('#', 'paths', key)
@@ -44,7 +47,9 @@ function plainPath(document: Document, paths: Node, key: string, advise: Advise)
     advise(pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
     return undefined
   }
-  const { path, spanning } = withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
+  const { path, spanning } = plainPathGrammar.test(rooted)
+    ? { path: rooted, spanning: [] }
+    : withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
   if (path === rooted || !isFree(path)) {
     if (rooted !== key) advise(pointer, `does not begin with a slash; it is served as ${rooted}; correct it`)
     return rooted

@@ -37,7 +37,7 @@ export type SerializedValue = {
    * not in `properties`.
    */
   types: string[]
-  /** The types of a single value that the schema allows beside an array. */
+  /** The types of a single value that the schema allows beside an array, or beside an object with separate properties. */
   scalarTypes?: string[]
   /** No item of the array is empty or contains a comma, as of numbers: an empty text is an empty array. */
   isPlain?: true

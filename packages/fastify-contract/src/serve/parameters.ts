@@ -300,8 +300,9 @@ const hasBrackets = ({ style }: SerializedValue): boolean =>
 const plainParts = (parts: string[]): string[] =>
   parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
 
-function readObject(value: SerializedValue, { texts, document, holder, isTaken, isOpen, decode }: Reading): boolean {
-  const { key, style, explode, types, properties = {}, acceptsAnyName, credentials = [] } = value
+function readObject(value: SerializedValue, reading: Reading): boolean {
+  const { texts, document, holder, isTaken, isOpen, decode } = reading
+  const { key, style, explode, types, properties = {}, acceptsAnyName, credentials = [], scalarTypes = [] } = value
   const bracketed =
     hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
   if (bracketed)
@@ -316,7 +317,9 @@ function readObject(value: SerializedValue, { texts, document, holder, isTaken, 
     const isOwn = (name: string) => Object.hasOwn(properties, name) || !(isTaken(name) || credentials.includes(name))
     const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
     const names = accepted.filter((name) => Object.hasOwn(texts, name))
-    if (names.length === 0) return false
+    const single = scalarTypes.length > 0 ? textsOf(value, texts) : []
+    if (names.length === 0) return single.length > 0 && readScalar({ ...value, types: scalarTypes }, reading)
+    if (single.length > 0) throw new TextError('must be either one value or an object, not both')
     for (const name of names) {
       for (const text of texts[name] as string[]) add(name, text)
     }

@@ -264,7 +264,9 @@ export function validReader<Given>(
   read: (given: Given, others?: ReadonlySet<string>) => JsonDocument,
   validate: ValidateDocument,
 ): (given: Given) => ReturnType<ValidateDocument> {
-  const ambiguous = values.filter(({ scalarTypes }) => scalarTypes !== undefined).map(({ name }) => name)
+  const ambiguous = values
+    .filter(({ kind, scalarTypes }) => kind === 'array' && scalarTypes !== undefined)
+    .map(({ name }) => name)
   if (ambiguous.length === 0) return (given) => validate(read(given))
   return (given) => {
     let result = validate(read(given))
@@ -288,8 +290,10 @@ const isAbout = (message: string, place: string): boolean =>
   message.startsWith(place) && /^[ /]/.test(message.slice(place.length))
 
 /** Returns the names of a value: its own, or those of its properties if they are separate. */
-const namesOf = ({ kind, style, explode, key, properties = {} }: SerializedValue): string[] =>
-  kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
+const namesOf = ({ kind, style, explode, key, properties = {}, scalarTypes }: SerializedValue): string[] =>
+  kind === 'object' && style === 'form' && explode
+    ? [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [key])]
+    : [key]
 
 /** Returns the names of several values, each of which has the same single text. */
 export function sharedNames(values: SerializedValue[]): string[] {

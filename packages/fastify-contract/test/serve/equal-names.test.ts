@@ -134,3 +134,46 @@ t.test('equal names that leave several readings are refused', async (t) => {
     t.not(rejected.length, 0, JSON.stringify(parameters))
   }
 })
+
+t.test('an exploded object may also be a single value, which is sent under its own name', async (t) => {
+  const schema = {
+    oneOf: [{ type: 'object', properties: { low: integer, high: integer } }, integer, { type: 'boolean' }],
+  }
+  for (const place of ['query', 'cookie']) {
+    const document = documentOf([{ name: 'size', in: place, schema }])
+    t.same(checkDocument(document), { rejected: [], warnings: [] })
+    const app = await serve(document)
+    const answer = (text: string) =>
+      app.inject(place === 'query' ? `/a?${text}` : { url: '/a', headers: { cookie: text.replaceAll('&', '; ') } })
+    for (const [text, value] of [
+      ['size=5', { size: 5 }],
+      ['size=true', { size: true }],
+      ['low=1&high=2', { size: { low: 1, high: 2 } }],
+      ['other=1', {}],
+    ] as const)
+      t.same((await answer(text)).json(), value, text)
+    for (const text of ['size=a', 'size=5&low=1', 'low=a']) t.equal((await answer(text)).statusCode, 400, text)
+  }
+  const document = documentOf([{ name: 'size', in: 'query', schema }])
+  const app = await serve(document)
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  const client = exactClient<Record<string, never>>(
+    { parameters: callStyles(normalizedDocument(document)) },
+    { baseUrl },
+  )
+  const { GET } = client as unknown as { GET(path: string, options: object): Promise<{ data: unknown }> }
+  for (const size of [5, false, { low: 1 }]) t.same((await GET('/a', { params: { query: { size } } })).data, { size })
+  for (const unclear of [
+    { oneOf: [{ type: 'object', properties: { size: integer } }, integer] },
+    { oneOf: [{ type: 'object', additionalProperties: integer }, integer] },
+    {
+      oneOf: [
+        { type: 'object', properties: { low: integer } },
+        { type: 'array', items: integer },
+      ],
+    },
+  ])
+    t.match(checkDocument(documentOf([{ name: 'size', in: 'query', schema: unclear }])).rejected, [
+      /may be an object or another type, which its style cannot distinguish/,
+    ])
+})

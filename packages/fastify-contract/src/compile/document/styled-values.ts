@@ -47,12 +47,22 @@ export function serializedValue(
     name,
     [...new Set(propertyTypes(document, schema, name).flat())],
   ])
+  const isSeparate = style === 'form' && explode
+  const acceptsAnyName = isSeparate && isOpen(document, schema)
+  const scalarTypes = types.filter((type) => type !== 'object')
+  const isAlsoScalar =
+    isSeparate &&
+    !acceptsAnyName &&
+    scalarTypes.some((type) => type !== 'null') &&
+    !scalarTypes.includes('array') &&
+    properties.every(([property]) => property !== name)
   return {
     ...text,
     kind: 'object',
     types: [...new Set(otherTypes(document, schema).flat())],
     properties: Object.fromEntries(properties),
-    ...(style === 'form' && explode && isOpen(document, schema) && { acceptsAnyName: true }),
+    ...(acceptsAnyName && { acceptsAnyName }),
+    ...(isAlsoScalar && { scalarTypes }),
   }
 }
 

@@ -66,7 +66,7 @@ function ownProblems(document: Document, path: string, parameter: Located<Parame
   return [
     ...styleProblems(parameter, value),
     ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
-    ...(value.kind === 'object' ? propertyProblems(document, parameter) : []),
+    ...(value.kind === 'object' ? propertyProblems(document, parameter, value) : []),
     ...(value.kind === 'nested'
       ? nestedPlaces(document, parameter.schema).problems.map((problem) => `${problem}; ${useContent}`)
       : []),
@@ -127,11 +127,11 @@ const itemProblems = (document: Document, parameter: Parameter): string[] =>
     ? [`its style cannot write an array of objects or arrays; ${useNames(parameter)}`]
     : []
 
-function propertyProblems(document: Document, parameter: Parameter): string[] {
+function propertyProblems(document: Document, parameter: Parameter, { scalarTypes }: SerializedValue): string[] {
   const { schema } = parameter
   const problems = []
   const { types } = typesOf(document, schema)
-  if (types.some((type) => type !== 'object' && type !== 'null')) {
+  if (scalarTypes === undefined && types.some((type) => type !== 'object' && type !== 'null')) {
     problems.push(`may be an object or another type, which its style cannot distinguish; ${useNames(parameter)}`)
   }
   const named = propertyNames(document, schema).map((name) => ({
@@ -191,13 +191,20 @@ function claimOf({
   explode,
   properties = {},
   acceptsAnyName,
+  scalarTypes,
   whole,
 }: SerializedParameter): Claim {
   const claim = { what: `parameter ${name}`, in: location }
   if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
   if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name], isSingle: kind === 'scalar' }
-  return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName, isSingle: true }
+  return {
+    ...claim,
+    names: [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [name])],
+    isObject: true,
+    acceptsAnyName,
+    isSingle: true,
+  }
 }
 
 const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] =>

@@ -125,7 +125,7 @@ export async function compileDocument(
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { mended, advice } = lenientDocument(given, options.textAt ?? (() => undefined))
+    const { mended, advice } = lenientDocument(given, options.textAt)
     const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)

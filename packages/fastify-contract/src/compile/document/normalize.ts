@@ -1,5 +1,6 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { withDefinedStyles } from './assumed-styles.ts'
 import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
@@ -27,14 +28,14 @@ import {
 } from './walk-document.ts'
 
 /**
- * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
+ * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
 export function upgrade(
   document: Document,
   integers: ExactIntegers = new Map(),
 ): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(withPathQueries(asOpenApi31(document)), integers)
+  const upgraded = withExactKeywords(withPathQueries(withDefinedStyles(asOpenApi31(document))), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 
@@ -127,6 +128,16 @@ export function ignoredBodies(document: { openapi: string }, item: Node): string
   })
 }
 
+/**
+ * Returns the keys of responses that are no status, or a status that does not end a request. They are ignored beside a
+ * response with another one.
+ */
+export function unservedStatuses(responses: Node): string[] {
+  const keys = Object.keys(responses).filter((key) => !key.startsWith('x-'))
+  const unserved = keys.filter((key) => !/^(?:[2-5](?:\d\d|XX)|default)$/.test(key))
+  return unserved.length === keys.length ? [] : unserved
+}
+
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export const bodiless = ['204', '205', '304']
 
@@ -151,7 +162,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
     response: withBody('response'),
     parameter: withContent('parameter'),
     header: withContent('header'),
-    operation: (node) => withResponses(document, version === '3.0.', node),
+    operation: (node) => withResponses(document, node),
     pathItem: (node) => withoutIgnoredBodies(document, node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
@@ -196,18 +207,17 @@ function withRecursion(components: Node): Node {
 }
 
 /**
- * Returns an operation whose responses have content only if their status allows a body. An operation without responses,
- * which OpenAPI 3.1 allows, gets one for any status without a body.
+ * Returns an operation without the responses that are ignored, whose responses have content only if their status allows
+ * a body. An operation without responses, which OpenAPI 3.1 allows, gets one for any status without a body.
  */
-function withResponses(document: object, is30: boolean, operation: Node): Node {
+function withResponses(document: object, operation: Node): Node {
   const declared: Node = Object(operation.responses)
   // openapi-typescript takes every member for a response.
   const extensions = Object.keys(declared).filter((name) => name.startsWith('x-'))
-  const given = mapEntries(withoutKeys(declared, extensions), (response, status) =>
+  const given = mapEntries(withoutKeys(declared, [...extensions, ...unservedStatuses(declared)]), (response, status) =>
     bodiless.includes(status) ? withoutContent(document, response as Node) : response,
   )
-  const isEmpty = !is30 && Object.keys(given).length === 0
-  const responses = isEmpty ? { ...given, default: { description: '' } } : given
+  const responses = Object.keys(given).length === 0 ? { ...given, default: { description: '' } } : given
   return responses === operation.responses ? operation : { ...operation, responses }
 }
 
@@ -288,10 +298,19 @@ function asWritten31<Document extends object>(document: Document): Document {
   return mapDocument(inPlace, {
     response: inBody,
     requestBody: inBody,
+    pathItem: (node) => withRequiredQuery(document, node),
     parameter: (node) => (node.in === 'querystring' ? { ...node, in: 'query', style: wholeStyle } : node),
     example: ({ dataValue, ...example }) => ({ ...(dataValue !== undefined && { value: dataValue }), ...example }),
   })
 }
+
+/** Returns a path item whose operation QUERY requires its body, as RFC 10008 section 2 says. */
+const withRequiredQuery = (document: object, item: Node): Node =>
+  mapEntries(item, (operation, method) => {
+    if (method !== 'query' || !isNode(operation) || !isNode(operation.requestBody)) return operation
+    const body = located(document, operation.requestBody)
+    return body.required === true ? operation : { ...operation, requestBody: { ...body, required: true } }
+  })
 
 function located(document: object, node: Node): Node {
   if (typeof node.$ref !== 'string') return node

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
-import { lenientPaths } from '../../src/compile/lenient/lenient-paths.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { lenientPaths } from '../../src/compile/lenient/lenient-paths.ts'
 
 const done = { description: 'Done.' }
 const bearer = { type: 'http', scheme: 'bearer' }
@@ -57,7 +57,7 @@ t.test('a status with its reason, or in another case, is the status', async (t) 
   })
   t.same(await compiled({ responses: { 204: done, '4xx': done, Default: done, '5Xx': done, '5XX': done } }), {
     security: [],
-    statuses: ['204', '4XX', '5XX', 'default'],
+    statuses: ['204', '4XX', 'default', '5XX'],
     warnings: [
       `${at}/responses/4xx: is read as the status 4XX; correct it`,
       `${at}/responses/Default: is read as the status default; correct it`,

@@ -301,3 +301,18 @@ t.test('repairs apply together, and the published document compiles to the same 
   t.same(again.warnings, [])
   t.same(again.files, files)
 })
+
+t.test('there is no advice about an operation that is skipped for another reason', async (t) => {
+  const of = (operationId: string) => ({ operationId, responses })
+  const document = documentOf({
+    '/a/{b}': { get: of('a'), parameters: [inPath('b')] },
+    '/c/{d}': { trace: of('c') },
+    e: { get: of('e') },
+  })
+  const { warnings, skipped } = await compileDocument(document, 'a.yaml', { skipUnsupported: true })
+  t.same(warnings, ['#/paths/e: does not begin with a slash; it is served as /e; correct it'])
+  t.same(
+    skipped.map(({ text }) => text),
+    ['TRACE is not supported; remove the operation'],
+  )
+})

@@ -57,7 +57,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(summary, /^1 of 1 operations respond with their example, or without a body\.$/m)
   t.match(
     summary,
-    /^Not counted: 1 that cannot be served .*\n {2}#\/paths\S+\/trace\/parameters: .*\ngenerated\/skipped-operations\.json lists them/m,
+    /^Not counted: 1 that cannot be served .*\n {2}#\/paths\S+\/trace: .*\ngenerated\/skipped-operations\.json lists them/m,
   )
   t.match(
     summary,

@@ -152,12 +152,24 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings: [...advice.map(visible), ...warnings], skipped }
+    return { files, document, routes, integers, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
     throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], given)
   }
+}
+
+/** Returns the lines of advice, except those about skipped operations only. */
+function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {
+  const lines = advice.map(visible)
+  if (skipped.length === 0) return lines
+  const lost = new Set(skipped.flatMap(({ operations }) => operations))
+  const findings = findingsIn(document)
+  return lines.filter((line) => {
+    const operations = findings([line]).problems.flatMap((problem) => problem.operations)
+    return operations.length === 0 || operations.some((one) => !lost.has(one))
+  })
 }
 
 /** A document that can be served, in the form of `normalize`, with what is made of it first. */

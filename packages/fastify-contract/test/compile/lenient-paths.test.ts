@@ -264,3 +264,55 @@ t.test('a percent-encoded character of a path is that character', async (t) => {
   t.equal((await app.inject('/v%201/caf%C3%A9%20a/b')).statusCode, 204)
   t.equal((await app.inject('/v%201/caf%C3%A9%20a%2Fb')).statusCode, 404)
 })
+
+t.test('repairs apply together, and the published document compiles to the same files without them', async (t) => {
+  const document = documentOf(
+    {
+      'plants/{id}': {
+        GET: {
+          operationId: 'getPlant',
+          parameters: [inHeader('X-A'), inHeader('x-a', { schema: { type: 'integer' } })],
+          servers: [{ url: 'localhost:8080/v1' }],
+          security: [{ Bearer: null }],
+          responses: { '200 OK': { description: 'Found.' } },
+        },
+      },
+      '/shelves/:id': {
+        get: { operationId: 'getShelf', parameters: [{ name: 'id', in: 'path', schema: text }], responses },
+      },
+    },
+    { components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } },
+  )
+  const { files, routes, warnings } = await compileDocument(document, 'a.yaml')
+  t.same(
+    routes.operations.map(({ method, servedPaths, security, parameters, schema }) => [
+      `${method} ${servedPaths.map(({ path }) => path)}`,
+      security,
+      parameters.map(({ name }) => name),
+      Object.keys(schema.response),
+    ]),
+    [
+      ['GET /v1/plants/{id}', [{ bearer: [] }], ['id', 'x-a'], ['200']],
+      ['GET /shelves/{id}', [], ['id'], ['204']],
+    ],
+  )
+  t.equal(warnings.length, 10)
+  const again = await compileDocument(JSON.parse(files['openapi.json'] as string), 'a.yaml')
+  t.same(again.warnings, [])
+  t.same(again.files, files)
+})
+
+t.test('there is no advice about an operation that is skipped for another reason', async (t) => {
+  const of = (operationId: string) => ({ operationId, responses })
+  const document = documentOf({
+    '/a/{b}': { get: of('a'), parameters: [inPath('b')] },
+    '/c/{d}': { trace: of('c') },
+    e: { get: of('e') },
+  })
+  const { warnings, skipped } = await compileDocument(document, 'a.yaml', { skipUnsupported: true })
+  t.same(warnings, ['#/paths/e: does not begin with a slash; it is served as /e; correct it'])
+  t.same(
+    skipped.map(({ text }) => text),
+    ['TRACE is not supported; remove the operation'],
+  )
+})

@@ -111,6 +111,11 @@ const cases: Case[] = [
     [['/a?p=a&p=b', ['a', 'b']]],
   ],
   [
+    { in: 'query', style: 'PipeDelimited', schema: integer },
+    `style PipeDelimited is read as pipeDelimited; correct it; ${oneStyle('pipeDelimited', 'query', 'style form')}`,
+    [['/a?p=1', 1]],
+  ],
+  [
     { in: 'query', style: 'DeepObject', schema: point },
     'style DeepObject is read as deepObject; correct it',
     [['/a?p[x]=1', { x: 1 }]],

@@ -7,15 +7,16 @@ import { withPlainServers } from './lenient-servers.ts'
 import type { Advise } from './lenient-structure.ts'
 
 /**
- * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a line of advice for each
- * repair, with the pointer of the given document. A repair is made only where the document leaves no doubt about what
+ * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a
+ * line of advice for each repair, with its pointer. A repair is made only where the document leaves no doubt about what
  * its author means. What is invalid otherwise stays, for the rules to report. A document without repairs is not copied.
  */
 export function lenientPaths(given: Document): { document: Document; advice: string[] } {
   if (!isNode(given)) return { document: given, advice: [] }
   const advice = new Set<string>()
   const advise: Advise = (pointer, text) => advice.add(`${pointer}: ${text}`)
-  const document = [withPlainServers, withPlainOperations, withRequiredPathParameters, withPlainPaths].reduce(
+  // The other repairs find the operations of the paths.
+  const document = [withPlainPaths, withPlainServers, withPlainOperations, withRequiredPathParameters].reduce(
     (before, repair) => repair(before, advise),
     given as Document,
   )

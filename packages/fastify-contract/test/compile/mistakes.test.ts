@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { compileContract } from '../../src/compile/compile.ts'
+import { RejectedDocument } from '../../src/compile/rules/problems.ts'
+import { refusalLines } from '../support/refusal.ts'
+
+/*
+ * Each file in mistakes/ is a document with one mistake; a document of several files is a folder with an openapi.yaml.
+ * The comment at its top has the grade and the complete messages:
+ *
+ *     # served, advice, refused (only the operations with the mistake) or refused as a whole
+ *     #   POINTER: TEXT
+ *
+ * `tap --snapshot` writes these comments as they are today; review the difference.
+ */
+process.chdir(join(import.meta.dirname, 'mistakes'))
+
+/** Matches the comment with the expectation, after a byte order mark. */
+const expectation = /^(\uFEFF?)(# (?:served|advice|refused|refused as a whole)\r?\n(?:# {3}.*\r?\n)*)/
+
+/** Matches the place of a message in a file of the document. */
+const place = / \(([\w./-]+):\d+:\d+\)$/
+
+const documents = readdirSync('.').map((name) => (statSync(name).isDirectory() ? `${name}/openapi.yaml` : name))
+
+for (const path of documents) {
+  t.test(path, async (t) => {
+    const { grade, lines } = await outcomeOf(path)
+    const isWhole = grade === 'refused as a whole'
+    // What cannot be parsed has its place first.
+    const texts = lines.map((line) => line.replace(place, '').replace(/^([\w./-]+):\d+:\d+: /, '$1: '))
+    const header = [grade, ...texts.map((text) => `  ${text}`)].map((line) => `# ${line}\n`).join('')
+    const text = readFileSync(path, 'utf8')
+    const [, mark = '', given = ''] = expectation.exec(text) ?? []
+    const ending = given.includes('\r\n') ? '\r\n' : '\n'
+    if (process.env.TAP_SNAPSHOT === '1') {
+      const rest = text.slice(mark.length + given.length)
+      writeFileSync(path, mark + header.replaceAll('\n', ending) + rest)
+    } else t.equal(given.replaceAll('\r\n', '\n'), header, 'has the grade and the messages of the comment at its top')
+    if (!path.includes('/') && !isWhole)
+      for (const line of lines) t.equal(place.exec(line)?.[1], path, `${line} names its place`)
+    if (isWhole) await t.rejects(compileContract(path, { skipUnsupported: true }), 'no part of it is served')
+    else await checkServed(t, path, grade === 'refused' ? texts : [])
+  })
+}
+
+/** Returns the grade of a document, and its messages. */
+async function outcomeOf(path: string): Promise<{ grade: string; lines: string[] }> {
+  try {
+    const { warnings } = await compileContract(path)
+    return { grade: warnings.length === 0 ? 'served' : 'advice', lines: warnings }
+  } catch (error) {
+    if (!(error instanceof RejectedDocument)) return { grade: 'refused as a whole', lines: [(error as Error).message] }
+    const isWhole = error.problems.some(({ operations }) => operations.length === 0)
+    return { grade: isWhole ? 'refused as a whole' : 'refused', lines: refusalLines(error).slice(1) }
+  }
+}
+
+/** Checks that the operations without a mistake are served, and that the others are listed with their reasons. */
+async function checkServed(t: Test, path: string, reasons: string[]): Promise<void> {
+  const { routes, files, warnings } = await compileContract(path, { skipUnsupported: true })
+  const skipped: { operation: string; reasons: string[] }[] = JSON.parse(files['skipped-operations.json'] ?? '[]')
+  t.same([...new Set(skipped.flatMap((one) => one.reasons))].sort(), [...reasons].sort())
+  t.ok(routes.operations.some(({ operationId }) => operationId === 'getHealth'), 'the other operation is served')
+  t.ok(routes.operations.length + skipped.length > 1)
+  if (reasons.length > 0) t.same(warnings, [], 'it has no other mistake')
+}

@@ -270,7 +270,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [schema({ enum: 'a' }), '#/components/schemas/A/enum', 'must be an array with at least one value, not "a"'],
     [schema({ minimum: '1' }), '#/components/schemas/A/minimum', 'must be a number, not "1"'],
     [schema({ exclusiveMaximum: 'a' }), '#/components/schemas/A/exclusiveMaximum', 'must be a number, not "a"'],
-    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number, not null'],
+    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number of at least 0, not null'],
     [schema({ uniqueItems: 1 }), '#/components/schemas/A/uniqueItems', 'must be true or false, not 1'],
     [
       schema({ dependentRequired: { a: 'b' } }),
@@ -331,6 +331,11 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
       operation({ requestBody: { $ref: 'a.yaml' } }),
       '#/paths/~1a/get/requestBody/$ref',
       'a.yaml does not point into this',
+    ],
+    [
+      { ...operation({ requestBody: { $ref: '#/components/schemas/A' } }), components: { schemas: { A: {} } } },
+      '#/paths/~1a/get/requestBody/$ref',
+      '#/components/schemas/A leads to an object of the kind schema instead of requestBody; correct it',
     ],
   ]
   for (const [document, place, problem] of cases) {

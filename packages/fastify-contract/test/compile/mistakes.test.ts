@@ -12,12 +12,13 @@ import { refusalLines } from '../support/refusal.ts'
  *     # served, advice, refused (only the operations with the mistake) or refused as a whole
  *     #   POINTER: TEXT
  *
+ * In JSON, they begin with two slashes.
  * `tap --snapshot` writes these comments as they are today; review the difference.
  */
 process.chdir(join(import.meta.dirname, 'mistakes'))
 
 /** Matches the comment with the expectation, after a byte order mark. */
-const expectation = /^(\uFEFF?)(# (?:served|advice|refused|refused as a whole)\r?\n(?:# {3}.*\r?\n)*)/
+const expectation = /^(\uFEFF?)(#|\/\/)( (?:served|advice|refused|refused as a whole)\r?\n(?:\2 {3}.*\r?\n)*)/
 
 /** Matches the place of a message in a file of the document. */
 const place = / \(([\w./-]+):\d+:\d+\)$/
@@ -30,14 +31,13 @@ for (const path of documents) {
     const isWhole = grade === 'refused as a whole'
     // What cannot be parsed has its place first.
     const texts = lines.map((line) => line.replace(place, '').replace(/^([\w./-]+):\d+:\d+: /, '$1: '))
-    const header = [grade, ...texts.map((text) => `  ${text}`)].map((line) => `# ${line}\n`).join('')
     const text = readFileSync(path, 'utf8')
-    const [, mark = '', given = ''] = expectation.exec(text) ?? []
-    const ending = given.includes('\r\n') ? '\r\n' : '\n'
+    const [given = '', mark = '', sign = '#', rest = ''] = expectation.exec(text) ?? []
+    const header = [grade, ...texts.map((text) => `  ${text}`)].map((line) => `${sign} ${line}\n`).join('')
     if (process.env.TAP_SNAPSHOT === '1') {
-      const rest = text.slice(mark.length + given.length)
-      writeFileSync(path, mark + header.replaceAll('\n', ending) + rest)
-    } else t.equal(given.replaceAll('\r\n', '\n'), header, 'has the grade and the messages of the comment at its top')
+      const written = rest.includes('\r\n') ? header.replaceAll('\n', '\r\n') : header
+      writeFileSync(path, mark + written + text.slice(given.length))
+    } else t.equal((sign + rest).replaceAll('\r\n', '\n'), header, 'has the grade and the messages at its top')
     if (!path.includes('/') && !isWhole)
       for (const line of lines) t.equal(place.exec(line)?.[1], path, `${line} names its place`)
     if (isWhole) await t.rejects(compileContract(path, { skipUnsupported: true }), 'no part of it is served')
@@ -62,7 +62,10 @@ async function checkServed(t: Test, path: string, reasons: string[]): Promise<vo
   const { routes, files, warnings } = await compileContract(path, { skipUnsupported: true })
   const skipped: { operation: string; reasons: string[] }[] = JSON.parse(files['skipped-operations.json'] ?? '[]')
   t.same([...new Set(skipped.flatMap((one) => one.reasons))].sort(), [...reasons].sort())
-  t.ok(routes.operations.some(({ operationId }) => operationId === 'getHealth'), 'the other operation is served')
+  t.ok(
+    routes.operations.some(({ operationId }) => operationId === 'getHealth'),
+    'the other operation is served',
+  )
   t.ok(routes.operations.length + skipped.length > 1)
   if (reasons.length > 0) t.same(warnings, [], 'it has no other mistake')
 }

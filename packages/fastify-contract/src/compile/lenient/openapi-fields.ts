@@ -1,10 +1,8 @@
 import { type Kind, memberNames, memberOf } from '../document/walk-document.ts'
 import type { FieldType } from './field-types.ts'
 
-/** The keywords of a schema whose value is a number. */
-const numeric = ['minimum', 'maximum', 'multipleOf'].concat(
-  ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`]),
-)
+/** The keywords of a schema that count characters, items or properties. */
+const counting = ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`])
 
 const words = { summary: 'word', description: 'word' } as const
 const styled = { required: 'flag', style: 'text', explode: 'flag' } as const
@@ -27,7 +25,10 @@ const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
     pattern: 'text',
     required: 'names',
     enum: 'values',
-    ...Object.fromEntries(numeric.map((keyword) => [keyword, 'number'] as const)),
+    minimum: 'number',
+    maximum: 'number',
+    multipleOf: 'divisor',
+    ...Object.fromEntries(counting.map((keyword) => [keyword, 'count'] as const)),
     exclusiveMinimum: 'limit',
     exclusiveMaximum: 'limit',
     uniqueItems: 'flag',
@@ -90,3 +91,23 @@ export const fieldNames = (kind: Kind): string[] => [
   ...Object.keys(fieldsOf(kind)),
   ...knownOther[kind],
 ]
+
+/** What OpenAPI 3 has in place of fields of Swagger 2.0, and of short names. */
+const replacements: Record<string, string> = {
+  collectionFormat: 'style and explode',
+  consumes: 'the content of requestBody',
+  produces: 'the content of responses',
+  schema: 'content',
+  host: 'servers',
+  basePath: 'servers',
+  schemes: 'servers',
+  definitions: 'components, schemas',
+  securityDefinitions: 'components, securitySchemes',
+  min: 'minimum',
+  max: 'maximum',
+}
+
+/** Returns what to write in place of a field that OpenAPI does not define, if its author's meaning is known. */
+export const replacementOf = (kind: Kind, name: string): string | undefined =>
+  fieldNames(kind).find((one) => one.toLowerCase() === name.toLowerCase()) ??
+  (Object.hasOwn(replacements, name) ? replacements[name] : undefined)

@@ -1,5 +1,5 @@
-import { join, resolve } from '../document/json-pointer.ts'
-import { eachHeld, hasShape, isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
 import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
 
@@ -72,5 +72,8 @@ function referenceProblem(document: Node, kind: Kind, node: Node): string | unde
     if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
     seen.add(found)
     found = resolve(document, $ref)
+    const given = kindAt(keysOf($ref))
+    if (found !== undefined && given !== undefined && given !== kind)
+      return `${node.$ref} leads to an object of the kind ${given} instead of ${kind}; correct it`
   }
 }

@@ -245,6 +245,7 @@ const operation = (more: object) => ({ ...valid, paths: { '/a': { get: more } } 
 const schema = (more: unknown) => ({ ...valid, components: { schemas: { A: more } } })
 
 t.test('a violation of the OpenAPI structure is rejected with its location', async (t) => {
+  const scheme = (more: object) => ({ ...valid, components: { securitySchemes: { a: more } } })
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a version of OpenAPI'],
@@ -332,6 +333,19 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
       '#/paths/~1a/get/requestBody/$ref',
       'a.yaml does not point into this',
     ],
+    [scheme({ type: 'http' }), '#/components/securitySchemes/a/scheme', 'is missing; add a string'],
+    [scheme({ type: 'apiKey', in: 'query' }), '#/components/securitySchemes/a/name', 'is missing; add a string'],
+    [
+      scheme({ type: 'apiKey', name: 'a' }),
+      '#/components/securitySchemes/a/in',
+      'is missing; add query, header or cook',
+    ],
+    [
+      operation({ requestBody: { description: 'a' } }),
+      '#/paths/~1a/get/requestBody/content',
+      'is missing; add a media type with the schema of the body',
+    ],
+    [schema({ maximum: Number.POSITIVE_INFINITY }), '#/components/schemas/A/maximum', 'must be a number, not Infinity'],
     [
       { ...operation({ requestBody: { $ref: '#/components/schemas/A' } }), components: { schemas: { A: {} } } },
       '#/paths/~1a/get/requestBody/$ref',

@@ -13,6 +13,7 @@ const info = { title: 'Test', version: '1' }
 const base = { openapi: '3.1.0', info }
 const responses = { 204: { description: 'Done.' } }
 const operation = (more: object) => ({ ...base, paths: { '/a': { get: { responses, ...more } } } })
+const scheme = (more: object) => ({ ...base, components: { securitySchemes: { A: more } } })
 const schema = (more: unknown, openapi = '3.1.0') => ({ ...base, openapi, components: { schemas: { A: more } } })
 
 const at = { get: '#/paths/~1a/get', schema: '#/components/schemas/A' }
@@ -72,6 +73,11 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
       operation({ responses: { '4xx': { description: 'a' }, '4XX': { description: 'b' } } }),
       operation({ responses: { '4XX': { description: 'b' } } }),
       `${at.get}/responses/4xx: is ignored beside 4XX`,
+    ],
+    [
+      operation({ parameter: [] }),
+      operation({}),
+      `${at.get}/parameter: parameter is not a field of an operation, and ignored; write parameters`,
     ],
     [
       operation({ operationID: 'a' }),
@@ -204,6 +210,21 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
       operation({ parameters: [{ name: 'a', in: 'query', schema: {} }] }),
       `${at.get}/parameters/0/collectionFormat: collectionFormat is not a field of a parameter, and ignored; write style`,
     ],
+    [
+      { ...base, paths: { '/a': { get: null } } },
+      { ...base, paths: { '/a': { get: {} } } },
+      `${at.get}: is null, and read as {}; correct it`,
+    ],
+    [
+      scheme({ type: 'HTTP', scheme: 'bearer' }),
+      scheme({ type: 'http', scheme: 'bearer' }),
+      '#/components/securitySchemes/A/type: must be one of apiKey, http, mutualTLS, oauth2, openIdConnect, not "HTTP"',
+    ],
+    [
+      scheme({ type: 'apiKey', in: 'Header', name: 'X-Key' }),
+      scheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
+      '#/components/securitySchemes/A/in: must be query, header or cookie, not "Header"; read as "header"',
+    ],
     [schema({ min: 1 }), schema({}), `${at.schema}/min: min is not a field of a schema, and ignored; write minimum`],
     [
       schema({ size: { type: 'string' } }),
@@ -289,7 +310,19 @@ t.test('what has no effect beside a reference or a type stays, and is reported',
     ],
     [
       schema({ type: 'string', enum: ['a', null] }),
-      `${at.schema}/enum: null has no effect beside the type string; remove it, or let the type allow null`,
+      `${at.schema}/enum: null: no effect beside the type string; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: ['array', 'object', 'integer'], enum: [[], {}, 1, 1.5, false] }),
+      `${at.schema}/enum: 1.5, false: no effect beside the type array or object or integer; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: 'integer', enum: ['9223372036854775807'] }),
+      `${at.schema}/enum: "9223372036854775807": no effect beside the type integer; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: 'string', enum: [2 ** 63] }),
+      `${at.schema}/enum: 9223372036854776000: no effect beside the type string; remove it, or correct the type`,
     ],
   ]
   for (const [document, line] of cases) t.same([mended(document)[0], mended(document)[1][0]], [document, line])
@@ -297,8 +330,6 @@ t.test('what has no effect beside a reference or a type stays, and is reported',
     { type: ['string', 'null'], enum: ['a', null] },
     { type: 'string', nullable: true, enum: ['a', null] },
     { type: ['string', 'integer'], enum: ['a', 1] },
-    { type: 'integer', enum: ['9223372036854775807'] },
-    { type: 'string', enum: [2 ** 63] },
     { type: 'null', enum: [null] },
     { pattern: '/a/' },
     { $ref: '#/components/schemas/B', maxLength: 5 },
@@ -351,7 +382,10 @@ t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
     [schema({ discriminator: {} }), `${at.schema}/discriminator`],
     [schema({ properties: ['a'] }), `${at.schema}/properties`],
     [schema({ items: 'a' }), `${at.schema}/items`],
+    [schema({ allOf: { size: { type: 'string' } } }), `${at.schema}/allOf`],
     [{ ...base, components: { securitySchemes: { a: null } } }, '#/components/securitySchemes/a'],
+    [scheme({ type: 'token' }), '#/components/securitySchemes/A/type'],
+    [scheme({ type: 'apiKey', in: 'path', name: 'a' }), '#/components/securitySchemes/A/in'],
   ]
   for (const [document, pointer] of cases) {
     const [kept, advice] = mended(document)

@@ -66,7 +66,16 @@ function asType(value: unknown): unknown {
   return types.find((one) => one === name) ?? typeSynonyms.get(name)
 }
 
+const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
+
 const locations = ['path', 'query', 'querystring', 'header', 'cookie']
+
+/** Returns the type of a field with one of some words, which may be in another case. */
+const wordType = (expected: string, words: string[]): [string, (value: unknown) => boolean, Mend] => [
+  expected,
+  (value) => words.includes(value as string),
+  (value) => words.find((one) => one.toLowerCase() === String(value).toLowerCase()),
+]
 
 const isVersion = (value: unknown): boolean =>
   isText(value) && (!/^\s*3\b/.test(value) || /^3\.\d+\.\d+(?:-\S+)?$/.test(value))
@@ -132,11 +141,9 @@ export const fieldTypes = {
     (value) => isNode(value) && Object.values(value).every(isTexts),
     () => undefined,
   ],
-  location: [
-    'path, query, querystring, header or cookie',
-    (value) => locations.includes(value as string),
-    (value) => locations.find((one) => one === String(value).toLowerCase()),
-  ],
+  location: wordType('path, query, querystring, header or cookie', locations),
+  keyLocation: wordType('query, header or cookie', ['query', 'header', 'cookie']),
+  schemeType: wordType(`one of ${schemeTypes.join(', ')}`, schemeTypes),
   version: ['a version of OpenAPI', isVersion, asVersion],
   info: [
     'an object with a title and a version',

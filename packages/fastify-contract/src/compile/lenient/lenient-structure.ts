@@ -96,6 +96,7 @@ class StructureMender {
       this.#advise(pointer, unknownField(kind, name, value))
       return omitted
     }
+    if (value === null && member?.kind === 'operation') return this.#empty('operation', pointer)
     // `type: null` without quotes names a type; `type:` without a value does not.
     if (value === null && !(type === 'type' && this.#textAt(pointer) !== '')) {
       this.#advise(pointer, 'is null, and ignored; remove it')
@@ -158,6 +159,11 @@ class StructureMender {
       this.#advise(pointer, 'is null, and ignored; remove it')
       return omitted
     }
+    return this.#empty(kind, pointer)
+  }
+
+  /** Returns an object without members, in place of null. */
+  #empty(kind: Kind, pointer: string): unknown {
     this.#advise(pointer, `is null, and read as {}; correct it`)
     return this.#object({}, kind, pointer)
   }
@@ -166,7 +172,8 @@ class StructureMender {
     const { shape, kind } = member
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
     const mended = isEmpty ? (shape === 'list' ? [] : {}) : isNode(value) && kind !== 'example' ? [value] : omitted
-    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isNode(value) && kind === 'schema')
+    const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
+    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isSchema)
     if (!isCertain) return value
     this.#advise(pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended

@@ -1,5 +1,5 @@
 import { join } from '../document/json-pointer.ts'
-import { type Node, withoutKeys } from '../document/walk-document.ts'
+import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import { asNumber } from './field-types.ts'
 import type { Advise, TextAt } from './lenient-structure.ts'
 
@@ -12,24 +12,36 @@ export const lenientValues = (schema: Node, pointer: string, advise: Advise, tex
  * number and a boolean, which no text equals.
  */
 function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node {
-  if (!Array.isArray(schema.enum) || schema.type === undefined) return schema
+  const { type: given, enum: values } = schema
+  if (!Array.isArray(values) || given === undefined) return schema
   const at = join(pointer, 'enum')
-  const types = [schema.type].flat()
+  const types = [given].flat()
   const others = types.filter((type) => type !== 'null')
-  if (!types.includes('null') && schema.nullable !== true && schema.enum.includes(null))
-    advise(at, `null has no effect beside the type ${types.join(' or ')}; remove it, or let the type allow null`)
   const areTexts = others.length > 0 && others.every((type) => type === 'string')
   const areNumbers = others.length > 0 && others.every((type) => type === 'integer' || type === 'number')
-  if (!areTexts && !areNumbers) return schema
-  const typed = schema.enum.map((value, index) =>
-    areTexts ? textOf(value, () => textAt(join(at, String(index)))) : (asNumber(value) ?? value),
-  )
-  const changed = typed.flatMap((value, index) => (value === (schema.enum as unknown[])[index] ? [] : [index]))
+  const typed = values.map((value, index) => {
+    if (areTexts) return textOf(value, () => textAt(join(at, String(index))))
+    return areNumbers ? (asNumber(value) ?? value) : value
+  })
+  const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
+  const unused = schema.nullable === true ? idle.filter((value) => value !== null) : idle
+  if (unused.length > 0)
+    advise(at, `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`)
+  const changed = typed.flatMap((value, index) => (value === values[index] ? [] : [index]))
   if (changed.length === 0) return schema
-  const listed = (values: unknown[]) => shownList(changed.map((index) => values[index]))
+  const listed = (all: unknown[]) => shownList(changed.map((index) => all[index]))
   const [expected, fix] = areTexts ? ['strings', 'quote them'] : ['numbers', 'remove the quotes']
-  advise(at, `its values must be ${expected}, not ${listed(schema.enum)}; read as ${listed(typed)}; ${fix}`)
+  advise(at, `its values must be ${expected}, not ${listed(values)}; read as ${listed(typed)}; ${fix}`)
   return { ...schema, enum: typed }
+}
+
+/** Returns whether a value has a type of JSON Schema. */
+function isOfType(value: unknown, type: unknown): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isNode(value)
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === type
 }
 
 const shownList = (values: unknown[]): string => {

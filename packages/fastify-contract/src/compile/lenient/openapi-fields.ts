@@ -1,4 +1,4 @@
-import { type Kind, memberNames, memberOf } from '../document/walk-document.ts'
+import { type Kind, memberNames, memberOf, type Node } from '../document/walk-document.ts'
 import type { FieldType } from './field-types.ts'
 
 /** The keywords of a schema that count characters, items or properties. */
@@ -16,7 +16,7 @@ const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
   requestBody: { ...words, required: 'flag' },
   response: words,
   header: { ...words, ...styled },
-  securityScheme: { description: 'word', type: 'text', scheme: 'text', in: 'text', name: 'text' },
+  securityScheme: { description: 'word', type: 'schemeType', scheme: 'text', in: 'keyLocation', name: 'text' },
   schema: {
     ...words,
     title: 'word',
@@ -74,8 +74,14 @@ const knownOther = Object.fromEntries(
 /** Returns the fields that the generator reads of an object, with the types of their values. */
 export const fieldsOf = (kind: Kind): Record<string, FieldType> => readFields[kind] ?? {}
 
+/** The fields that a security scheme must have, by its type. */
+const requiredOfSchemes: Record<string, string[]> = { http: ['scheme'], apiKey: ['in', 'name'] }
+
 /** Returns whether an object of a kind must have a field. */
-export const isRequired = (kind: Kind, name: string): boolean => required[kind]?.includes(name) === true
+export function isRequired(kind: Kind, name: string, { type }: Node): boolean {
+  const more = kind === 'securityScheme' ? requiredOfSchemes[String(type)] : undefined
+  return [required[kind], more].some((names) => names?.includes(name) === true)
+}
 
 /** Returns whether OpenAPI defines a field for objects of a kind, or allows it as an extension. */
 export const isField = (kind: Kind, name: string): boolean =>
@@ -108,6 +114,10 @@ const replacements: Record<string, string> = {
 }
 
 /** Returns what to write in place of a field that OpenAPI does not define, if its author's meaning is known. */
-export const replacementOf = (kind: Kind, name: string): string | undefined =>
-  fieldNames(kind).find((one) => one.toLowerCase() === name.toLowerCase()) ??
-  (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
+export function replacementOf(kind: Kind, name: string): string | undefined {
+  const lower = name.toLowerCase()
+  // The singular of a keyword, such as item, is often the name of a property.
+  const names = kind === 'schema' ? [lower] : [lower, `${lower}s`]
+  const near = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
+  return near ?? (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
+}

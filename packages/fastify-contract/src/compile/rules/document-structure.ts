@@ -22,9 +22,11 @@ export function structureProblems(document: unknown): string[] {
     const problem = Object.hasOwn(value, '$ref') ? referenceProblem(document as Node, kind, value) : undefined
     if (problem !== undefined) problems.push(`${pointer}/$ref: ${problem}`)
     for (const [name, type] of Object.entries(fieldsOf(kind))) {
-      const expected = expectedOf(value, name, type, isRequired(kind, name))
+      const expected = expectedOf(value, name, type, isRequired(kind, name, value))
       if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
     }
+    if (kind === 'requestBody' && value.$ref === undefined && value.content === undefined)
+      problems.push(wrong(join(pointer, 'content'), 'a media type with the schema of the body', undefined))
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
   }
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
@@ -46,7 +48,10 @@ export function structureProblems(document: unknown): string[] {
 const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
     ? `${pointer}: is missing; add ${expected}`
-    : `${pointer}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
+    : `${pointer}: must be ${expected}, not ${shown(value)}; correct it`
+
+const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
 
 /** Returns what the value of a field must be, unless it is that. */
 function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {

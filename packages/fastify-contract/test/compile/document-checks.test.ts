@@ -294,7 +294,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [
       { ...valid, components: { securitySchemes: { a: {} } } },
       '#/components/securitySchemes/a/type',
-      'is missing; add a string',
+      'is missing; add one of apiKey',
     ],
     [
       { ...valid, components: { securitySchemes: { a: { $ref: '#/components/securitySchemes/a' } } } },

@@ -350,6 +350,37 @@ t.test('what OpenAPI 3.1 allows in 3.0 is applied, with advice', async (t) => {
   ])
 })
 
+t.test('integers beyond 2^53 - 1 have a format, if one holds them', async (t) => {
+  const integer = { type: 'integer' }
+  const advice = (format: string) => [
+    `${at.schema}: has integers beyond 2^53 - 1 without a format; read as the format ${format}; add it`,
+  ]
+  const cases: [keywords: object, format: string][] = [
+    [{ maximum: 2 ** 63 }, 'int64'],
+    [{ minimum: -(2 ** 63) }, 'int64'],
+    [{ const: 2 ** 60 }, 'int64'],
+    [{ type: ['integer', 'null'], default: 2 ** 63 }, 'int64'],
+    [{ minimum: 0, maximum: 2 ** 64 }, 'uint64'],
+    [{ enum: [1, 2 ** 64 - 2048] }, 'uint64'],
+  ]
+  for (const [keywords, format] of cases) {
+    const given = { ...integer, ...keywords }
+    t.same(mended(schema(given)), [schema({ ...given, format }), advice(format)])
+  }
+  const others = [
+    { maximum: 2 ** 64 },
+    { minimum: 0, maximum: 2 ** 65 },
+    { minimum: -1, maximum: 2 ** 64 },
+    { maximum: 2 ** 53 - 1 },
+    { maximum: 2 ** 63, format: 'int32' },
+    { maximum: 2 ** 63, type: ['integer', 'number'] },
+  ]
+  for (const keywords of others) {
+    const given = schema({ ...integer, ...keywords })
+    t.same(mended(given), [given, []])
+  }
+})
+
 t.test('a keyword without effect is reported, and stays', async (t) => {
   const given = schema({ type: 'object', items: {}, maxLength: 1 })
   t.same(mended(given), [
@@ -371,7 +402,7 @@ t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
     [operation({ parameters: 1 }), `${at.get}/parameters`],
     [operation({ parameters: { name: 'a' } }), `${at.get}/parameters`],
     [operation({ responses: { 200: 1 } }), `${at.get}/responses/200`],
-    [schema({ type: 'Other' }), `${at.schema}/type`],
+    [schema({ type: 'text' }), `${at.schema}/type`],
     [schema({ type: [1] }), `${at.schema}/type`],
     [schema({ enum: {} }), `${at.schema}/enum`],
     [schema({ required: 1 }), `${at.schema}/required`],

@@ -17,8 +17,11 @@ import {
 } from './schemas.ts'
 import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
-/** The exact values of integers that JSON.parse has rounded, by their doubles. */
-export type ExactIntegers = ReadonlyMap<number, bigint>
+/**
+ * The exact values of integers that JSON.parse has rounded, by their doubles. `ofInt64` has those of doubles that stand for
+ * several integers, of which one is an int64.
+ */
+export type ExactIntegers = ReadonlyMap<number, bigint> & { readonly ofInt64?: ReadonlyMap<number, bigint> }
 
 const isRounded = (value: unknown): value is number => Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -38,11 +41,15 @@ export function integersIn(...texts: string[]): ExactIntegers {
     const double = Number(digits)
     found.set(double, (found.get(double) ?? new Set()).add(BigInt(digits)))
   }
-  return new Map(
-    Array.from(found).flatMap(([double, [integer = 0n, ...others]]) =>
-      others.length === 0 ? [[double, integer] as const] : [],
-    ),
-  )
+  const exact = new Map<number, bigint>()
+  const ofInt64 = new Map<number, bigint>()
+  for (const [double, [integer = 0n, ...others]] of found) {
+    const [one, ...more] = [integer, ...others].filter((each) => BigInt.asIntN(64, each) === each)
+    if (others.length === 0) exact.set(double, integer)
+    // Tools write 9223372036854775807 also as 9223372036854776000, which is a double and no int64.
+    else if (one !== undefined && more.length === 0) ofInt64.set(double, one)
+  }
+  return ofInt64.size === 0 ? exact : Object.assign(exact, { ofInt64 })
 }
 
 /** Serializes a document or a value of it as JSON with the digits of its integers. */
@@ -96,13 +103,14 @@ export const withExactKeywords = <Document extends object>(document: Document, i
 function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
   const value = schema[keyword]
   const rounded = roundedIn(value)
-  if (rounded.length === 0 || isFraction(schema) || !rounded.every((each) => integers.has(each))) return undefined
-  if (keyword === 'default') return exactJson(value, integers)
+  const all = new Map([...(schema.format === 'int64' ? (integers.ofInt64 ?? []) : []), ...integers])
+  if (rounded.length === 0 || isFraction(schema) || !rounded.every((each) => all.has(each))) return undefined
+  if (keyword === 'default') return exactJson(value, all)
   if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
   const values = keyword === 'enum' ? (value as unknown[]) : [value]
   return values
     .filter((each) => Number.isInteger(each))
-    .map((each) => integers.get(each as number) ?? each)
+    .map((each) => all.get(each as number) ?? each)
     .join()
 }
 

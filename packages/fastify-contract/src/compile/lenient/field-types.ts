@@ -51,7 +51,7 @@ const synonyms = {
   boolean: ['bool'],
   array: ['list'],
   object: ['dict', 'map'],
-  string: ['str', 'text', 'file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
+  string: ['file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
 }
 
 const typeSynonyms = new Map(Object.entries(synonyms).flatMap(([type, names]) => names.map((name) => [name, type])))

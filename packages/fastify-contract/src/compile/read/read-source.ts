@@ -174,10 +174,10 @@ function parseYaml(text: string, name: string): Parsed {
 const explanations: Partial<Record<ErrorCode, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'a second key in one line; quote a text that contains a colon and a space',
   MULTIPLE_DOCS: 'the file has several YAML documents; write each to a file of its own',
-  TAB_AS_INDENT: 'a tab in the indentation; use spaces',
 }
 
 const fixes: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'use spaces',
   BAD_SCALAR_START: 'quote the text',
   UNEXPECTED_TOKEN: 'correct the quotes, commas and brackets before it',
 }

@@ -246,6 +246,7 @@ const operation = (more: object) => ({ ...valid, paths: { '/a': { get: more } } 
 const schema = (more: unknown) => ({ ...valid, components: { schemas: { A: more } } })
 
 t.test('a violation of the OpenAPI structure is rejected with its location', async (t) => {
+  const scheme = (more: object) => ({ ...valid, components: { securitySchemes: { a: more } } })
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a version of OpenAPI'],
@@ -289,7 +290,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [schema({ enum: 'a' }), '#/components/schemas/A/enum', 'must be an array with at least one value, not "a"'],
     [schema({ minimum: '1' }), '#/components/schemas/A/minimum', 'must be a number, not "1"'],
     [schema({ exclusiveMaximum: 'a' }), '#/components/schemas/A/exclusiveMaximum', 'must be a number, not "a"'],
-    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number, not null'],
+    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number of at least 0, not null'],
     [schema({ uniqueItems: 1 }), '#/components/schemas/A/uniqueItems', 'must be true or false, not 1'],
     [
       schema({ dependentRequired: { a: 'b' } }),
@@ -312,7 +313,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [
       { ...valid, components: { securitySchemes: { a: {} } } },
       '#/components/securitySchemes/a/type',
-      'is missing; add a string',
+      'is missing; add one of apiKey',
     ],
     [
       { ...valid, components: { securitySchemes: { a: { $ref: '#/components/securitySchemes/a' } } } },
@@ -351,6 +352,14 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
       '#/paths/~1a/get/requestBody/$ref',
       'a.yaml does not point into this',
     ],
+    [scheme({ type: 'http' }), '#/components/securitySchemes/a/scheme', 'is missing; add a string'],
+    [scheme({ type: 'apiKey', in: 'query' }), '#/components/securitySchemes/a/name', 'is missing; add a string'],
+    [
+      scheme({ type: 'apiKey', name: 'a' }),
+      '#/components/securitySchemes/a/in',
+      'is missing; add query, header or cook',
+    ],
+    [schema({ maximum: Number.POSITIVE_INFINITY }), '#/components/schemas/A/maximum', 'must be a number, not Infinity'],
   ]
   for (const [document, place, problem] of cases) {
     const [first = ''] = structureProblems(document)

@@ -152,27 +152,6 @@ t.test('a scheme that is not defined never opens an operation', async (t) => {
   )
 })
 
-t.test('a scheme of another type needs a verifier of the application, and an API key its place', async (t) => {
-  const of = (scheme: object) => compiled({ security: [{ s: [] }] }, { components: { securitySchemes: { s: scheme } } })
-  for (const [scheme, what] of [
-    [{ type: 'jwt' }, 'type jwt is not one of OpenAPI'],
-    [{ type: 'http' }, 'type http needs a scheme'],
-  ] as const)
-    t.same(await of(scheme), {
-      security: [{ s: [] }],
-      statuses: ['204'],
-      warnings: [`#/components/securitySchemes/s: ${what}; the service needs a verifier of your own for it`],
-    })
-  for (const scheme of [
-    { type: 'apiKey', in: 'header' },
-    { type: 'apiKey', name: 'a' },
-    { type: 'apiKey', in: 'body', name: 'a' },
-  ])
-    t.same(await of(scheme), [
-      '#/components/securitySchemes/s: an API key needs a name, and in: header, query or cookie; add them',
-    ])
-})
-
 t.test('an API key may be described as a parameter, too', async (t) => {
   const parameters = [{ name: 'x-key', in: 'header', schema: { type: 'string' } }]
   t.match(await compiled({ parameters, security: [{ key: [] }] }), { security: [{ key: [] }], warnings: [] })

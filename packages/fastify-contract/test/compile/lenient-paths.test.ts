@@ -200,17 +200,6 @@ t.test('parameters in the notations of routers are read as parameters', async (t
   ])
 })
 
-t.test('a method in upper case is read in lower case', async (t) => {
-  const { document, advice } = lenientPaths(
-    documentOf({ '/a': { GET: { responses }, Put: { responses }, put: { responses } } }),
-  )
-  t.same(
-    endpoints(document).map(({ method }) => method),
-    ['GET', 'PUT'],
-  )
-  t.same(advice, ['#/paths/~1a/GET: is read as get; write methods in lower case'])
-})
-
 t.test('a document with an invalid structure is left to the rules', async (t) => {
   for (const paths of [
     null,

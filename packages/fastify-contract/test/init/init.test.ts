@@ -120,7 +120,7 @@ t.test('a finding about a value of a wrong type quotes the value', async (t) => 
     error,
     /name\/type: must be one of .*, or an array of them, not "text"; correct it \(\S*typos\.yaml:\d+:\d+\)\n/,
   )
-  t.match(error, /minLength: must be a number, not \{"a":1\}; correct it \(/)
+  t.match(error, /minLength: must be a number of at least 0, not \{"a":1\}; correct it \(/)
 })
 
 t.test('text of a document and its name are no code in a new project', async (t) => {

@@ -1,6 +1,6 @@
 import { join } from '../document/json-pointer.ts'
 import { type Document, operationsIn } from '../document/openapi-document.ts'
-import { isNode, methods, type Node } from '../document/walk-document.ts'
+import { isNode, type Node } from '../document/walk-document.ts'
 import { withPlainOperations } from './lenient-operations.ts'
 import { targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
 import { withPlainServers } from './lenient-servers.ts'
@@ -102,15 +102,14 @@ function withPlainTemplates(given: string, described: ReadonlySet<string>): { pa
   return { path, spanning }
 }
 
-/** Returns a path item with methods in lower case, whose parameters are those of its path. */
+/** Returns a path item whose parameters are those of its path. */
 function plainItem(document: Document, [key, path]: [string, string], given: unknown, advise: Advise): unknown {
   const target = targetOf(document, given)
   if (target === undefined) return given
   const pointer = join('#', 'paths', key)
   const { $ref: _, ...own } = given as Node
   const item = target === given ? target : { ...target, ...own }
-  const lower = withLowerMethods(item, pointer, advise)
-  const described = withDescribedParameters(document, path, lower, operationsOf(lower), { pointer, advise })
+  const described = withDescribedParameters(document, path, item, operationsOf(item), { pointer, advise })
   return described === item ? given : described
 }
 
@@ -120,15 +119,3 @@ const operationsOf = (item: Node): { keys: string[]; operation: Node }[] =>
     const operation = keys.reduce<unknown>((node, key) => Object(node)[key], item)
     return isNode(operation) ? [{ keys, operation }] : []
   })
-
-function withLowerMethods(item: Node, pointer: string, advise: Advise): Node {
-  const methodOf = (key: string) => {
-    const lower = key.toLowerCase()
-    return lower !== key && methods.includes(lower) && !Object.hasOwn(item, lower) ? lower : key
-  }
-  const keys = Object.keys(item)
-  if (keys.every((key) => methodOf(key) === key)) return item
-  for (const key of keys.filter((each) => methodOf(each) !== each))
-    advise(join(pointer, key), `is read as ${methodOf(key)}; write methods in lower case`)
-  return Object.fromEntries(Object.entries(item).map(([key, value]) => [methodOf(key), value]))
-}

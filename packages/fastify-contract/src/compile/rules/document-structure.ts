@@ -26,7 +26,7 @@ export function structureProblems(document: unknown): string[] {
       else targets.set(target.pointer, kind)
     }
     for (const [name, type] of Object.entries(fieldsOf(kind))) {
-      const expected = expectedOf(value, name, type, isRequired(kind, name))
+      const expected = expectedOf(value, name, type, isRequired(kind, name, value))
       if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
     }
     if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
@@ -57,7 +57,10 @@ export function structureProblems(document: unknown): string[] {
 const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
     ? `${pointer}: is missing; add ${expected}`
-    : `${pointer}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
+    : `${pointer}: must be ${expected}, not ${shown(value)}; correct it`
+
+const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
 
 /** Returns what the value of a field must be, unless it is that. */
 function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {

@@ -83,7 +83,9 @@ export async function compileContract(path: string, options: CompileOptions = {}
   ])
   const linted = findings.filter((finding) => !isOfPathQuery(finding))
   const integers = exactIntegers(published, sources)
-  return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
+  const advice = sources.warnings.map(({ pointer, text, place }) => `${pointer}: ${text} (${place})`)
+  const compiled = await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
+  return { ...compiled, warnings: [...advice.map(visible), ...compiled.warnings] }
 }
 
 /** Returns whether the linter misses a path parameter that the query of a path names: it may be one of the query. */

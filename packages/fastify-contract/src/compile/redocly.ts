@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { withoutDynamicReferences } from './document/dynamic-references.ts'
 import { join, keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
 import { placeText, type Source, SourceError } from './read/read-source.ts'
@@ -126,6 +127,12 @@ export async function lintCorrectness(path: string, sources?: Sources): Promise<
 export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
   const sources = given ?? (await readSources(path))
   rejectProblems(sources)
+  const document = await bundleFiles(rules, sources)
+  const { dynamicMark } = sources
+  return dynamicMark === undefined ? document : withoutDynamicReferences(document, dynamicMark)
+}
+
+async function bundleFiles(rules: string | undefined, sources: Sources): Promise<Document> {
   const isPlain = rules === undefined ? !configurations.some((name) => existsSync(name)) : rules === correctnessRules
   const whole = isPlain && wholeDocument(sources)
   if (whole) return whole

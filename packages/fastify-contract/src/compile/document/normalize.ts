@@ -1,10 +1,11 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { withDependentRequired, withNumericLimits } from '../read/schema-dialects.ts'
 import { withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
-import { join, resolve } from './json-pointer.ts'
+import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
 import { commonTypes, partsOf } from './schemas.ts'
@@ -14,10 +15,8 @@ import {
   mapDocument,
   mapEntries,
   mapHeld,
-  mapTree,
   type Node,
   type Transforms,
-  walk,
   withoutKeys,
 } from './walk-document.ts'
 
@@ -125,7 +124,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
   const changes: Transforms =
     version === '3.0.'
       ? transforms
-      : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
+      : { schema: (schema) => asRead(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
@@ -159,27 +158,6 @@ export function nonTypes({ content }: Node): string[] {
       name === suffixRange ? hasJson : hasTypes && !name.includes('/') && hasOnlyExamples(media),
     )
     .map(([name]) => name)
-}
-
-/**
- * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
- * `#` meant that before the schema became part of an OpenAPI document. With several `$recursiveAnchor` another schema
- * may be meant, so they stay.
- */
-function withRecursion(components: Node): Node {
-  let anchors = 0
-  walk(components, 'components', '#', (node, kind) => {
-    if (kind === 'schema' && node.$recursiveAnchor === true) anchors++
-  })
-  if (anchors > 1) return components
-  return mapHeld(components, 'schemas', (schema, name) =>
-    mapTree(schema, 'schema', {
-      schema: (node) =>
-        node.$recursiveRef === '#'
-          ? { ...withoutKeys(node, ['$recursiveRef']), $ref: join('#', 'components', 'schemas', name) }
-          : node,
-    }),
-  )
 }
 
 /**
@@ -229,20 +207,13 @@ const withoutPartStyles = (body: Node): Node =>
 /** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
 export const partStyles = ['style', 'explode', 'allowReserved']
 
-const limits = [
-  ['minimum', 'exclusiveMinimum'],
-  ['maximum', 'exclusiveMaximum'],
-] as const
+/** Returns a schema of any version with what earlier versions of JSON Schema write in another way. */
+const asRead = (schema: Node): Node => withoutUnlisted(withDependentRequired(withNumericLimits(schema)))
 
 function upgraded(node: Node): Node {
   let schema = withoutKeys(node, ['nullable'])
   if (node.nullable === true && typeof node.type === 'string') schema = { ...schema, type: [node.type, 'null'] }
-  for (const [limit, exclusive] of limits) {
-    if (typeof schema[exclusive] !== 'boolean') continue
-    const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
-    schema = value === undefined ? rest : { ...rest, [isExclusive ? exclusive : limit]: value }
-  }
-  return withoutUnlisted(schema)
+  return asRead(schema)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import { kindAt } from '../document/walk-document.ts'
+import { kindAt, type Node } from '../document/walk-document.ts'
 import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 
 /** What must change in a file before Redocly reads it, by the pointers of members. */
@@ -13,10 +13,18 @@ export type Edits = {
   texts: Map<string, string>
   /** Identifiers of schemas, which no reference of the copy uses. */
   dropped: Set<string>
+  /** Functions that rewrite schemas, by the pointers of the schemas. They get a copy with the other edits. */
+  rewritten: Map<string, (schema: Node) => Node>
 }
 
 /** Returns edits that change nothing. */
-export const noEdits = (): Edits => ({ data: new Set(), references: new Set(), texts: new Map(), dropped: new Set() })
+export const noEdits = (): Edits => ({
+  data: new Set(),
+  references: new Set(),
+  texts: new Map(),
+  dropped: new Set(),
+  rewritten: new Map(),
+})
 
 /** Returns what precedes the names of marked members. Extensions have any content, so these names are valid there. */
 export const newMark = (): string => `x-${randomUUID()}-`
@@ -32,7 +40,7 @@ export function copyFor(value: unknown, edits: Edits, mark: string | undefined):
   const copy = (each: unknown, pointer: string): unknown => {
     if (typeof each !== 'object' || each === null) return each
     if (Array.isArray(each)) return each.map((item, index) => copy(item, join(pointer, String(index))))
-    return Object.fromEntries(
+    const own = Object.fromEntries(
       Object.entries(each).flatMap(([name, held]) => {
         const at = join(pointer, name)
         if (edits.dropped.has(at)) return []
@@ -40,13 +48,15 @@ export function copyFor(value: unknown, edits: Edits, mark: string | undefined):
         return [[shown, edits.texts.get(at) ?? copy(held, at)]]
       }),
     )
+    return edits.rewritten.get(pointer)?.(own) ?? own
   }
   return isUnchanged(edits, mark) ? value : copy(value, '#')
 }
 
 /** Returns whether `copyFor` changes nothing. */
 export const isUnchanged = (edits: Edits, mark?: string): boolean =>
-  edits.texts.size === 0 && edits.dropped.size === 0 && (mark === undefined || edits.data.size === 0)
+  [edits.texts, edits.dropped, edits.rewritten].every(({ size }) => size === 0) &&
+  (mark === undefined || edits.data.size === 0)
 
 /** Returns the members of a bundled document that are data, though Redocly would follow them. */
 function dataIn(document: object): Edits {

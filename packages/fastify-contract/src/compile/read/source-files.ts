@@ -4,7 +4,8 @@ import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
 import { type Location, ReferenceTargets } from './reference-targets.ts'
-import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { SchemaResources } from './schema-resources.ts'
 import { type Edits, isWalked, noEdits } from './source-copies.ts'
 
 /** The files of a document. */
@@ -20,6 +21,10 @@ export type Sources = {
   isWhole: boolean
   /** The references that nothing may follow. */
   problems: SourceProblem[]
+  /** What was assumed about schemas. */
+  warnings: SourceProblem[]
+  /** What precedes the names of members for document/dynamic-references.ts, if there are dynamic references. */
+  dynamicMark: string | undefined
 }
 
 /** A problem with a reference. `pointer` is its location in the first file, or that of the reference to its file. */
@@ -50,6 +55,7 @@ class DocumentWalk {
   readonly #files: DocumentFiles
   readonly #sources: Sources
   readonly #targets: ReferenceTargets
+  readonly #schemas = new SchemaResources()
   readonly #visits: Visit[] = []
   readonly #seen = new Set<string>()
   /** References without a target so far: a file that is read later may hold a schema with that $id. */
@@ -59,7 +65,7 @@ class DocumentWalk {
     this.#files = files
     this.#targets = new ReferenceTargets(files)
     const { sources } = files
-    this.#sources = { path, files: sources, edits: new Map(), targets: new Map(), isWhole: true, problems: [] }
+    this.#sources = { path, files: sources, edits: new Map(), targets: new Map(), isWhole: true, problems: [], warnings: [], dynamicMark: undefined }
   }
 
   async run(): Promise<Sources> {
@@ -80,7 +86,10 @@ class DocumentWalk {
       const { data, references } = this.#editsOf(file)
       for (const pointer of references) data.delete(pointer)
     }
-    return this.#sources
+    const { edits } = this.#sources
+    const translations = this.#schemas.translate(this.#files, edits)
+    const { mark, warnings = [] } = this.#schemas.markDynamic(this.#files, edits) ?? {}
+    return { ...this.#sources, warnings: [...translations, ...warnings], dynamicMark: mark }
   }
 
   #editsOf(file: string): Edits {
@@ -100,13 +109,14 @@ class DocumentWalk {
     const examples: Reference[] = []
     const resource = this.#targets.resourceOf(file)
     const value = valueAt(source.value as object, pointer)
-    const visitor = this.#visitor(file, references, examples)
+    const visitor = this.#visitor(visit, references, examples)
     withinStack(shownName(file), () => walkReferences(value, expected, pointer, resource, visitor))
     for (const found of examples) await this.#addExample(visit, found)
     for (const found of references) await this.#follow(visit, found)
   }
 
-  #visitor(file: string, references: Reference[], examples: Reference[]): ReferenceVisitor {
+  #visitor(visit: Visit, references: Reference[], examples: Reference[]): ReferenceVisitor {
+    const { file } = visit
     const edits = this.#editsOf(file)
     return {
       reference(found) {
@@ -116,17 +126,16 @@ class DocumentWalk {
       external: (pointer, text) =>
         examples.push({ pointer, text, expected: 'data', resource: this.#targets.resourceOf(file), isMapping: false }),
       data: (pointer) => edits.data.add(pointer),
-      schema: ({ $id, $anchor, $schema }, pointer, resource) => {
-        if (typeof $id === 'string' && resource.pointer === pointer) {
-          this.#targets.identify(resource.uri, { file, pointer })
-          edits.dropped.add(join(pointer, '$id'))
+      schema: (schema, pointer, resource) => {
+        this.#schemas.add({ file, pointer, schema, from: this.#fromOf(visit, join(pointer, '$schema')) })
+        const isIdentified = idOf(schema) !== undefined && resource.pointer === pointer
+        if (isIdentified) this.#targets.identify(resource.uri, { file, pointer })
+        for (const keyword of ['$anchor', '$dynamicAnchor']) {
+          if (typeof schema[keyword] !== 'string') continue
+          this.#targets.identify(`${resource.uri}#${schema[keyword]}`, { file, pointer })
+          edits.dropped.add(join(pointer, keyword))
         }
-        if (typeof $anchor === 'string') {
-          this.#targets.identify(`${resource.uri}#${$anchor}`, { file, pointer })
-          edits.dropped.add(join(pointer, '$anchor'))
-        }
-        if (typeof $schema === 'string' && dialects.has($schema.replace(/#$/, '')))
-          edits.dropped.add(join(pointer, '$schema'))
+        if (isIdentified) edits.dropped.add(join(pointer, typeof schema.$id === 'string' ? '$id' : 'id'))
       },
     }
   }
@@ -165,6 +174,7 @@ class DocumentWalk {
       const written = target.pointer === '#' && path !== '' ? path : `${path}${target.pointer}`
       this.#editsOf(visit.file).texts.set(pointer, written)
     }
+    this.#schemas.setTarget(visit.file, pointer, target)
     if (!isMapping) this.#sources.targets.set(location(visit.file, holderOf(pointer)), target)
     // The first visit walks the whole document.
     if (target.file !== this.#files.root || !isWalked(target.pointer, expected))
@@ -188,11 +198,3 @@ class DocumentWalk {
 }
 
 const holderOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
-
-/** The URIs of the dialect that OpenAPI 3.1 assumes for schemas (section 4.8.24.5), and of JSON Schema 2020-12. */
-const dialects = new Set([
-  'https://json-schema.org/draft/2020-12/schema',
-  'https://spec.openapis.org/oas/3.1/dialect/base',
-  'https://spec.openapis.org/oas/3.1/dialect/2024-11-10',
-  'https://spec.openapis.org/oas/3.2/dialect/2025-09-17',
-])

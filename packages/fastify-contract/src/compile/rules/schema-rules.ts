@@ -8,6 +8,7 @@ import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64, partsOf, schemasDescribing } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
+import { dynamicProblem } from '../read/schema-resources.ts'
 import type { Report } from './problems.ts'
 
 /** What a rule knows of the whole document. */
@@ -37,9 +38,13 @@ const useReference = 'is not supported; refer to the schema by its JSON pointer,
 /** Schemas that the service cannot apply. */
 const rejected: Rule[] = [
   // Keywords that identify a schema, or refer to one, by something other than its location (JSON Schema core, section 8.2).
-  unsupported(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'], 'string', useReference),
-  unsupported(['exclusiveMinimum', 'exclusiveMaximum'], 'boolean', 'must be a number since OpenAPI 3.1; correct it'),
-  unsupported('$schema', 'string', 'is not supported; remove it'),
+  unsupported(['$id', '$anchor', '$dynamicAnchor'], 'string', useReference),
+  rule(['$dynamicRef', '$recursiveRef'], (schema, _, keyword) => {
+    const { [keyword]: name, [dynamicProblem]: problem } = schema
+    if (typeof name !== 'string') return undefined
+    return typeof problem === 'string' ? problem : `${name} leads to no anchor; add a $dynamicAnchor, or use $ref`
+  }),
+  unsupported('$schema', 'string', `is a dialect that is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`),
   // Ajv ignores the name __proto__ in these keywords.
   rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>
     Object.hasOwn(schema[keyword] ?? {}, '__proto__')

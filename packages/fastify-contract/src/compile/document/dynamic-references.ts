@@ -159,7 +159,7 @@ class DynamicScopes<Document extends object> {
   /** Returns the reference by which a schema refers in a scope to its target; undefined if it has none. */
   #referenceOf(schema: Node, scope: Scope): string | undefined {
     const { [this.#names.dynamic]: name } = schema
-    const found = typeof name === 'string' ? scope.get(name) : undefined
+    const found = typeof name === 'string' ? this.#aliasedBy(scope.get(name)) : undefined
     const target = found ?? this.#targetOf(schema)
     if (target === undefined) return undefined
     const pointer = this.#pointers.get(target) as string
@@ -170,6 +170,12 @@ class DynamicScopes<Document extends object> {
     if (inside.join('\n') === keyIn(this.#homes.get(target) as Scope).join('\n'))
       return found === undefined ? (schema.$ref as string) : pointer
     return schemaPrefix + this.#copyName(pointer, inside, { target, scope })
+  }
+
+  /** Returns the schema to which another one only refers. */
+  #aliasedBy(schema: Node | undefined): Node | undefined {
+    const isAlias = Object.keys(withoutKeys(schema ?? {}, Object.values(this.#names))).join() === '$ref'
+    return (schema !== undefined && isAlias && this.#targetOf(schema)) || schema
   }
 
   #copyName(pointer: string, scopeKey: string[], wanted: { target: Node; scope: Scope }): string {
@@ -186,10 +192,11 @@ class DynamicScopes<Document extends object> {
     return name
   }
 
-  /** Returns the name of the shared schema that an anchor refers to or stands in. */
+  /** Returns the name of the shared schema that an anchor is, refers to or stands in. */
   #bindingOf(anchor: Node): string[] {
-    const { $ref = this.#pointers.get(anchor) } = anchor
-    const [, kind, name] = keysOf(String($ref))
+    const own = keysOf(this.#pointers.get(anchor) as string)
+    const target = typeof anchor.$ref === 'string' && own.length > 3 ? keysOf(anchor.$ref) : own
+    const [, kind, name] = target
     return kind === 'schemas' && name !== undefined ? [name] : []
   }
 

@@ -10,15 +10,7 @@ import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document
 import { withPathQueries } from './path-queries.ts'
 import { commonTypes, partsOf } from './schemas.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
-import {
-  isNode,
-  mapDocument,
-  mapEntries,
-  mapHeld,
-  type Node,
-  type Transforms,
-  withoutKeys,
-} from './walk-document.ts'
+import { isNode, mapDocument, mapEntries, mapHeld, type Node, type Transforms, withoutKeys } from './walk-document.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
@@ -122,9 +114,7 @@ export const bodiless = ['204', '205', '304']
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
   const changes: Transforms =
-    version === '3.0.'
-      ? transforms
-      : { schema: (schema) => asRead(withoutKeys(schema, ['nullable'])) }
+    version === '3.0.' ? transforms : { schema: (schema) => asRead(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {

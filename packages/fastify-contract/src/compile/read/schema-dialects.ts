@@ -39,8 +39,9 @@ export const draftOf = (uri: string | undefined): Draft | undefined =>
 export function dialectsIn({ text, value }: Source): (keys: string[]) => { uri: string; depth: number } | undefined {
   if (!text.includes('$schema') && !text.includes('jsonSchemaDialect')) return () => undefined
   return (keys) => {
-    const { jsonSchemaDialect } = Object(value)
-    let found = typeof jsonSchemaDialect === 'string' ? { uri: jsonSchemaDialect, depth: -1 } : undefined
+    const { jsonSchemaDialect, openapi } = Object(value)
+    const isNamed = typeof jsonSchemaDialect === 'string' && !String(openapi).startsWith('3.0.')
+    let found = isNamed ? { uri: jsonSchemaDialect, depth: -1 } : undefined
     let node: unknown = value
     for (let depth = 0; isNode(node) || Array.isArray(node); depth++) {
       const { $schema } = node as Node

@@ -58,6 +58,7 @@ export class SchemaResources {
         const own = edits.get(file) as Edits
         const draft = draftOf(uri)
         if (draft !== undefined) rewrite(own, pointer, (copy) => translated(copy, draft))
+        if (draft !== undefined && depth === -1) own.dropped.add('#/jsonSchemaDialect')
         if (uri === undefined || depth === undefined || depth < 0) continue
         const isServed = isServedDialect(uri)
         if ((isServed || is30) && schema.$schema === uri) own.dropped.add(join(pointer, '$schema'))
@@ -79,7 +80,10 @@ export class SchemaResources {
    * Adds to the edits what document/dynamic-references.ts needs, after all files are read. Returns what precedes the names
    * of the members for it, and what to say; undefined if there is no dynamic reference.
    */
-  markDynamic(files: DocumentFiles, edits: Map<string, Edits>): { mark: string; warnings: SourceProblem[] } | undefined {
+  markDynamic(
+    files: DocumentFiles,
+    edits: Map<string, Edits>,
+  ): { mark: string; warnings: SourceProblem[] } | undefined {
     const all = [...this.#schemas.values()].flatMap((inFile) => [...inFile.values()])
     const dynamic = all.filter(({ schema }) => typeof schema.$dynamicRef === 'string' || schema.$recursiveRef === '#')
     if (dynamic.length === 0) return undefined

@@ -65,7 +65,16 @@ class DocumentWalk {
     this.#files = files
     this.#targets = new ReferenceTargets(files)
     const { sources } = files
-    this.#sources = { path, files: sources, edits: new Map(), targets: new Map(), isWhole: true, problems: [], warnings: [], dynamicMark: undefined }
+    this.#sources = {
+      path,
+      files: sources,
+      edits: new Map(),
+      targets: new Map(),
+      isWhole: true,
+      problems: [],
+      warnings: [],
+      dynamicMark: undefined,
+    }
   }
 
   async run(): Promise<Sources> {

@@ -44,7 +44,11 @@ const rejected: Rule[] = [
     if (typeof name !== 'string') return undefined
     return typeof problem === 'string' ? problem : `${name} leads to no anchor; add a $dynamicAnchor, or use $ref`
   }),
-  unsupported('$schema', 'string', `is a dialect that is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`),
+  unsupported(
+    '$schema',
+    'string',
+    `is a dialect that is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`,
+  ),
   // Ajv ignores the name __proto__ in these keywords.
   rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>
     Object.hasOwn(schema[keyword] ?? {}, '__proto__')

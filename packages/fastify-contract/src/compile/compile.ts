@@ -6,9 +6,9 @@ import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
-import { resolve } from './document/json-pointer.ts'
+import { keysOf } from './document/json-pointer.ts'
 import { normalize, upgrade } from './document/normalize.ts'
-import { type Document, endpoints, routedPath } from './document/openapi-document.ts'
+import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
@@ -18,15 +18,20 @@ import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
+import { lenientDocument } from './lenient/lenient-document.ts'
+import type { TextAt } from './lenient/lenient-structure.ts'
+import { placeText } from './read/read-source.ts'
 import { readSources, type Sources } from './read/source-files.ts'
-import { bundle, depthProblem, type LintProblem, lintCorrectness } from './redocly.ts'
+import { bundle, depthProblem } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
 import {
   type Findings,
   findingsIn,
+  type PlaceLine,
   type Problem,
+  pointerOf,
   RejectedDocument,
   soundPart,
   withoutRepeats,
@@ -64,8 +69,7 @@ export type CompileOptions = {
 }
 
 /**
- * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages: what
- * the linter finds by the rules for correctness, and what `compileDocument` finds.
+ * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
   const sources = options.sources ?? (await readSources(path))
@@ -77,43 +81,29 @@ export async function compileContract(path: string, options: CompileOptions = {}
     }))
     throw new RejectedDocument(path, problems, {} as Document)
   }
-  const [findings, published] = await Promise.all([
-    lintCorrectness(path, sources),
-    bundle(path, options.rules, sources),
-  ])
-  const linted = findings.filter((finding) => !isOfPathQuery(finding))
+  const published = await bundle(path, options.rules, sources)
+  const [source] = sources.files.values()
+  const textAt = (pointer: string) => source?.textAt(keysOf(pointer))
+  const placed = placesIn(sources)
   const integers = exactIntegers(published, sources)
-  const advice = sources.warnings.map(({ pointer, text, place }) => `${pointer}: ${text} (${place})`)
-  const compiled = await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
-  return { ...compiled, warnings: [...advice.map(visible), ...compiled.warnings] }
+  const assumed = sources.warnings.map(({ pointer, text, place }) => visible(`${pointer}: ${text} (${place})`))
+  try {
+    const compiled = await compileDocument(published, path, { ...options, textAt }, contractTypes, integers)
+    const warnings = withoutRepeats(compiled.warnings).map((line) => placed(line, pointerOf(line)))
+    return { ...compiled, warnings: [...assumed, ...warnings] }
+  } catch (error) {
+    throw error instanceof RejectedDocument ? error.placed(placed) : error
+  }
 }
 
-/** Returns whether the linter misses a path parameter that the query of a path names: it may be one of the query. */
-function isOfPathQuery({ rule, text }: LintProblem): boolean {
-  const [, name = '', path = ''] = /path parameter `(\{[^`]*\})` expected by path `([^`]*)`/.exec(text) ?? []
-  return rule === 'path-parameters-defined' && name !== '' && !routedPath(path).includes(name)
-}
+/** The size of a file of JSON up to which places are found in it, in characters: that takes seconds in a larger one. */
+const placesLimit = 2_000_000
 
-/** The rule of the linter for a reference without a target. */
-const unresolved = 'no-unresolved-refs'
-
-/** Returns the lines of findings, with each reference that has no target, and with the values of a wrong type. */
-const linesOf = (linted: LintProblem[], document: Document): string[] =>
-  linted.map(({ pointer, text, place, rule }) => {
-    const value = resolve(document, pointer)
-    const { $ref } = Object(value)
-    const isNamed = rule === unresolved && typeof $ref === 'string'
-    const named = () => `${$ref} does not resolve; correct the reference`
-    const said = isNamed ? text.replace("Can't resolve $ref", named) : rule === 'struct' ? withValue(text, value) : text
-    return `${pointer}: ${said} (${place}, ${rule})`
-  })
-
-/** Returns a text about a value with the beginning of the value, unless the text quotes it. */
-function withValue(text: string, value: unknown): string {
-  const shown = typeof value === 'object' ? undefined : JSON.stringify(value)
-  if (shown === undefined || !/Expected type|can be one of/.test(text) || text.includes(shown)) return text
-  const remedy = typeof value === 'number' && text.includes('type `string`') ? `quote it: '${shown}'` : 'correct it'
-  return `${text.replace(/\.$/, '')}, not ${shown.slice(0, 40)}; ${remedy}`
+/** Returns a function that adds places to lines, if the locations of the bundled document are those of one file. */
+function placesIn({ files, path, isWhole }: Sources): PlaceLine {
+  const [source] = files.values()
+  if (!isWhole || source === undefined || source.text.length > placesLimit) return (line) => line
+  return (line, pointer) => `${line} (${placeText(path, source.placeOf(keysOf(pointer), true))})`
 }
 
 /**
@@ -122,18 +112,18 @@ function withValue(text: string, value: unknown): string {
  * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
  *
- * @param linted The findings of the linter.
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
-  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { linted?: LintProblem[] } = {},
+  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { textAt?: TextAt } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { published, skipped, document, routes, replies, warnings } = converted(given, path, options, integers)
+    const { mended, advice } = lenientDocument(given, options.textAt ?? (() => undefined))
+    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
@@ -144,7 +134,7 @@ export async function compileDocument(
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
       'routes.json': json({
         ...routes,
-        ...(skipped.length > 0 && { skipped: skippedRoutes(given, skipped, routes.operations) }),
+        ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
       }),
       'schemas.js': `// ${note}${code}`,
     }
@@ -159,7 +149,7 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings, skipped }
+    return { files, document, routes, integers, warnings: [...advice.map(visible), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -173,18 +163,17 @@ type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { publishe
 /**
  * Converts a document, or with `skipUnsupported` the part of it that can be served; `skipped` are the problems that cost
  * the other operations. Throws an error with the problems of the document if it has any, or in a part if one affects the
- * whole document, if an operation has a reference without a target, or if all operations have a problem.
+ * whole document, or if all operations have a problem.
  */
 function converted(
   given: Document,
   path: string,
-  { errors, skipUnsupported = false, linted = [] }: Parameters<typeof compileDocument>[2] & object,
+  { errors, skipUnsupported = false }: Pick<CompileOptions, 'errors' | 'skipUnsupported'>,
   integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
-  let lines = skipUnsupported ? skippableLines(given, path, linted) : linesOf(linted, given)
   for (let published = given; ; ) {
-    const result = checked(published, lines, skipUnsupported ? undefined : errors, integers)
+    const result = checked(published, skipUnsupported ? undefined : errors, integers)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
@@ -197,21 +186,7 @@ function converted(
     if (endpoints(published).length === 0) throw rejection
     // A part may show problems that the others hid.
     skipped.push(...rejection.problems)
-    lines = []
   }
-}
-
-/** Returns the lines of findings about operations, which may be skipped. Throws if a reference has no target. */
-function skippableLines(given: Document, path: string, linted: LintProblem[]): string[] {
-  const findings = findingsIn(given)
-  // A reference without a target is a mistake of the document, not something that cannot be served.
-  const references = linted.filter(({ rule }) => rule === unresolved)
-  const problems = findings(linesOf(references, given)).problems.map((problem) => ({ ...problem, operations: [] }))
-  if (problems.length > 0) throw new RejectedDocument(path, problems, given)
-  // The compiler finds itself what it cannot read outside of operations.
-  return linesOf(linted, given).filter((line) =>
-    findings([line]).problems.some(({ operations }) => operations.length > 0),
-  )
 }
 
 /**
@@ -220,12 +195,11 @@ function skippableLines(given: Document, path: string, linted: LintProblem[]): s
  */
 function checked(
   published: Document,
-  linted: string[],
   errors: ErrorBodySource | undefined,
   integers: ExactIntegers,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
-  const structure = findings([...linted, ...withoutRepeats(structureProblems(published), linted)])
+  const structure = findings(structureProblems(published))
   if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base, integers)

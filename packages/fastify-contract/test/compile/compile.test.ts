@@ -47,7 +47,12 @@ t.test('boolean schemas in an allOf, behind a $ref and as a property are typed a
 
 t.test('a $ref to no schema is rejected with its location', async (t) => {
   const problem = 'does not point to a schema; move the schema to #/components/schemas'
-  for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
+  const cases = {
+    '#/components/schemas/None': 'does not resolve; correct the reference',
+    '#/paths/~1a/post/responses': problem,
+    '#/components/examples/A/value': problem,
+  }
+  for (const [$ref, problem] of Object.entries(cases)) {
     const components = { examples: { A: { value: { type: 'string' } } } }
     await t.rejects(compileDocument(documentOf({ $ref }, { components }), 'a.yaml'), {
       message: new RegExp(`/schema/%24ref: ${$ref.replaceAll('/', '\\/')} ${problem}`),

@@ -1,7 +1,5 @@
 import t, { type Test } from 'tap'
-import { compileDocument } from '../../src/compile/compile.ts'
-import { readSources } from '../../src/compile/read/source-files.ts'
-import { bundle } from '../../src/compile/redocly.ts'
+import { compileContract } from '../../src/compile/compile.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { bothValidators } from '../support/both-validators.ts'
 
@@ -26,14 +24,12 @@ async function compiled(t: Test, schemas: string, { version, more = '', ...files
   const before = process.cwd()
   process.chdir(t.testdir({ 'openapi.yaml': head(version) + schemas.replace(/^/gm, '    ') + more, ...files }))
   try {
-    const sources = await readSources('openapi.yaml')
-    const { routes, ...result } = await compileDocument(await bundle('openapi.yaml', undefined, sources), 'openapi.yaml')
+    const { routes, ...result } = await compileContract('openapi.yaml')
     const body = routes.operations[0]?.schema.body?.content['application/json']?.schema ?? false
     const validate = bothValidators(routes).request(body, 'body')
     const isValid = (value: unknown) => 'value' in validate(parseJson(JSON.stringify(value)))
     const { components } = JSON.parse(result.files['openapi.json'] as string) as { components: { schemas: object } }
-    const warnings = sources.warnings.map(({ pointer, text, place }) => `${pointer}: ${text} (${place})`)
-    return { ...result, isValid, schemas: components.schemas as Record<string, object>, warnings }
+    return { ...result, isValid, schemas: components.schemas as Record<string, object> }
   } finally {
     process.chdir(before)
   }
@@ -192,7 +188,7 @@ t.test('a schema of an earlier draft is translated', async (t) => {
   type: object
   properties:
     four: { $ref: four.json }
-    seven: { $ref: seven.json#/definitions/pair }
+    ${version === '3.0.4' ? 'six' : 'seven'}: { $ref: seven.json#/definitions/${version === '3.0.4' ? 'n' : 'pair'} }
     ref: { $ref: seven.json#/definitions/ref }
     newer: { $ref: newer.json }
     any: { $ref: any.json }
@@ -226,32 +222,22 @@ t.test('a schema of an earlier draft is translated', async (t) => {
     )
     values(
       isValid,
-      [
-        { four: { n: 2, a: 1, b: 1 } },
-        { four: { n: 9, c: 1, d: 1 } },
-        { seven: ['a', 1, 2] },
-        { ref: 1 },
-        { newer: ['a'] },
-      ],
-      [
-        { four: { n: 1 } },
-        { four: { a: 1 } },
-        { four: { c: 1 } },
-        { seven: ['a', 'b'] },
-        { seven: ['a', 1, 'b'] },
-        { ref: 'a' },
-      ],
+      [{ four: { n: 2, a: 1, b: 1 } }, { four: { n: 9, c: 1, d: 1 } }, { ref: 1 }, { newer: ['a'] }],
+      [{ four: { n: 1 } }, { four: { a: 1 } }, { four: { c: 1 } }, { ref: 'a' }],
     )(t)
     values(isValid, [{ any: ['a'] }], [{ any: ['b'] }])(t)
-    if (version === '3.1.0') values(isValid, [], [{ newer: [1] }, { newer: ['b'] }])(t)
+    if (version === '3.1.0') {
+      values(isValid, [{ seven: ['a', 1, 2] }], [{ seven: ['a', 'b'] }, { seven: ['a', 1, 'b'] }])(t)
+      values(isValid, [], [{ newer: [1] }, { newer: ['b'] }])(t)
+    }
     t.notMatch(JSON.stringify(schemas), /\$schema|\$id|"id"/)
     const read = 'is read as JSON Schema 2020-12; what that writes in another way is translated'
     t.same(
       warnings.filter((line) => line.includes(read)),
       [
-        ['four', 'four.json:1:2', 'draft-04/schema'],
-        ['seven', 'seven.json:1:2', 'draft-07/schema'],
-        ['newer', 'newer.json:1:2', 'draft/2019-09/schema'],
+        ['four', 'four.json:1:12', 'draft-04/schema'],
+        [version === '3.0.4' ? 'six' : 'seven', 'seven.json:1:12', 'draft-07/schema'],
+        ['newer', 'newer.json:1:12', 'draft/2019-09/schema'],
       ].map(
         ([name, place, dialect]) =>
           `#/components/schemas/A/properties/${name}: http://json-schema.org/${dialect}# ${read} (${place})`,

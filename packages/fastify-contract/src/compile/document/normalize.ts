@@ -1,6 +1,6 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { withDependentRequired, withNumericLimits } from '../read/schema-dialects.ts'
+import { withNumericLimits } from '../read/schema-dialects.ts'
 import { withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
@@ -114,7 +114,7 @@ export const bodiless = ['204', '205', '304']
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
   const changes: Transforms =
-    version === '3.0.' ? transforms : { schema: (schema) => asRead(withoutKeys(schema, ['nullable'])) }
+    version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
@@ -197,13 +197,10 @@ const withoutPartStyles = (body: Node): Node =>
 /** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
 export const partStyles = ['style', 'explode', 'allowReserved']
 
-/** Returns a schema of any version with what earlier versions of JSON Schema write in another way. */
-const asRead = (schema: Node): Node => withoutUnlisted(withDependentRequired(withNumericLimits(schema)))
-
 function upgraded(node: Node): Node {
   let schema = withoutKeys(node, ['nullable'])
   if (node.nullable === true && typeof node.type === 'string') schema = { ...schema, type: [node.type, 'null'] }
-  return asRead(schema)
+  return withoutUnlisted(withNumericLimits(schema))
 }
 
 /**

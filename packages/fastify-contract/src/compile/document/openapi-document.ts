@@ -77,17 +77,38 @@ type Operation = Item & {
 /** The operations of each document, which no stage changes. */
 const known = new WeakMap<Document, Endpoint[]>()
 
-/** Returns the operations of a document in document order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
+/**
+ * Returns the operations of a document in document order (OpenAPI 3.1 sections 4.8.8 to 4.8.10), each with an operationId
+ * of its own.
+ */
 export function endpoints(document: Document): Endpoint[] {
   const all =
     known.get(document) ??
-    Object.keys(document.paths ?? {}).flatMap((path) => {
-      if (!path.startsWith('/')) return []
-      const item = itemAt(document, path)
-      return operationsIn(item).map((location) => endpointOf(document, path, item, location))
-    })
+    withUniqueIds(
+      Object.keys(document.paths ?? {}).flatMap((path) => {
+        if (!path.startsWith('/')) return []
+        const item = itemAt(document, path)
+        return operationsIn(item).map((location) => endpointOf(document, path, item, location))
+      }),
+    )
   known.set(document, all)
   return all
+}
+
+/** Returns operations with a derived operationId in place of one that an earlier operation has, too. */
+function withUniqueIds(all: Endpoint[]): Endpoint[] {
+  const taken = new Set<string>()
+  const given = all.map((one) => {
+    const isOwn = !one.hasDerivedId && taken.size < taken.add(one.operationId).size
+    return isOwn ? one : { ...one, operationId: derivedId(one.method, one.path), hasDerivedId: true }
+  })
+  return given.map((one) => {
+    if (!one.hasDerivedId) return one
+    let operationId = one.operationId
+    for (let count = 2; taken.has(operationId); count++) operationId = `${one.operationId}${count}`
+    taken.add(operationId)
+    return { ...one, operationId }
+  })
 }
 
 /** A request that the document describes as a webhook, or in a callback, which has the expression of its URL. */

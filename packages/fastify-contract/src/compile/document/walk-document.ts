@@ -88,6 +88,9 @@ export function memberOf(kind: Kind, name: string): Member | undefined {
   return Object.hasOwn(members[kind], name) ? members[kind][name] : undefined
 }
 
+/** Returns the names of the members that hold objects. */
+export const memberNames = (kind: Kind): string[] => Object.keys(members[kind])
+
 export type Node = Record<string, unknown>
 
 /** Returns whether a value is a JSON object. */

@@ -28,6 +28,8 @@ export type Source = {
    * SourceError if a key is there twice.
    */
   placeOf(keys: string[], onKey?: boolean): Place
+  /** Returns the text of a scalar as the file writes it, without quotes; undefined if there is none. */
+  textAt(keys: string[]): string | undefined
 }
 
 /** A file that cannot be read; its message is one line that names the file. */
@@ -57,7 +59,14 @@ export function parseSource(file: string, given: string, name: string): Source {
   const json = parseJson(text)
   const value = json === undefined ? plainValue(nodes(), text, name) : json.value
   const hasMerges = json === undefined && text.includes('<<')
-  return { file, text, value, hasMerges, placeOf: (keys, onKey) => placeIn(nodes(), keys, onKey) }
+  return {
+    file,
+    text,
+    value,
+    hasMerges,
+    placeOf: (keys, onKey) => placeIn(nodes(), keys, onKey),
+    textAt: (keys) => textIn(nodes(), keys),
+  }
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
@@ -178,10 +187,16 @@ function placeIn({ document, lines }: Parsed, keys: string[], onKey = false): Pl
     const pair = memberOf(document, node, each)
     if (pair === undefined) break
     node = pair.value ?? node
-    key = pair.key ?? key
+    key = pair.key ?? pair.value ?? key
   }
   const { line, col } = lines.linePos((onKey ? key : node)?.range?.[0] ?? 0)
   return { line, col }
+}
+
+function textIn({ document }: Parsed, keys: string[]): string | undefined {
+  let node = document.contents as Node | null
+  for (const each of keys) node = memberOf(document, node, each)?.value ?? null
+  return isScalar(node) ? node.source : undefined
 }
 
 /** Returns the key and the value of a member of a map, which it may have by a merge key, or of a list. */

@@ -34,6 +34,7 @@ import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
 import { checkTool } from '../emit/mcp-table.ts'
+import { isServedDialect } from '../read/schema-dialects.ts'
 import type { Report } from './problems.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'
@@ -276,25 +277,15 @@ function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: 
 }
 
 /**
- * Rejects operations whose operationId another operation has, too, and warns of handlers with a derived name. The pointer
- * is that of the path, without following a $ref: the derived name belongs to the path.
+ * Warns of handlers with a derived name. The pointer is that of the path, without following a $ref: the derived name
+ * belongs to the path.
  */
-function checkNames(document: Document, { reject, warn }: Report): void {
-  const seen = new Set<string>()
-  const isDuplicate = (name: string) => seen.size === seen.add(name).size
-  const [given, derived] = [false, true].map((is) =>
-    endpoints(document).filter(({ hasDerivedId }) => hasDerivedId === is),
-  )
-  for (const { operationId, pointer } of given ?? [])
-    if (isDuplicate(operationId)) reject(pointer, `operationId ${operationId} is used twice; rename one of them`)
-  for (const { path, keys, operationId } of derived ?? []) {
-    const pointer = join('#', 'paths', path, ...keys)
-    warn(pointer, `has no operationId; its handler is named ${operationId}, after its method and path`)
-    if (isDuplicate(operationId))
-      reject(
-        pointer,
-        `has no operationId, and ${operationId}, derived from its method and path, is the name of another operation; add an operationId`,
-      )
+function checkNames(document: Document, { warn }: Report): void {
+  for (const { path, keys, operationId, pointer, hasDerivedId } of endpoints(document)) {
+    if (!hasDerivedId) continue
+    const { operationId: given } = resolve(document, pointer) as { operationId?: string }
+    const reason = given ? `has the operationId ${given} of another operation` : 'has no operationId'
+    warn(join('#', 'paths', path, ...keys), `${reason}; its handler is named ${operationId}, after its method and path`)
   }
 }
 
@@ -327,12 +318,10 @@ function checkExpressions(document: Document, { warn }: Report): void {
   }
 }
 
-const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
-
 function checkDialect(document: Document, { reject }: Report): void {
   const { jsonSchemaDialect: dialect } = document as { jsonSchemaDialect?: unknown }
-  if (dialect !== undefined && !dialects.test(String(dialect)))
-    reject('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
+  if (dialect !== undefined && !isServedDialect(String(dialect)))
+    reject('#/jsonSchemaDialect', `${dialect} is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`)
 }
 
 /** Rejects integers that would be rounded. Those of examples and extensions do not change what the service does. */

@@ -36,15 +36,44 @@ const costOf = ({ operations }: Problem): number => operations.length || Number.
  */
 export class RejectedDocument extends Error {
   readonly problems: Problem[]
+  readonly #path: string
+  readonly #document: Document
 
-  constructor(path: string, problems: Problem[], document: Document) {
+  constructor(path: string, problems: Problem[], document: Document, placed: PlaceLine = (line) => line) {
     const sorted = [...problems].sort(
       (one, other) => costOf(other) - costOf(one) || byPointer.compare(one.pointer, other.pointer),
     )
-    const lines = sorted.map(({ pointer, text }) => `  ${pointer}: ${text}`)
+    const lines = sorted.map(({ pointer, text }) => `  ${placed(`${pointer}: ${text}`, pointer)}`)
     super([`${path} cannot be served as written:`, ...lines, summaryOf(problems, document)].join('\n'))
     this.problems = sorted
+    this.#path = path
+    this.#document = document
   }
+
+  /** Returns the same error with places in its message. */
+  placed = (placed: PlaceLine): RejectedDocument =>
+    new RejectedDocument(this.#path, this.problems, this.#document, placed)
+}
+
+/** Returns a line about a location with its place in a file of the document, if it is known. */
+export type PlaceLine = (line: string, pointer: string) => string
+
+/** The greatest number of lines that say the same of several locations. */
+const repeatLimit = 3
+
+/** Returns lines of rules, in which those that repeat a text more often than `repeatLimit` are counted. */
+export function withoutRepeats(lines: string[]): string[] {
+  const pointers = new Map<string, string[]>()
+  for (const line of lines) {
+    const pointer = pointerOf(line)
+    const text = line.slice(pointer.length + 2)
+    pointers.set(text, [...(pointers.get(text) ?? []), pointer])
+  }
+  return [...pointers].flatMap(([text, all]) =>
+    all.length <= repeatLimit
+      ? all.map((pointer) => `${pointer}: ${text}`)
+      : [`${all[0]}: ${text} (also at ${all.length - 1} other locations)`],
+  )
 }
 
 function summaryOf(problems: Problem[], document: Document): string {
@@ -115,12 +144,8 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   }
 }
 
-/** Returns the lines of rules without those about locations of other lines, which say the same. */
-export const withoutRepeats = (lines: string[], others: string[]): string[] =>
-  lines.filter((line) => !others.some((other) => overlap(pointerOf(line), pointerOf(other))))
-
 /** Returns the pointer of a line, which precedes its text. */
-const pointerOf = (line: string): string => line.slice(0, line.indexOf(': '))
+export const pointerOf = (line: string): string => line.slice(0, line.indexOf(': '))
 
 function without(node: Node, [key = '', ...below]: string[]): Node {
   const { [key]: value, ...others } = node

@@ -178,6 +178,7 @@ function referenceProblem(schema: Node, { document, isEndless }: Context): strin
   if (typeof $ref !== 'string') return undefined
   if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
   const target = resolve(document, $ref)
+  if (target === undefined) return `${$ref} does not resolve; correct the reference`
   if (kindAt(keysOf($ref)) !== 'schema' || !(isNode(target) || typeof target === 'boolean'))
     return `${$ref} does not point to a schema; move the schema to #/components/schemas`
   // The validation of an endless schema would never return.

@@ -1,0 +1,183 @@
+import { type Server, serverUrl } from '../document/openapi-document.ts'
+import { isNode } from '../document/walk-document.ts'
+
+/** The type of a field that holds neither schemas nor other OpenAPI objects. */
+export type FieldType = keyof typeof fieldTypes
+
+/** What `mend` returns for a member that is to be left out. */
+export const omitted = Symbol('omitted')
+
+/** Returns the right value, `omitted`, or undefined. `textOf` returns a member of the value as its file writes it. */
+type Mend = (value: unknown, textOf: (name: string) => string | undefined) => unknown
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isScalar = (value: unknown): value is string | number | boolean =>
+  isText(value) || typeof value === 'boolean' || Number.isFinite(value)
+
+const asText = (value: unknown) => (isScalar(value) ? String(value) : undefined)
+
+/** Returns the number that a text is written as, if a double holds it exactly. */
+function asNumber(value: unknown): number | undefined {
+  if (!isText(value) || !/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(value)) return undefined
+  const number = Number(value)
+  return String(number) === value.replace(/\.?0+$/, '') || String(number) === value ? number : undefined
+}
+
+/** The words for true and false in YAML 1.1, which YAML 1.2 takes for texts. */
+const flags = new Map([
+  ...['true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', 'no', 'off'].map((word) => [word, false] as const),
+])
+
+const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
+
+/** Names of types in programming languages, and in Swagger 2.0. */
+const typeSynonyms = new Map(
+  Object.entries({
+    int: 'integer',
+    long: 'integer',
+    float: 'number',
+    double: 'number',
+    bool: 'boolean',
+    file: 'string',
+  }),
+)
+
+function asType(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => (one === null ? 'null' : asType(one)))
+    return all.includes(omitted) ? omitted : all.every(isText) ? all : undefined
+  }
+  const name = String(value).toLowerCase()
+  if (name === 'any') return omitted
+  return types.find((one) => one === name) ?? typeSynonyms.get(name)
+}
+
+const locations = ['path', 'query', 'querystring', 'header', 'cookie']
+
+/** Returns a version of OpenAPI with its patch number. */
+function asVersion(value: unknown): string | undefined {
+  const [version, minor] = /^3\.(\d+)$/.exec(Number.isFinite(value) ? Number(value).toFixed(1) : String(value)) ?? []
+  return minor === undefined ? undefined : `${version}.0`
+}
+
+const asInfo: Mend = (value, textOf) => {
+  const { title, version, ...others } = isNode(value) ? value : {}
+  // A version such as 1.10 without quotes is the number 1.1.
+  const text = typeof version === 'number' ? textOf('version') : undefined
+  return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
+}
+
+function asServers(value: unknown): unknown {
+  if (!Array.isArray(value)) return isNode(value) || isText(value) ? asServers([value]) : undefined
+  return value.map((one) => {
+    if (isText(one)) return { url: one }
+    if (!isNode(one) || !isNode(one.variables)) return one
+    return { ...one, variables: Object.fromEntries(Object.entries(one.variables).map(withTexts)) }
+  })
+}
+
+/** Returns a server variable, with its name, whose values are texts. */
+function withTexts([name, variable]: [string, unknown]): [string, unknown] {
+  if (!isNode(variable)) return [name, variable]
+  const { enum: values } = variable
+  return [
+    name,
+    {
+      ...variable,
+      default: asText(variable.default) ?? variable.default,
+      ...(Array.isArray(values) && { enum: values.map((one) => asText(one) ?? one) }),
+    },
+  ]
+}
+
+/** Returns security requirements that require each scheme which is named in any form: none of them gets lost. */
+function asSecurity(value: unknown): unknown {
+  if (!Array.isArray(value)) return isNode(value) ? asSecurity([value]) : undefined
+  return value.map((one) => {
+    if (isText(one)) return { [one]: [] }
+    if (!isNode(one)) return one
+    return Object.fromEntries(Object.entries(one).map(([scheme, scopes]) => [scheme, scopes ?? []]))
+  })
+}
+
+const asNames: Mend = (value) => (isText(value) ? [value] : typeof value === 'boolean' ? omitted : undefined)
+
+/**
+ * The description of each field type in messages, the function that checks a value, and the one that mends a wrong value
+ * whose meaning is certain: it returns `undefined` if it is not.
+ */
+export const fieldTypes = {
+  text: ['a string', isText, asText],
+  // Words are for people, so that the service can do without them.
+  word: ['a string', isText, (value) => asText(value) ?? omitted],
+  tags: ['an array of strings', isTexts, () => omitted],
+  flag: [
+    'true or false',
+    (value) => typeof value === 'boolean',
+    (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
+  ],
+  names: ['an array of strings', isTexts, asNames],
+  number: ['a number', Number.isFinite, asNumber],
+  // In OpenAPI 3.0 an exclusive limit is a flag.
+  limit: ['a number', (value) => typeof value === 'boolean' || Number.isFinite(value), asNumber],
+  type: [
+    `one of ${types.join(', ')}, or an array of them`,
+    (value) => [value].flat().every((one) => types.includes(one as string)),
+    asType,
+  ],
+  values: [
+    'an array with at least one value',
+    (value) => Array.isArray(value) && value.length > 0,
+    (value) => (isScalar(value) ? [value] : undefined),
+  ],
+  textLists: [
+    'an object with arrays of strings',
+    (value) => isNode(value) && Object.values(value).every(isTexts),
+    () => undefined,
+  ],
+  location: [
+    'path, query, querystring, header or cookie',
+    (value) => locations.includes(value as string),
+    (value) => locations.find((one) => one === String(value).toLowerCase()),
+  ],
+  version: ['a version of OpenAPI', (value) => isText(value) && !/^3\.\d+$/.test(value), asVersion],
+  info: [
+    'an object with a title and a version',
+    (value) => isNode(value) && isText(value.title) && isText(value.version),
+    asInfo,
+  ],
+  servers: [
+    'an array of objects with a url, and with a default for each of its variables',
+    (value) => Array.isArray(value) && value.every(isServer),
+    asServers,
+  ],
+  security: [
+    'an array of objects with an array of scopes for each scheme',
+    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
+    asSecurity,
+  ],
+  discriminator: [
+    'an object with a propertyName and a mapping to strings',
+    (value) =>
+      isNode(value) &&
+      isText(value.propertyName) &&
+      (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
+    (value) => (isText(value) ? { propertyName: value } : undefined),
+  ],
+} satisfies Record<string, [expected: string, isValid: (value: unknown) => boolean, mend: Mend]>
+
+function isServer(server: unknown): boolean {
+  if (!isNode(server) || !isText(server.url)) return false
+  const { variables = {} } = server
+  if (!isNode(variables)) return false
+  const isVariable = (one: unknown) =>
+    isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
+  if (!Object.values(variables).every(isVariable)) return false
+  try {
+    return isText(serverUrl([server as Server]))
+  } catch {
+    return false
+  }
+}

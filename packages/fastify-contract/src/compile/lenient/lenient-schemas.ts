@@ -1,0 +1,81 @@
+import { join } from '../document/json-pointer.ts'
+import { type Node, withoutKeys } from '../document/walk-document.ts'
+import { withDependentRequired } from '../read/schema-dialects.ts'
+import type { Advise } from './lenient-structure.ts'
+
+/** The keywords that apply to values of some types only (JSON Schema 2020-12, validation, section 6, and core, 10.3). */
+const applicable: [types: string[], keywords: string[]][] = [
+  [['string'], ['minLength', 'maxLength', 'pattern']],
+  [
+    ['number', 'integer'],
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ],
+  [['array'], ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems']],
+  [
+    ['object'],
+    'properties additionalProperties patternProperties required minProperties maxProperties propertyNames'.split(' '),
+  ],
+]
+
+/** Keywords of JSON Schema that OpenAPI 3.0 does not have; they are applied as in 3.1. */
+const since31 = (
+  'const contains maxContains minContains prefixItems patternProperties propertyNames dependentRequired ' +
+  'dependentSchemas unevaluatedItems unevaluatedProperties if then else'
+).split(' ')
+
+/**
+ * Returns a schema in which limits have the form of the version of OpenAPI. Reports keywords of another version, and
+ * those that have no effect.
+ */
+export function lenientSchema(schema: Node, version: unknown, pointer: string, advise: Advise): Node {
+  const is30 = /^3\.0\b/.test(String(version))
+  const newer = is30 ? since31.filter((keyword) => Object.hasOwn(schema, keyword)) : []
+  if (newer.length > 0) advise(pointer, `${newer.join(', ')}: new in OpenAPI 3.1, and applied as there`)
+  if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
+    advise(join(pointer, 'type'), `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`)
+  adviseOnTypes(schema, pointer, advise)
+  return withLists(withLimits(schema, is30, pointer, advise), pointer, advise)
+}
+
+function withLists(schema: Node, pointer: string, advise: Advise): Node {
+  const mended = withDependentRequired(schema)
+  if (mended !== schema)
+    advise(
+      join(pointer, 'dependencies'),
+      'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
+    )
+  return mended
+}
+
+function adviseOnTypes(schema: Node, pointer: string, advise: Advise): void {
+  if (schema.type === undefined) return
+  const types = [schema.type].flat()
+  for (const [applied, keywords] of applicable) {
+    if (types.some((type) => applied.includes(type as string))) continue
+    const idle = keywords.filter((keyword) => Object.hasOwn(schema, keyword))
+    if (idle.length > 0)
+      advise(
+        pointer,
+        `${idle.join(', ')}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
+      )
+  }
+}
+
+const limits = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const
+
+function withLimits(schema: Node, is30: boolean, pointer: string, advise: Advise): Node {
+  let mended = schema
+  for (const [limit, exclusive] of limits) {
+    const value = mended[exclusive]
+    if (is30 && typeof value === 'number')
+      advise(join(pointer, exclusive), `must be true or false in OpenAPI 3.0; applied as a limit, as in 3.1`)
+    if (is30 || typeof value !== 'boolean') continue
+    advise(join(pointer, exclusive), `must be a number since OpenAPI 3.1; applied to ${limit}, as in 3.0`)
+    const { [limit]: bound, ...others } = withoutKeys(mended, [exclusive])
+    mended = bound === undefined ? others : { ...others, [value ? exclusive : limit]: bound }
+  }
+  return mended
+}

@@ -1,0 +1,263 @@
+import t from 'tap'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { lenientDocument } from '../../src/compile/lenient/lenient-document.ts'
+import { structureProblems } from '../../src/compile/rules/document-structure.ts'
+
+/** Returns what the pass makes of a document, and the lines of its advice. */
+function mended(document: object, textAt: (pointer: string) => string | undefined = () => undefined) {
+  const { mended, advice } = lenientDocument(document as Document, textAt)
+  return [mended, advice] as const
+}
+
+const info = { title: 'Test', version: '1' }
+const base = { openapi: '3.1.0', info }
+const responses = { 204: { description: 'Done.' } }
+const operation = (more: object) => ({ ...base, paths: { '/a': { get: { responses, ...more } } } })
+const schema = (more: unknown, openapi = '3.1.0') => ({ ...base, openapi, components: { schemas: { A: more } } })
+
+const at = { get: '#/paths/~1a/get', schema: '#/components/schemas/A' }
+
+t.test('a value of a wrong type is read as its author meant it, with advice', async (t) => {
+  const typeOf = 'must be one of string, number, integer, boolean, array, object, null, or an array of them'
+  const infoOf = '#/info: must be an object with a title and a version, not'
+  const securityOf = '#/security: must be an array of objects with an array of scopes for each scheme, not'
+  const serversOf =
+    '#/servers: must be an array of objects with a url, and with a default for each of its variables, not'
+  const cases: [given: object, expected: object, advice: string][] = [
+    [{ ...base, openapi: 3.1 }, base, '#/openapi: must be a version of OpenAPI, not 3.1; read as "3.1.0"; correct it'],
+    [{ ...base, openapi: 3 }, { ...base, openapi: '3.0.0' }, '#/openapi: must be a version of OpenAPI, not 3;'],
+    [{ ...base, openapi: '3.1' }, base, '#/openapi: must be a version of OpenAPI, not "3.1";'],
+    [{ ...base, info: { title: 'Test', version: 1 } }, base, `${infoOf} {"title":"Test","version":1}; read as`],
+    [
+      { ...base, info: { title: 'Test' } },
+      { ...base, info: { ...info, version: '0.0.0' } },
+      `${infoOf} {"title":"Test"};`,
+    ],
+    [{ ...base, info: 'Test' }, { ...base, info: { title: 'API', version: '0.0.0' } }, `${infoOf} "Test";`],
+    [{ openapi: '3.1.0' }, { ...base, info: { title: 'API', version: '0.0.0' } }, '#/info: is missing; assumed to be'],
+    [{ ...base, security: { key: [] } }, { ...base, security: [{ key: [] }] }, `${securityOf} {"key":[]};`],
+    [{ ...base, security: ['key'] }, { ...base, security: [{ key: [] }] }, `${securityOf} ["key"];`],
+    [{ ...base, security: [{ key: null }] }, { ...base, security: [{ key: [] }] }, `${securityOf} [{"key":null}];`],
+    [{ ...base, servers: { url: '/a' } }, { ...base, servers: [{ url: '/a' }] }, `${serversOf} {"url":"/a"};`],
+    [{ ...base, servers: ['/a'] }, { ...base, servers: [{ url: '/a' }] }, `${serversOf} ["/a"];`],
+    [
+      { ...base, servers: [{ url: '/{a}', variables: { a: { default: 1, enum: [1, '2'] } } }] },
+      { ...base, servers: [{ url: '/{a}', variables: { a: { default: '1', enum: ['1', '2'] } } }] },
+      serversOf,
+    ],
+    [operation({ summary: 1 }), operation({ summary: '1' }), `${at.get}/summary: must be a string, not 1; read as "1"`],
+    [operation({ summary: [] }), operation({}), `${at.get}/summary: must be a string, not []; ignored; correct it`],
+    [operation({ tags: 'a' }), operation({}), `${at.get}/tags: must be an array of strings, not "a"; ignored`],
+    [operation({ operationId: 1 }), operation({ operationId: '1' }), `${at.get}/operationId: must be a string, not 1;`],
+    [operation({ parameters: {} }), operation({ parameters: [] }), `${at.get}/parameters: must be an array, not {};`],
+    [operation({ parameters: [null] }), operation({ parameters: [] }), `${at.get}/parameters/0: is null, and ignored`],
+    [operation({ parameters: null }), operation({}), `${at.get}/parameters: is null, and ignored; remove it`],
+    [
+      operation({ parameters: [{ name: 'a', in: 'Query', required: 'true', schema: {} }] }),
+      operation({ parameters: [{ name: 'a', in: 'query', required: true, schema: {} }] }),
+      `${at.get}/parameters/0/in: must be path, query, querystring, header or cookie, not "Query"; read as "query"`,
+    ],
+    [
+      operation({ parameters: [{ name: 'a', in: 'query', type: 'integer', format: 'int64' }] }),
+      operation({ parameters: [{ name: 'a', in: 'query', schema: { type: 'integer', format: 'int64' } }] }),
+      `${at.get}/parameters/0: has type, format beside its name; read as its schema; move them there`,
+    ],
+    [
+      operation({ responses: { 204: null } }),
+      operation({ responses: { 204: { description: '' } } }),
+      `${at.get}/responses/204: is null, and read as {}`,
+    ],
+    [operation({ responses: [] }), operation({ responses: {} }), `${at.get}/responses: must be an object, not [];`],
+    [
+      operation({ responses: { '4xx': { description: 'a' }, Default: { description: 'b' } } }),
+      operation({ responses: { '4XX': { description: 'a' }, default: { description: 'b' } } }),
+      `${at.get}/responses/4xx: is read as 4XX; correct it`,
+    ],
+    [
+      operation({ responses: { '4xx': { description: 'a' }, '4XX': { description: 'b' } } }),
+      operation({ responses: { '4XX': { description: 'b' } } }),
+      `${at.get}/responses/4xx: is ignored beside 4XX`,
+    ],
+    [
+      operation({ operationID: 'a' }),
+      operation({}),
+      `${at.get}/operationID: operationID is not a field of an operation, and ignored; write operationId`,
+    ],
+    [
+      operation({ note: 'a' }),
+      operation({}),
+      `${at.get}/note: note is not a field of an operation, and ignored; remove it, or begin its name with x-`,
+    ],
+    [
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': { examples: [1] } } } } }),
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': {} } } } }),
+      `${at.get}/responses/200/content/a~1b/examples: must be an object, not [1]; ignored`,
+    ],
+    [
+      schema({ type: 'String' }),
+      schema({ type: 'string' }),
+      `${at.schema}/type: ${typeOf}, not "String"; read as "string"`,
+    ],
+    [
+      schema({ type: ['int', null] }),
+      schema({ type: ['integer', 'null'] }),
+      `${at.schema}/type: ${typeOf}, not ["int",null];`,
+    ],
+    [schema({ type: 'any' }), schema({}), `${at.schema}/type: ${typeOf}, not "any"; ignored`],
+    [schema({ required: true }), schema({}), `${at.schema}/required: must be an array of strings, not true; ignored`],
+    [
+      schema({ required: 'a' }),
+      schema({ required: ['a'] }),
+      `${at.schema}/required: must be an array of strings, not "a";`,
+    ],
+    [
+      schema({ enum: 'a' }),
+      schema({ enum: ['a'] }),
+      `${at.schema}/enum: must be an array with at least one value, not "a"`,
+    ],
+    [
+      schema({ maxLength: '10' }),
+      schema({ maxLength: 10 }),
+      `${at.schema}/maxLength: must be a number, not "10"; read as 10`,
+    ],
+    [
+      schema({ minimum: '0.50' }),
+      schema({ minimum: 0.5 }),
+      `${at.schema}/minimum: must be a number, not "0.50"; read as 0.5`,
+    ],
+    [
+      schema({ uniqueItems: 'no' }),
+      schema({ uniqueItems: false }),
+      `${at.schema}/uniqueItems: must be true or false, not "no"`,
+    ],
+    [
+      schema({ items: '#/a' }),
+      schema({ items: { $ref: '#/a' } }),
+      `${at.schema}/items: must be a schema, not "#/a"; read as {"$ref":"#/a"}`,
+    ],
+    [
+      schema({ additionalProperties: 'false' }),
+      schema({ additionalProperties: false }),
+      `${at.schema}/additionalProperties: must be a schema, not "false"; read as false`,
+    ],
+    [
+      schema({ allOf: { type: 'string' } }),
+      schema({ allOf: [{ type: 'string' }] }),
+      `${at.schema}/allOf: must be an array, not {"type":"string"};`,
+    ],
+    [
+      schema({ properties: { a: null } }),
+      schema({ properties: { a: {} } }),
+      `${at.schema}/properties/a: is null, and read as {}`,
+    ],
+    [
+      schema({ discriminator: 'a' }),
+      schema({ discriminator: { propertyName: 'a' } }),
+      `${at.schema}/discriminator: must be an object with a propertyName`,
+    ],
+    [
+      schema({ maxlength: 1 }),
+      schema({}),
+      `${at.schema}/maxlength: maxlength is not a field of a schema, and ignored; write maxLength`,
+    ],
+    [
+      schema({ minimum: 1, exclusiveMinimum: true }),
+      schema({ exclusiveMinimum: 1 }),
+      `${at.schema}/exclusiveMinimum: must be a number since OpenAPI 3.1; applied to minimum, as in 3.0`,
+    ],
+    [
+      schema({ maximum: 1, exclusiveMaximum: false }),
+      schema({ maximum: 1 }),
+      `${at.schema}/exclusiveMaximum: must be a number since`,
+    ],
+    [schema({ exclusiveMaximum: true }), schema({}), `${at.schema}/exclusiveMaximum: must be a number since`],
+  ]
+  for (const [given, expected, line] of cases) {
+    const [document, advice] = mended(given)
+    t.same(document, expected, line)
+    t.ok(advice[0]?.startsWith(line), `${advice[0]}`)
+    t.same(structureProblems(document), [], line)
+    t.same(mended(document), [document, []], 'a second pass changes nothing')
+  }
+})
+
+t.test('a version is read as the file writes it', async (t) => {
+  const [document] = mended({ ...base, info: { title: 'Test', version: 1.1 } }, (pointer) =>
+    pointer === '#/info/version' ? '1.10' : undefined,
+  )
+  t.same(document, { ...base, info: { title: 'Test', version: '1.10' } })
+})
+
+t.test('what OpenAPI 3.1 allows in 3.0 is applied, with advice', async (t) => {
+  const given = schema({ type: ['string', 'null'], const: 'a', exclusiveMinimum: 3 }, '3.0.3')
+  t.same(mended(given), [
+    given,
+    [
+      `${at.schema}: const: new in OpenAPI 3.1, and applied as there`,
+      `${at.schema}/type: is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`,
+      `${at.schema}: exclusiveMinimum: no effect beside the type string or null; remove it, or correct the type`,
+      `${at.schema}/exclusiveMinimum: must be true or false in OpenAPI 3.0; applied as a limit, as in 3.1`,
+    ],
+  ])
+})
+
+t.test('a keyword without effect is reported, and stays', async (t) => {
+  const given = schema({ type: 'object', items: {}, maxLength: 1 })
+  t.same(mended(given), [
+    given,
+    [
+      `${at.schema}: maxLength: no effect beside the type object; remove it, or correct the type`,
+      `${at.schema}: items: no effect beside the type object; remove it, or correct the type`,
+    ],
+  ])
+  for (const types of ['integer', 'number']) t.same(mended(schema({ type: types, minimum: 1 }))[1], [])
+})
+
+t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
+  const cases: [document: object, pointer: string][] = [
+    [{ ...base, openapi: 2 }, '#/openapi'],
+    [{ ...base, security: 1 }, '#/security'],
+    [{ ...base, security: [1] }, '#/security'],
+    [{ ...base, servers: 1 }, '#/servers'],
+    [{ ...base, servers: [1] }, '#/servers'],
+    [{ ...base, servers: [{ url: '/', variables: { a: 1 } }] }, '#/servers'],
+    [operation({ parameters: [{ name: 'a', in: 'body', schema: {} }] }), `${at.get}/parameters/0/in`],
+    [operation({ parameters: 1 }), `${at.get}/parameters`],
+    [operation({ parameters: { name: 'a' } }), `${at.get}/parameters`],
+    [operation({ responses: { 200: 1 } }), `${at.get}/responses/200`],
+    [schema({ type: 'text' }), `${at.schema}/type`],
+    [schema({ type: [1] }), `${at.schema}/type`],
+    [schema({ enum: {} }), `${at.schema}/enum`],
+    [schema({ enum: [] }), `${at.schema}/enum`],
+    [schema({ required: 1 }), `${at.schema}/required`],
+    [schema({ maximum: '9223372036854775807' }), `${at.schema}/maximum`],
+    [schema({ maximum: '1e3' }), `${at.schema}/maximum`],
+    [schema({ uniqueItems: 1 }), `${at.schema}/uniqueItems`],
+    [schema({ dependentRequired: { a: 'b' } }), `${at.schema}/dependentRequired`],
+    [schema({ discriminator: {} }), `${at.schema}/discriminator`],
+    [schema({ properties: ['a'] }), `${at.schema}/properties`],
+    [schema({ items: 'a' }), `${at.schema}/items`],
+    [{ ...base, components: { securitySchemes: { a: null } } }, '#/components/securitySchemes/a'],
+  ]
+  for (const [document, pointer] of cases) {
+    const [kept, advice] = mended(document)
+    t.same([kept, advice], [document, []], pointer)
+    t.match(structureProblems(kept)[0], `${pointer}: must be `)
+  }
+})
+
+t.test('references, extensions and data stay as they are', async (t) => {
+  const document = {
+    ...operation({
+      parameters: [
+        { $ref: '#/components/parameters/A', note: null },
+        { name: 'a', in: 'query', schema: { $ref: '#/b', title: 'b' } },
+      ],
+      responses: { 'x-note': null, 200: { description: '', content: { 'a/b': { example: null, 'x-a': [null] } } } },
+      callbacks: { a: { '{$request.body#/url}': { post: { responses } } } },
+    }),
+    'x-any': null,
+  }
+  t.same(mended(document), [document, []])
+  t.equal(mended(document)[0], document, 'a valid document is not copied')
+})

@@ -30,12 +30,11 @@ function textsIn(name: keyof typeof digests): Record<string, string> {
   return JSON.parse(gunzipSync(bytes).toString())
 }
 
-/** Returns the schemas to which the suite refers by URLs, each with a $id. */
+/** Returns the schemas to which the suite refers by URLs, each with a $id. No dialects are among them. */
 export const suiteRemotes = (): Node[] =>
-  Object.entries(textsIn(remotesFile)).map(([path, text]) => ({
-    $id: `http://localhost:1234/${path}`,
-    ...JSON.parse(text),
-  }))
+  Object.entries(textsIn(remotesFile))
+    .map(([path, text]): Node => ({ $id: `http://localhost:1234/${path}`, ...JSON.parse(text) }))
+    .filter((schema) => !('$vocabulary' in schema))
 
 /** Returns the metaschema of draft 2020-12 and those that it refers to. */
 export function metaschemas(): Node[] {

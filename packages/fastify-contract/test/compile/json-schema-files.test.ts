@@ -250,7 +250,7 @@ t.test('a dialect that is not known is refused, and ignored where OpenAPI knows 
   const schema = `A: { $schema: 'http://json-schema.org/draft-03/schema#', type: string }\n`
   const at = '#/components/schemas/A/%24schema'
   await t.rejects(compiled(t, schema), {
-    message: `${at}: is a dialect that is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`,
+    message: `${at}: http://json-schema.org/draft-03/schema# is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`,
   })
   const { isValid, warnings } = await compiled(t, schema, { version: '3.0.4' })
   values(isValid, ['a'], [1])(t)

@@ -8,6 +8,7 @@ import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64, partsOf, schemasDescribing } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
+import { draftOf, isServedDialect } from '../read/schema-dialects.ts'
 import { dynamicProblem } from '../read/schema-resources.ts'
 import type { Report } from './problems.ts'
 
@@ -44,10 +45,12 @@ const rejected: Rule[] = [
     if (typeof name !== 'string') return undefined
     return typeof problem === 'string' ? problem : `${name} leads to no anchor; add a $dynamicAnchor, or use $ref`
   }),
-  unsupported(
-    '$schema',
-    'string',
-    `is a dialect that is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`,
+  unsupported(['exclusiveMinimum', 'exclusiveMaximum'], 'boolean', 'must be a number since OpenAPI 3.1; correct it'),
+  // read/schema-resources.ts has translated the earlier drafts.
+  rule('$schema', ({ $schema }) =>
+    typeof $schema === 'string' && !(isServedDialect($schema) && draftOf($schema) === undefined)
+      ? `${$schema} is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`
+      : undefined,
   ),
   // Ajv ignores the name __proto__ in these keywords.
   rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>

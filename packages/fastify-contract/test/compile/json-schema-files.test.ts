@@ -27,13 +27,16 @@ async function compiled(t: Test, schemas: string, { version, more = '', ...files
     const { routes, ...result } = await compileContract('openapi.yaml')
     const body = routes.operations[0]?.schema.body?.content['application/json']?.schema ?? false
     const validate = bothValidators(routes).request(body, 'body')
-    const isValid = (value: unknown) => 'value' in validate(parseJson(JSON.stringify(value)))
+    const isValid = (value: unknown) => 'value' in validate(parseJson(asText(value)))
     const { components } = JSON.parse(result.files['openapi.json'] as string) as { components: { schemas: object } }
     return { ...result, isValid, schemas: components.schemas as Record<string, object> }
   } finally {
     process.chdir(before)
   }
 }
+
+/** Returns JSON: a text that is JSON already stays as it is. */
+const asText = (value: unknown): string => (/^\{"/.test(String(value)) ? String(value) : JSON.stringify(value))
 
 const values = (isValid: (value: unknown) => boolean, valid: unknown[], invalid: unknown[]) => (t: Test) => {
   for (const value of valid) t.ok(isValid(value), JSON.stringify(value))
@@ -266,6 +269,29 @@ t.test('a dialect of the whole document is that of its schemas', async (t) => {
   values(isValid, [['a'], { b: 1 }], [[1], { a: 1 }])(t)
   t.same(warnings, [])
   t.notMatch(files['openapi.json'] as string, /jsonSchemaDialect/)
+})
+
+t.test('a large limit is exact, or means the same when it is rounded', async (t) => {
+  const { isValid, warnings } = await compiled(
+    t,
+    `A:
+  properties:
+    exact: { type: integer, format: int64, minimum: -9.0071992547409935e+16, maximum: 9007199254740.993E3 }
+    any: { type: integer, maximum: 1.7976931348623157e+308, exclusiveMinimum: -1e30 }
+    text: { type: string, maxLength: 9223372036854775807, minLength: 1 }
+    list: { maxItems: 9223372036854775807, contains: true, maxContains: 9223372036854775807 }
+    none: { maxProperties: 18446744073709551615, minItems: 9223372036854775807 }
+`,
+  )
+  const valid = [
+    '{"exact":9007199254740993}',
+    '{"exact":-90071992547409935}',
+    '{"any":1,"text":"a","list":[1],"none":{}}',
+  ]
+  for (const text of valid) t.ok(isValid(text), text)
+  for (const text of ['{"exact":9007199254740994}', '{"exact":-90071992547409936}', '{"text":""}', '{"none":[]}'])
+    t.notOk(isValid(text), text)
+  t.same(warnings, [])
 })
 
 t.test('a dynamic reference beside a $ref applies, too', async (t) => {

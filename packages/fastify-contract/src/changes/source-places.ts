@@ -1,7 +1,8 @@
 import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
 import { shownName } from '../compile/read/file-text.ts'
 import { placeText, type Source } from '../compile/read/read-source.ts'
-import { location, readSources } from '../compile/read/source-files.ts'
+import { location } from '../compile/read/reference-targets.ts'
+import { readSources } from '../compile/read/source-files.ts'
 import { targetOf } from './merge-parts.ts'
 
 type Place = { file: string; pointer: string }

@@ -79,7 +79,6 @@ const javaProperties = new Map(
     Digit: 'Nd',
     Punctuation: 'P',
     Control: 'Cc',
-    Titlecase: 'Lt',
     Alphabetic: 'Alphabetic',
     Lowercase: 'Lowercase',
     Uppercase: 'Uppercase',
@@ -88,13 +87,13 @@ const javaProperties = new Map(
 )
 
 /** A part of a pattern: a class, a Unicode property, another escape, or the start of a named group. */
-const token = /\[(?:\[:\w+:\]|\\.|[^\]\\])*\]|\\[pP](?:[LMNPSZC]|\{Is\w+\})|\\.|\(\?P</gs
+const token = /\[(?:\[:\w+:\]|\\.|[^\]\\])*\]|\\[pP](?:[CZL-NPS]|\{Is\w+\})|\\.|\(\?P</gs
 
 /** A class of POSIX, a Unicode property without braces, or one that Java names, each perhaps in a class. */
-const foreignClass = /\[:(\w+):\]|\\([pP])(?:([LMNPSZC])|\{Is(\w+)\})|\\./gs
+const foreignClass = /\[:(\w+):\]|\\([pP])(?:([CZL-NPS])|\{Is(\w+)\})|\\./gs
 
 function translatedClass(text: string, posix = '', property = '', letter = '', java = ''): string {
-  const category = letter || /^[LMNPSZC][a-z]?$/.exec(java)?.[0] || javaProperties.get(java)
+  const category = letter || /^[CZL-NPS][a-z]?$/.exec(java)?.[0] || javaProperties.get(java)
   return category === undefined ? (posixClasses.get(posix) ?? text) : `\\${property}{${category}}`
 }
 

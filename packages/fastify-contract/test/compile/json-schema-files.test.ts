@@ -90,11 +90,11 @@ properties: { data: { type: integer }, children: { type: array, items: { $dynami
     isValid,
     [
       { strict: both, free: both },
-      { free: { children: [{ children: [{ daat: 1 }] }] } },
+      { free: { children: [{ children: [{ odd: 1 }] }] } },
       { old: { down: [{ down: [] }] } },
     ],
     [
-      { strict: { children: [{ children: [{ daat: 1 }] }] } },
+      { strict: { children: [{ children: [{ odd: 1 }] }] } },
       { free: { children: [1] } },
       { old: { down: [{ odd: 1 }] } },
     ],

@@ -115,7 +115,7 @@ t.test('a pattern that only the flag u forbids matches as it is written', async 
   t.equal(growthOf('^([\\-\\:]+)+$'), 'steep', 'its time is bounded all the same')
   const unknown = [
     '[\\p{IsGreek}]',
-    '\\p{Isconstructor}',
+    '\\p{IsThai}',
     '[\\A-Z]',
     '^[[:alpine:]]+$',
     '^[[:constructor:]]+$',

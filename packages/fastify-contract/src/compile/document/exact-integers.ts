@@ -201,7 +201,7 @@ const counts = /^(?:min|max)(?:Length|Items|Properties|Contains)$/
 
 /** Returns whether no integer that is exact is between a limit and its double: those of uint64 are smaller. */
 const isBeyondAll = (name: string, limit: unknown): boolean =>
-  /^(?:exclusiveM|m)(?:in|ax)imum$/.test(name) && Math.abs(Number(limit)) > 2 ** 64
+  ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].includes(name) && Math.abs(Number(limit)) > 2 ** 64
 
 /**
  * Returns the rounded integers of a document, except those of schemas whose values are doubles, those that an exact

@@ -8,6 +8,9 @@ import { type Reference, type Resource, resolvedUri } from './reference-walk.ts'
 
 export type Location = { file: string; pointer: string }
 
+/** Returns the key of a location. */
+export const location = (file: string, pointer: string): string => `${file}\n${pointer}`
+
 /** A target. `isAsWritten`: Redocly finds it by the text of the reference. */
 export type Target = Location & { isAsWritten: boolean }
 

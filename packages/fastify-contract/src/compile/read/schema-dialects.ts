@@ -5,10 +5,10 @@ import type { Source } from './read-source.ts'
 type Draft = 4 | 6 | 7 | 8
 
 const drafts: Record<string, Draft> = {
-  'json-schema.org/draft-04/schema': 4,
-  'json-schema.org/draft-06/schema': 6,
-  'json-schema.org/draft-07/schema': 7,
-  'json-schema.org/draft/2019-09/schema': 8,
+  'https://json-schema.org/draft-04/schema': 4,
+  'https://json-schema.org/draft-06/schema': 6,
+  'https://json-schema.org/draft-07/schema': 7,
+  'https://json-schema.org/draft/2019-09/schema': 8,
 }
 
 /**
@@ -16,14 +16,14 @@ const drafts: Record<string, Draft> = {
  * the newest version.
  */
 const current = new Set([
-  'json-schema.org/draft/2020-12/schema',
-  'json-schema.org/schema',
-  'spec.openapis.org/oas/3.1/dialect/base',
-  'spec.openapis.org/oas/3.1/dialect/2024-11-10',
-  'spec.openapis.org/oas/3.2/dialect/2025-09-17',
+  'https://json-schema.org/draft/2020-12/schema',
+  'https://json-schema.org/schema',
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+  'https://spec.openapis.org/oas/3.1/dialect/2024-11-10',
+  'https://spec.openapis.org/oas/3.2/dialect/2025-09-17',
 ])
 
-const plain = (uri: string): string => uri.replace(/^https?:\/\//, '').replace(/#$/, '')
+const plain = (uri: string): string => uri.replace(/^http:/, 'https:').replace(/#$/, '')
 
 /** Returns whether schemas of a dialect are served. */
 export const isServedDialect = (uri: string): boolean => current.has(plain(uri)) || draftOf(uri) !== undefined

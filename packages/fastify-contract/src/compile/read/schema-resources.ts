@@ -1,11 +1,11 @@
 import { decoded, join, keysOf } from '../document/json-pointer.ts'
 import type { Node } from '../document/walk-document.ts'
 import type { DocumentFiles } from './document-files.ts'
-import type { Location } from './reference-targets.ts'
+import { type Location, location } from './reference-targets.ts'
 import { idOf } from './reference-walk.ts'
 import { dialectsIn, draftOf, isServedDialect, translated } from './schema-dialects.ts'
 import { type Edits, newMark } from './source-copies.ts'
-import { location, type SourceProblem } from './source-files.ts'
+import type { SourceProblem } from './source-files.ts'
 
 /** A schema of a file. `from` is its location in the first file, or that of the reference to its file. */
 type Found = { file: string; pointer: string; schema: Node; from: string }

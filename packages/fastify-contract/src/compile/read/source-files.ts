@@ -3,7 +3,7 @@ import { isNode } from '../document/walk-document.ts'
 import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
-import { type Location, ReferenceTargets } from './reference-targets.ts'
+import { type Location, location, ReferenceTargets } from './reference-targets.ts'
 import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 import { SchemaResources } from './schema-resources.ts'
 import { type Edits, isWalked, noEdits } from './source-copies.ts'
@@ -29,9 +29,6 @@ export type Sources = {
 
 /** A problem with a reference. `pointer` is its location in the first file, or that of the reference to its file. */
 export type SourceProblem = { pointer: string; text: string; place: string }
-
-/** Returns the key of a location. */
-export const location = (file: string, pointer: string): string => `${file}\n${pointer}`
 
 /** A part of a file to walk. `from`: its location in the first file, or that of the reference that leads to it. */
 type Visit = Location & { expected: Expected; from: string }

@@ -61,7 +61,7 @@ type Side = [document: Document, path: string]
  */
 async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
   if (differences.length === 0) return []
-  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(...older), sourcePlaces(...newer)])
+  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(older[1]), sourcePlaces(newer[1])])
   const heaviest = new Map<string, Change & { reasons: Set<string> }>()
   for (const { difference, pointer } of differences) {
     const { weight, why } = severityOf(difference)

@@ -20,6 +20,15 @@ export const integerBounds = {
 
 type Format = keyof typeof integerBounds
 
+/**
+ * The format that the compiler writes for a number that may be an int64, too: its integers become bigints, so that a
+ * handler gets the same value whichever schema it satisfies.
+ */
+export const mixedFormat = 'x-int64-or-fraction'
+
+/** Every integer below this has at most 20 digits, as many as the client reads as a bigint. */
+const mixedEnd = 1e20
+
 /** The integers that every JSON implementation exchanges exactly (RFC 7493 section 2.2). */
 export const exactRange = [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)] as const
 
@@ -67,7 +76,8 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
     code(context, type) {
-      if (!isIntegerFormat(context.schema)) format.code(context, type)
+      if (context.schema === mixedFormat && type === 'number') check(context, exact.mixed, _`exact.mixed`)
+      else if (!isIntegerFormat(context.schema)) format.code(context, type)
       else if (type === 'number') {
         check(context, exact.integers[context.schema], _`exact.integers[${context.schema}]`)
       }
@@ -205,6 +215,14 @@ function integerCheck([first, last]: readonly [bigint, bigint], found?: Converte
 
 const isInExactRange = integerCheck(exactRange)
 
+const mixedCheck =
+  (found: ConvertedLocations): Check =>
+  (value, document, holder, key) => {
+    const integer = integerAt(document, holder, key, value)
+    if (integer !== undefined && integer < mixedEnd && integer > -mixedEnd) found.push(holder, key)
+    return true
+  }
+
 type Comparison = { relation: string; accepts(value: number | bigint, ...integers: [bigint, ...bigint[]]): boolean }
 
 const equality: Comparison = {
@@ -272,6 +290,7 @@ export const exactFunctions = (found: ConvertedLocations) => ({
     uint64: integerCheck(integerBounds.uint64, found),
   },
   integer: exactCheck,
+  mixed: mixedCheck(found),
   compare: compareCheck,
   multipleOf: multipleCheck,
   duplicateItems,

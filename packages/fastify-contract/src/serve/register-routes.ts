@@ -16,14 +16,17 @@ type OptionsOf = (operation: Operation) => RouteOptions
  */
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
   const { operations, skipped = [] } = routes
-  const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
   const described = [...operations, ...skipped]
+  for (const { method } of described) {
+    if (!app.supportedMethods.includes(String(method))) app.addHttpMethod(String(method), { hasBody: true })
+  }
   app.addConstraintStrategy(templateConstraint)
   const constraintsAt = templateConstraints(described)
+  const hasOwnHead = headFinder(described)
   const optionsAt = (operation: Operation, url: string): RouteOptions => ({
     ...constraintsAt(url),
     // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-    exposeHeadRoute: !headPaths.has(withoutMark(url)),
+    exposeHeadRoute: !hasOwnHead(url),
     ...optionsOf(operation),
   })
   await registerByGlue(app, routes, optionsAt)
@@ -32,7 +35,7 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   for (const { method, servedPaths, selectors } of skipped) {
     for (const path of servedPaths) {
       const url = routeUrl(path, selectors)
-      app.route({ ...constraintsAt(url), method, url, ...unsupported })
+      app.route({ ...constraintsAt(url), method, url, ...unsupported, exposeHeadRoute: !hasOwnHead(url) })
     }
   }
   for (const { url, method, parameters } of unselectedMethods(described)) {
@@ -85,7 +88,16 @@ function templateConstraints(operations: ServedOperation[]): (url: string) => { 
   }
 }
 
-const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
+/**
+ * Returns a function that returns whether the path of a URL of the router has a HEAD operation. Paths that differ only in
+ * the names of their parameters are the same path.
+ */
+function headFinder(operations: ServedOperation[]): (url: string) => boolean {
+  const paths = operations.flatMap(({ method, servedPaths }) => servedPaths.map((path) => ({ ...path, method })))
+  const patterns = new Map(paths.map(({ url, pattern }) => [url, pattern]))
+  const withHead = new Set(paths.filter(({ method }) => method === 'HEAD').map(({ pattern }) => pattern))
+  return (url) => withHead.has(patterns.get(withoutMark(url)) as string)
+}
 
 type OptionsAt = (operation: Operation, url: string) => RouteOptions
 
@@ -131,11 +143,9 @@ const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(S
 /** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
 function registerAdditional(app: FastifyInstance, operations: Operation[], optionsAt: OptionsAt): void {
   for (const operation of operations.filter(isAdditional)) {
-    const method = String(operation.method)
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
     for (const path of operation.servedPaths) {
       const url = routeUrl(path, operation.selectors)
-      app.route({ ...optionsAt(operation, url), method, url })
+      app.route({ ...optionsAt(operation, url), method: operation.method, url })
     }
   }
 }

@@ -10,7 +10,7 @@ const json = (schema: object) => ({ content: { 'application/json': { schema } } 
 const tree = { $ref: '#/components/schemas/Tree' }
 const error = json({ type: 'object', properties: { error: { type: 'integer' }, id: int64 } })
 
-const { table } = int64Responses({
+const table = int64Responses({
   openapi: '3.1.0',
   info: { title: 'Trees', version: '1.0.0' },
   paths: {

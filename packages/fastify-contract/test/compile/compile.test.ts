@@ -98,9 +98,9 @@ t.test('schemas of any name are served', async (t) => {
 
 t.test('a schema that cannot be compiled is rejected when generating', async (t) => {
   const schemas = {
-    A: { enum: [] },
+    A: { enum: {} },
     B: { type: 'array', items: { $ref: '#/components/schemas/A' } },
-    C: { enum: [], $ref: '#/components/schemas/B' },
+    C: { enum: {}, $ref: '#/components/schemas/B' },
   }
   const { message } = await compileDocument(
     documentOf({ $ref: '#/components/schemas/C' }, { components: { schemas } }),
@@ -117,7 +117,7 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
 })
 
 t.test('a schema of a parameter or a header that cannot be compiled is rejected with its place', async (t) => {
-  const schema = { enum: [] }
+  const schema = { enum: {} }
   const parameters = [{ name: 'p', in: 'query', schema }]
   const responses = { '4XX': { headers: { 'X-A': { schema } } } }
   const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
@@ -217,7 +217,7 @@ t.test(
       post: { operationId, requestBody: json(schema), responses: { 204: {} }, ...more },
     })
     const schemas = {
-      Uncompilable: { enum: [] },
+      Uncompilable: { enum: {} },
       Unmatched: { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
     }
     const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -231,7 +231,7 @@ t.test(
     const document = documentOf({}, { paths, components: { schemas } })
     const lines = [
       'a.yaml cannot be served as written:',
-      '#/components/schemas/Uncompilable/enum: must be an array with at least one value, not []; correct it',
+      '#/components/schemas/Uncompilable/enum: must be an array with at least one value, not {}; correct it',
       '#/components/schemas/Unmatched/properties/pattern/pattern: ( is not a regular expression of ECMA-262; correct it',
       '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
       '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',

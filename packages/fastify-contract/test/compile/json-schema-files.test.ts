@@ -158,7 +158,7 @@ Eel: { type: object, properties: { kind: { type: string } } }
 t.test('a dynamic reference that has no certain target is refused with the reason', async (t) => {
   const list = `List: { $id: list, items: { $dynamicRef: '#item' }, $defs: { item: { $dynamicAnchor: item } } }\n`
   const cases: [string, RegExp][] = [
-    [`A: { items: { $dynamicRef: '#item' } }\n`, /A\/items\/%24dynamicRef: #item leads to no anchor/],
+    [`A: { items: { $dynamicRef: '#item' } }\n`, /A\/items: #item does not resolve \(no schema has this \$anchor\)/],
     [
       `A: { $id: a, $ref: list, $defs: { x: { $dynamicAnchor: item }, y: { $dynamicAnchor: item } } }\n${list}`,
       /List\/items\/%24dynamicRef: #item is ambiguous, since one schema resource has two such anchors/,
@@ -238,13 +238,10 @@ t.test('a schema of an earlier draft is translated', async (t) => {
     t.same(
       warnings.filter((line) => line.includes(read)),
       [
-        ['four', 'four.json:1:12', 'draft-04/schema'],
-        [version === '3.0.4' ? 'six' : 'seven', 'seven.json:1:12', 'draft-07/schema'],
-        ['newer', 'newer.json:1:12', 'draft/2019-09/schema'],
-      ].map(
-        ([name, place, dialect]) =>
-          `#/components/schemas/A/properties/${name}: http://json-schema.org/${dialect}# ${read} (${place})`,
-      ),
+        ['four.json:1:12', 'draft-04/schema'],
+        ['seven.json:1:12', 'draft-07/schema'],
+        ['newer.json:1:12', 'draft/2019-09/schema'],
+      ].map(([place, dialect]) => `#/%24schema: http://json-schema.org/${dialect}# ${read} (${place})`),
     )
   }
 })

@@ -246,7 +246,22 @@ t.test('a double that stands for two integers of the sources has no digits', asy
     documentOf({ A: { const: 2 ** 63 } }),
     await readSources(join(directory, 'openapi.yaml')),
   )
-  t.same(integers, new Map([[2 ** 53, 9007199254740993n]]))
+  t.same([...integers], [[2 ** 53, 9007199254740993n]])
+})
+
+t.test('of several integers with one double, the only int64 is that of a schema of int64', async (t) => {
+  const int64 = (more: object) => ({ type: 'integer', format: 'int64', ...more })
+  const schemas = {
+    Exact: int64({ maximum: 2 ** 63, default: 2 ** 63 }),
+    Wide: { type: 'integer', format: 'uint64', maximum: 2 ** 63 },
+  }
+  const directory = t.testdir({ 'openapi.yaml': 'a: 9223372036854775807\nb: 9223372036854776000' })
+  const document = documentOf(schemas)
+  const integers = exactIntegers(document, await readSources(join(directory, 'openapi.yaml')))
+  t.match(withExactKeywords(document, integers).components.schemas, {
+    Exact: { 'x-exact-maximum': '9223372036854775807', 'x-exact-default': '9223372036854775807' },
+    Wide: schemas.Wide,
+  })
 })
 
 t.test('a limit beyond the doubles becomes an exact keyword, unless its schema has doubles', async (t) => {
@@ -428,6 +443,75 @@ const schemas = {
   Twice: { type: 'object', properties: { left: ref('Leaf'), right: ref('Leaf') } },
 }
 const document = { openapi: '3.1.0', info: { title: 'a', version: '1' }, components: { schemas } } as Document
+
+t.test('an integer is a bigint wherever a schema of the same value is an int64 and another one a number', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  const number = { type: ['number', 'null'] }
+  const one = (kind: string, value: object) => ({
+    type: 'object',
+    required: ['kind', 'value'],
+    properties: { kind: { const: kind }, value },
+  })
+  const given = { anyOf: [one('price', number), one('count', int64), one('rate', { type: 'number', enum: [1, 2.5] })] }
+  const schemas = { Value: given, Alone: { type: 'number' } }
+  const content = { 'application/json': { schema: ref('Value') } }
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: {
+      '/a': {
+        post: {
+          operationId: 'a',
+          requestBody: { required: true, content },
+          responses: { 200: { description: '', content } },
+        },
+      },
+    },
+    components: { schemas },
+  } as Document
+  const { files } = await compileDocument(document, 'a.yaml')
+  const types = files['api.d.ts'] ?? ''
+  t.match(types, /kind: "price";[^}]+?value: bigint \| number \| null;/)
+  t.match(types, /kind: "count";[^}]+?value: bigint;/)
+  t.match(types, /kind: "rate";[^}]+?value: bigint \| number;/)
+  t.match(types, /Alone: number;/)
+  t.match(JSON.parse(files['client.json'] ?? ''), { responses: { 'POST /a': { 200: 0 } } })
+  const received: unknown[] = []
+  const app = await serveDocument(document, {
+    handlers: {
+      a: async ({ body }: { body: { kind: string; value: unknown } }) => {
+        received.push(body.value)
+        return { status: 200, body }
+      },
+    },
+  } as never)
+  t.teardown(() => app.close())
+  const cases: [kind: string, text: string, value: unknown][] = [
+    ['price', '5', 5n],
+    ['price', '0.5', 0.5],
+    ['price', 'null', null],
+    ['price', '9007199254740993', 9007199254740993n],
+    ['price', '-99999999999999999999', -99999999999999999999n],
+    ['price', '1e300', 1e300],
+    ['count', '9223372036854775807', 9223372036854775807n],
+    ['rate', '1', 1n],
+    ['rate', '2.5', 2.5],
+  ]
+  for (const [kind, text, value] of cases) {
+    const payload = `{"kind":"${kind}","value":${text}}`
+    const headers = { 'content-type': 'application/json' }
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/a', headers, payload })
+    t.same([statusCode, received.pop()], [200, value], payload)
+    t.equal(body, payload.replace('1e300', '1e+300'))
+  }
+  const { body } = await app.inject({
+    method: 'POST',
+    url: '/a',
+    headers: { 'content-type': 'application/json' },
+    payload: '{"kind":"price","value":123456789012345678901}',
+  })
+  t.match(body, /must be a number that a double holds without rounding/)
+})
 
 t.test('the example of a recursive schema ends at the recursion', async (t) => {
   t.same(exampleOf(document, ref('Tree')), { name: 'oak', children: [] })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
+import { join as pointer } from '../../src/compile/document/json-pointer.ts'
 import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
 import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import type { RejectedDocument } from '../../src/compile/rules/problems.ts'
@@ -54,6 +55,10 @@ t.test('every unsupported feature is reported with its location and a fix', asyn
   t.same(problems({}, { path: '/{a}{b}' }), [
     '#/paths/~1%7Ba%7D%7Bb%7D: parameters need text between them, such as a slash; add some',
   ])
+  const name = 'contains a slash or a character of URI templates; name the parameter by a word, as in {id}'
+  for (const path of ['/a/{b=c/*}', '/a{.b}', '/a{/b}', '/a{&b}'])
+    t.same(problems({}, { path }), [`${pointer('#', 'paths', path)}: ${path.slice(path.indexOf('{'))} ${name}`], path)
+  t.same(problems({ parameters: [{ name: '.b', in: 'path', required: true, schema: {} }] }, { path: '/a{.b}' }), [])
   t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not supported; remove the operation'])
   for (const type of ['string', undefined]) t.same(parameter({ style: 'deepObject', schema: { type } }), [])
   const labels = { name: 'labels', in: 'query', schema: { type: 'object', additionalProperties: { type: 'string' } } }
@@ -117,6 +122,13 @@ t.test('what OpenAPI ignores gives a warning', async (t) => {
   ])
   t.same(warnings({}, { path: '/{a}#b' }), [
     '#/paths/~1%7Ba%7D%23b: no request has a fragment, so the path is served without it',
+  ])
+  for (const path of ['/a/:b', '/a/<b>'])
+    t.same(warnings({}, { path }), [
+      `${pointer('#', 'paths', path)}: ${path.slice(3)} is a literal part of the path; write {b} for a parameter`,
+    ])
+  t.same(warnings({}, { path: '/a b' }), [
+    '#/paths/~1a%20b: contains a space, which a request sends as %20; remove it unless it is meant',
   ])
   t.same(warnings({ servers: [{ url: 'v1' }] }), [`${at}/servers: v1 is relative; it is served as /v1`])
   t.same(warnings({ responses: undefined }), [

@@ -43,7 +43,7 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
     if (kind !== 'response') return
     const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
     const isError = /\/([45]\w\w|default)$/.test(pointer)
-    const examples = JSON.stringify(Object.values(content).map(({ example, examples }) => [example, examples]))
+    const examples = JSON.stringify(Object.values(content).map(shownIn))
     const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
     for (const number of told) {
       if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers; add it there`)
@@ -51,6 +51,8 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
   })
   return problems
 }
+
+const shownIn = (media: unknown): unknown[] => [Object(media).example, Object(media).examples]
 
 /** Returns the error numbers in the JSON text of examples: the values of the member `error`. */
 const numbersIn = (examples: string): string[] =>

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { integerOf } from '../../json/decimal.ts'
-import { comparedKeywords, exactKeyword } from '../../serve/exact-keywords.ts'
+import { comparedKeywords, exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import type { Sources } from '../read/source-files.ts'
 import { join } from './json-pointer.ts'
 import {
   int64Holders,
+  isBigint,
   isExactInteger,
+  isFraction,
   isInt64,
   membersOf,
   numbersOf,
@@ -16,8 +18,11 @@ import {
 } from './schemas.ts'
 import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
-/** The exact values of integers that JSON.parse has rounded, by their doubles. */
-export type ExactIntegers = ReadonlyMap<number, bigint>
+/**
+ * The exact values of integers that JSON.parse has rounded, by their doubles. `ofInt64` has those of doubles that stand for
+ * several integers, of which one is an int64.
+ */
+export type ExactIntegers = ReadonlyMap<number, bigint> & { readonly ofInt64?: ReadonlyMap<number, bigint> }
 
 const isRounded = (value: unknown): value is number => Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -43,11 +48,15 @@ export function integersIn(...texts: string[]): ExactIntegers {
     const double = Number(digits)
     if (integer !== undefined) all.set(double, (all.get(double) ?? new Set()).add(integer))
   }
-  return new Map(
-    Array.from(new Map([...powers, ...found])).flatMap(([double, [integer = 0n, ...others]]) =>
-      others.length === 0 ? [[double, integer] as const] : [],
-    ),
-  )
+  const exact = new Map<number, bigint>()
+  const ofInt64 = new Map<number, bigint>()
+  for (const [double, [integer = 0n, ...others]] of new Map([...powers, ...found])) {
+    const [one, ...more] = [integer, ...others].filter((each) => BigInt.asIntN(64, each) === each)
+    if (others.length === 0) exact.set(double, integer)
+    // Tools write 9223372036854775807 also as 9223372036854776000, which is a double and no int64.
+    else if (one !== undefined && more.length === 0) ofInt64.set(double, one)
+  }
+  return ofInt64.size === 0 ? exact : Object.assign(exact, { ofInt64 })
 }
 
 /** Serializes a document or a value of it as JSON with the digits of its integers. */
@@ -67,9 +76,6 @@ export const withExactDigits = (types: string, integers: ExactIntegers): string 
   integers.size === 0
     ? types
     : types.replace(/(?<![\w.])-?\d{16,}(?![\w.])/g, (digits) => String(integers.get(Number(digits)) ?? digits))
-
-/** Returns whether values of a schema are compared as doubles, like its limits. */
-const hasDoubles = ({ type }: Node): boolean => [type].flat().includes('number')
 
 /** Keywords whose value or values a schema allows. */
 const valueKeywords = ['const', 'enum']
@@ -104,13 +110,14 @@ export const withExactKeywords = <Document extends object>(document: Document, i
 function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
   const value = schema[keyword]
   const rounded = roundedIn(value)
-  if (rounded.length === 0 || hasDoubles(schema) || !rounded.every((each) => integers.has(each))) return undefined
-  if (keyword === 'default') return exactJson(value, integers)
+  const all = new Map([...(schema.format === 'int64' ? (integers.ofInt64 ?? []) : []), ...integers])
+  if (rounded.length === 0 || isFraction(schema) || !rounded.every((each) => all.has(each))) return undefined
+  if (keyword === 'default') return exactJson(value, all)
   if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
   const values = keyword === 'enum' ? (value as unknown[]) : [value]
   return values
     .filter((each) => Number.isInteger(each))
-    .map((each) => integers.get(each as number) ?? each)
+    .map((each) => all.get(each as number) ?? each)
     .join()
 }
 
@@ -130,8 +137,9 @@ export function withBigints(value: unknown, integers: ExactIntegers): unknown {
 }
 
 /**
- * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one: neither a
- * handler nor a client could tell which of the schemas applies, and a value may have to satisfy both.
+ * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one, and in which
+ * the integers of a number are bigints there: neither a handler nor a client could tell which of the schemas applies, and
+ * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
   // A copy with the same shared schemas, which the loop changes in place.
@@ -140,7 +148,8 @@ export function withExactUnions<Document extends object>(document: Document): Do
   for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
     isChanged = true
     for (const schema of mixed)
-      Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+      if (isFraction(schema)) schema.format = mixedFormat
+      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
   }
   return isChanged ? copy : document
 }
@@ -150,7 +159,7 @@ const int32Limits = (schema: Node) => ({
   maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
 })
 
-/** Returns the schemas of integers that describe a value together with an int64. */
+/** Returns the schemas of numbers that describe a value together with an int64. */
 function mixedIntegers(document: object): Set<Node> {
   const waiting = wholeValues(document)
   const holdsInt64 = int64Holders(document)
@@ -165,8 +174,10 @@ function mixedIntegers(document: object): Set<Node> {
     const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
-    if (schemas.some(isInt64)) {
-      for (const schema of schemas) if (isExactInteger(schema) && !isInt64(schema)) mixed.add(schema)
+    if (schemas.some(isBigint)) {
+      for (const schema of schemas) {
+        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
+      }
     }
     waiting.push(
       ...membersOf(schemas).values(),
@@ -216,7 +227,7 @@ export function roundedIntegers(document: object): RoundedIntegers {
   }
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
-      const isSame = counts.test(name) || isBeyondAll(name, value) || (exactable.has(name) && hasDoubles(node))
+      const isSame = counts.test(name) || isBeyondAll(name, value) || (exactable.has(name) && isFraction(node))
       if (
         memberOf(kind, name) === undefined &&
         !(kind === 'schema' && isSame) &&

@@ -10,7 +10,18 @@ import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document
 import { withPathQueries } from './path-queries.ts'
 import { commonTypes, partsOf } from './schemas.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
-import { isNode, mapDocument, mapEntries, mapHeld, type Node, type Transforms, withoutKeys } from './walk-document.ts'
+import {
+  isExtension,
+  isNode,
+  type Member,
+  mapDocument,
+  mapEntries,
+  mapHeld,
+  memberOf,
+  type Node,
+  type Transforms,
+  withoutKeys,
+} from './walk-document.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
@@ -115,12 +126,14 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
   const version = document.openapi.slice(0, 4)
   const changes: Transforms =
     version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
-  const withContent = (kind: 'requestBody' | 'response') => (node: Node) =>
+  const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
     withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
     requestBody: withContent('requestBody'),
     response: withContent('response'),
+    parameter: withContent('parameter'),
+    header: withContent('header'),
     operation: (node) => withResponses(document, version === '3.0.', node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
@@ -129,8 +142,11 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
 /** No range of RFC 9110, but ASP.NET writes it beside application/json. */
 const suffixRange = 'application/*+json'
 
+const contentMember = memberOf('requestBody', 'content') as Member
+
 function withoutNonTypes(body: Node): Node {
-  const names = nonTypes(body)
+  const extensions = Object.keys(Object(body.content)).filter((name) => isExtension(contentMember, name))
+  const names = [...nonTypes(body), ...extensions]
   return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
 }
 
@@ -229,7 +245,7 @@ function withoutUnlisted(schema: Node): Node {
 function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
   const inBody = (body: Node) =>
-    mapHeld(body, 'content', (media, mediaType) => withItems(document, mediaType, media as Node))
+    mapHeld(body, 'content', (media, name) => (isNode(media) ? withItems(document, name, media) : media))
   return mapDocument(inPlace, {
     response: inBody,
     requestBody: inBody,

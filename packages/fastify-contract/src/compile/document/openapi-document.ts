@@ -2,7 +2,7 @@ import { decodedOrSame } from '../../http/request-head.ts'
 import type { SecurityRequirement } from '../../serve/contract.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
-import { methods } from './walk-document.ts'
+import { isNode, methods } from './walk-document.ts'
 
 // These types have only the parts of a bundled OpenAPI 3.1 document that the generator reads.
 export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
@@ -122,7 +122,7 @@ export function outgoingItems(document: Document): Outgoing[] {
   const { webhooks = {} } = document as Document & { webhooks?: object }
   const callbacks = endpoints(document).flatMap(({ operationId, pointer }) => {
     const { callbacks = {} } = resolve(document, pointer) as { callbacks?: object }
-    return Object.keys(callbacks).flatMap((name) => {
+    return named(callbacks).flatMap((name) => {
       const { pointer: holder, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
       return named(items).map(
         (expression, index): Outgoing => ({
@@ -140,7 +140,7 @@ export function outgoingItems(document: Document): Outgoing[] {
 }
 
 /** Returns the keys of a map that are not extensions. */
-const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
+export const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
 
 /** Returns the operations of webhooks and callbacks, each with its name as its operationId. */
 export const outgoingEndpoints = (document: Document): Endpoint[] =>
@@ -155,6 +155,18 @@ export const outgoingEndpoints = (document: Document): Endpoint[] =>
 /** Returns the path item of a path. */
 export const itemAt = (document: Document, path: string): Located<Item> =>
   locate<Item>(document, join('#', 'paths', path))
+
+/** Returns the pointer to a path item after following any $ref; undefined if that leads to no object. */
+export function itemPointer(document: Document, pointer: string, seen: string[] = []): string | undefined {
+  const item = resolve(document, pointer)
+  if (!isNode(item) || seen.includes(pointer)) return undefined
+  if (!Object.hasOwn(item, '$ref')) return pointer
+  return isPointer(item.$ref) ? itemPointer(document, item.$ref, [...seen, pointer]) : undefined
+}
+
+/** Returns whether a reference leads into the document, and not to all of it. */
+export const isPointer = (reference: unknown): reference is string =>
+  typeof reference === 'string' && reference.startsWith('#/')
 
 function endpointOf(
   document: Document,
@@ -295,14 +307,18 @@ function pathsOf({ url, variables = {} }: Server): string[] {
 /** Returns whether a server URL is a path without a leading slash, and not a host without a scheme. */
 export const isRelative = (url: string): boolean => /^(?!localhost)[\w-]+(?:\/|$)/.test(url)
 
-/** Returns the URL of the first server without a trailing slash, relative to the default origin of a service. */
-export function serverUrl([server]: Server[]): string {
-  const { url, variables = {} } = server ?? { url: '' }
-  const filled = Object.entries(variables).reduce(
-    (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
-    url,
-  )
-  return withoutLastSlash(new URL(filled, 'http://127.0.0.1:3000').href)
+/** Returns the URL of a server with the defaults of its variables. */
+export const withDefaults = ({ url, variables = {} }: Server): string =>
+  Object.entries(variables).reduce((text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value), url)
+
+/**
+ * Returns the URL of the first server without a trailing slash, relative to the default origin of a service. If it is no
+ * valid URL, as with an undescribed variable in its host, only its path counts.
+ */
+export function serverUrl([server = { url: '' }]: Server[]): string {
+  const filled = withDefaults(server)
+  const own = 'http://127.0.0.1:3000'
+  return withoutLastSlash(new URL(URL.canParse(filled, own) ? filled : filled.replace(origin, ''), own).href)
 }
 
 /** Returns a URL without the slashes at its end, which a variable may have added: each path begins with a slash. */

@@ -1,4 +1,4 @@
-import { exactKeyword } from '../../serve/exact-keywords.ts'
+import { exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { compilePattern } from '../../serve/string-keywords.ts'
 import { resolve } from './json-pointer.ts'
@@ -240,9 +240,9 @@ export function unnamedSchemas(schema: Node, name?: string): Schema[] {
   return [...matching.map(([, below]) => below), ...unnamedKeywords.flatMap((keyword) => schemasIn(schema, keyword))]
 }
 
-/** Returns a function that tells whether a schema holds an int64 at any depth, also behind a $ref. */
+/** Returns a function that tells whether a schema holds values that are bigints at any depth, also behind a $ref. */
 export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
-  reachability(document, Object.keys(schemaKeywords), isInt64)
+  reachability(document, Object.keys(schemaKeywords), isBigint)
 
 /**
  * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
@@ -255,6 +255,13 @@ export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boole
 /** Returns whether a schema is an int64 or uint64, alone or beside types that are not numbers. */
 export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
   (schema.format === 'int64' || schema.format === 'uint64') && isExactInteger(schema)
+
+/** Returns whether a schema allows numbers that are no integers. */
+export const isFraction = ({ type }: Exclude<Schema, boolean> | Node): boolean => [type].flat().includes('number')
+
+/** Returns whether integers of a schema are bigints: those of an int64, or of a number that may be an int64, too. */
+export const isBigint = (schema: Exclude<Schema, boolean> | Node): boolean =>
+  isInt64(schema) || (schema.format === mixedFormat && isFraction(schema))
 
 /** A schema that every value of another schema must satisfy, too. */
 export type Part = {

@@ -33,11 +33,11 @@ export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 
 const ofMethods = Object.fromEntries(methods.map((method) => [method, one('operation')]))
 const ofSchema = Object.entries(schemaKeywords).map(([keyword, shape]) => [keyword, { shape, kind: 'schema' }])
-const ofHeader = { schema: one('schema'), content: map('mediaType'), examples: map('example') }
+const ofHeader = { schema: one('schema'), content: patterned('mediaType'), examples: map('example') }
 
 /** The members of each kind that hold further objects; every other member is plain data. */
 const members: Record<Kind, Record<string, Member>> = {
-  document: { paths: patterned('pathItem'), webhooks: map('pathItem'), components: one('components') },
+  document: { paths: patterned('pathItem'), webhooks: patterned('pathItem'), components: one('components') },
   components: {
     schemas: map('schema'),
     responses: map('response'),
@@ -55,12 +55,12 @@ const members: Record<Kind, Record<string, Member>> = {
     parameters: list('parameter'),
     requestBody: one('requestBody'),
     responses: patterned('response'),
-    callbacks: map('callback'),
+    callbacks: patterned('callback'),
   },
   parameter: ofHeader,
   header: ofHeader,
-  requestBody: { content: map('mediaType') },
-  response: { headers: map('header'), content: map('mediaType') },
+  requestBody: { content: patterned('mediaType') },
+  response: { headers: map('header'), content: patterned('mediaType') },
   mediaType: {
     schema: one('schema'),
     itemSchema: one('schema'),
@@ -80,6 +80,10 @@ const members: Record<Kind, Record<string, Member>> = {
   callback: {},
   schema: Object.fromEntries(ofSchema),
 }
+
+/** Returns whether a key of a map is an extension; x-world/x-vrml is a media type. */
+export const isExtension = ({ shape, kind }: Member, key: string): boolean =>
+  shape === 'patterned' && key.startsWith('x-') && (kind !== 'mediaType' || !key.includes('/'))
 
 /** Returns what kind of objects a member holds, and how; undefined for plain data. */
 export function memberOf(kind: Kind, name: string): Member | undefined {
@@ -104,14 +108,14 @@ export const hasShape = (value: unknown, { shape }: Member): boolean =>
 /** Calls `visit` for each value that a member of the right shape holds, with its pointer. */
 export function eachHeld(
   value: unknown,
-  { shape }: Member,
+  member: Member,
   pointer: string,
   visit: (held: unknown, pointer: string) => void,
 ): void {
-  if (shape === 'one') visit(value, pointer)
+  if (member.shape === 'one') visit(value, pointer)
   else
     for (const [key, held] of Object.entries(value as Node))
-      if (shape !== 'patterned' || !key.startsWith('x-')) visit(held, join(pointer, key))
+      if (!isExtension(member, key)) visit(held, join(pointer, key))
 }
 
 /**
@@ -150,7 +154,7 @@ export function kindAt([...keys]: string[]): Kind | undefined {
     const member = memberOf(kind, name)
     if (member === undefined) return undefined
     const key = member.shape === 'one' ? name : keys.shift()
-    if (key === undefined || (member.shape === 'patterned' && key.startsWith('x-'))) return undefined
+    if (key === undefined || isExtension(member, key)) return undefined
     kind = member.kind
   }
   return kind
@@ -172,7 +176,8 @@ export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unkn
   return transforms[kind] === undefined ? mapped : transforms[kind](mapped)
 }
 
-function mapMember(value: unknown, { shape, kind }: Member, transforms: Transforms): unknown {
+function mapMember(value: unknown, member: Member, transforms: Transforms): unknown {
+  const { shape, kind } = member
   if (shape === 'one') return mapTree(value, kind, transforms)
   if (shape === 'list') {
     if (!Array.isArray(value)) return value
@@ -180,9 +185,7 @@ function mapMember(value: unknown, { shape, kind }: Member, transforms: Transfor
     return items.some((item, index) => item !== value[index]) ? items : value
   }
   if (!isNode(value)) return value
-  return mapEntries(value, (item, name) =>
-    shape === 'patterned' && name.startsWith('x-') ? item : mapTree(item, kind, transforms),
-  )
+  return mapEntries(value, (item, name) => (isExtension(member, name) ? item : mapTree(item, kind, transforms)))
 }
 
 /**

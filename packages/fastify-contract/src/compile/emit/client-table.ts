@@ -8,7 +8,7 @@ import { type Document, endpoints, type MediaTypes, type Parameter } from '../do
 import { defaultStyles, isJson, isWhole } from '../document/parameter-objects.ts'
 import {
   int64Holders,
-  isInt64,
+  isBigint,
   membersOf,
   run,
   type Steps,
@@ -17,7 +17,6 @@ import {
   unnamedSchemas,
 } from '../document/schemas.ts'
 import { hasNestedProperties, isExploded, serializedValue } from '../document/styled-values.ts'
-import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */
 export function clientTable(document: Document, responses: Int64Responses): CallTable {
@@ -30,31 +29,23 @@ export function clientTable(document: Document, responses: Int64Responses): Call
 
 /**
  * Returns the nodes of int64 values in the JSON responses of a document.
- * Also returns one line for each location, also in requests, where a number is an int64 in one schema and may have a fraction in another: no
- * client could distinguish them.
  */
-export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
+export function int64Responses(document: Document): Int64Responses {
   const table: Int64Responses = { nodes: [], responses: {} }
-  const problems: string[] = []
   const indexes = new Map<string, number>()
   const keyOf = schemaKeys()
   const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
     const operation = `${method} ${path}`
     const roots = Object.entries(responses).map(
-      ([status, { content = {}, pointer }]) => [status, run(nodeOf(jsonSchemas(content), pointer))] as const,
+      ([status, { content = {} }]) => [status, run(nodeOf(jsonSchemas(content)))] as const,
     )
     if (roots.some(([, root]) => root !== null)) table.responses[operation] = Object.fromEntries(roots)
   }
-  // A body of a request has no node in the table of the client, but the service must tell its numbers apart, too.
-  const count = table.nodes.length
-  for (const { requestBody } of endpoints(document))
-    if (requestBody !== undefined) run(nodeOf(jsonSchemas(requestBody.content), requestBody.pointer))
-  table.nodes.length = count
-  return { table, problems }
+  return table
 
   /** Returns the index of the node that these schemas describe together, or null if it holds no int64. */
-  function* nodeOf(holders: unknown[], name: string): Steps<number | null> {
+  function* nodeOf(holders: unknown[]): Steps<number | null> {
     const schemas = schemasDescribing(document, holders)
     if (!schemas.some((schema) => holdsInt64(schema))) return null
     // A schema may contain itself, so the same schemas share one node.
@@ -64,21 +55,12 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     const node: ResponseSchemaNode = {}
     const index = table.nodes.push(node) - 1
     indexes.set(key, index)
-    if (schemas.some(isInt64)) {
-      node.int64 = true
-      if (schemas.some(isOtherNumber))
-        problems.push(
-          `${name}: a number is an int64 in one schema and may have a fraction in another; use one type in both`,
-        )
-    }
+    if (schemas.some(isBigint)) node.int64 = true
     const members: [string, number | null][] = []
     for (const [member, below] of membersOf(schemas)) {
-      members.push([member, yield nodeOf(below, `${name}/${member}`)])
+      members.push([member, yield nodeOf(below)])
     }
-    const others = yield nodeOf(
-      schemas.flatMap((schema) => unnamedSchemas(schema)),
-      `${name}/*`,
-    )
+    const others = yield nodeOf(schemas.flatMap((schema) => unnamedSchemas(schema)))
     // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
     const told = members.filter(([, below]) => below !== null || others !== null)
     if (told.length > 0) node.members = Object.fromEntries(told)
@@ -89,9 +71,6 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
 
 const jsonSchemas = (content: MediaTypes): unknown[] =>
   Object.entries(content).flatMap(([type, { schema }]) => (kindOf(type) === 'json' ? [schema] : []))
-
-/** Returns whether a schema allows numbers that are no integers; `withExactUnions` has made every integer an int64. */
-const isOtherNumber = ({ type }: Node): boolean => [type].flat().includes('number')
 
 /** Returns the style of a parameter as far as it differs from the default of its location. */
 export function parameterStyle(document: Document, parameter: Parameter): ParameterStyle {

@@ -23,7 +23,7 @@ export function mcpTable(document: Document): McpTable | undefined {
   const styles = callStyles(document, chosen)
   const isSendable = sendable(document)
   const inputs = chosen.map((endpoint) => inputOf(endpoint, isSendable))
-  const { nodes, responses } = int64Responses(withResponses(document, inputs)).table
+  const { nodes, responses } = int64Responses(withResponses(document, inputs))
   const tools = chosen.map((endpoint, index): OperationTool => {
     const { method, path, routes, operationId: name } = endpoint
     const { summary, description } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }

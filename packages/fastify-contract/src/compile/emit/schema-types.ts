@@ -1,5 +1,5 @@
 import type ts from 'typescript'
-import { isInt64 } from '../document/schemas.ts'
+import { isBigint, isFraction } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
 import { presentType } from './typed-schemas.ts'
 import { compiler, transformSchemaObject } from './typescript.ts'
@@ -24,9 +24,13 @@ export function typeOfSchema(schema: unknown, options: object): ts.TypeNode | un
     return schema.not === undefined ? factory.createUnionTypeNode([defined, nullType()]) : defined
   }
   if (type === 'array' && schema.enum === undefined && schema.const === undefined) return arrayType(schema, options)
-  if (!isInt64(schema)) return undefined
-  const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
-  return [type].flat().includes('null') ? factory.createUnionTypeNode([bigint, nullType()]) : bigint
+  if (!isBigint(schema)) return undefined
+  const types = [
+    factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword),
+    ...(isFraction(schema) ? [factory.createKeywordTypeNode(SyntaxKind.NumberKeyword)] : []),
+    ...([type].flat().includes('null') ? [nullType()] : []),
+  ]
+  return types.length === 1 ? types[0] : factory.createUnionTypeNode(types)
 }
 
 /** The maximum number of elements that a tuple gets beyond those of its prefix. */

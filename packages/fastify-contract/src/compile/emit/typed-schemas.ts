@@ -2,7 +2,7 @@ import { isIgnored } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { isInt64, typesOf } from '../document/schemas.ts'
+import { isBigint, typesOf } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import { withoutMixture } from './closed-alternatives.ts'
 
@@ -71,18 +71,18 @@ const notNull: Node = { type: presentType, not: { type: 'null' } }
 
 /** Returns the schema of the keywords that stand beside no other schema. */
 function ownSchema(schema: Node): Node {
-  if (isInt64(schema)) return withExactInt64(schema)
+  if (isBigint(schema)) return withExactInt64(schema)
   if (schema.const !== undefined || Array.isArray(schema.enum)) return listed(schema)
   return withOtherMembers(withAnyMember(withRequiredMembers(withoutUnused(schema))))
 }
 
 const typesIn = ({ type }: Node): unknown[] => [type ?? []].flat()
 
-/** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
+/** Drops the enum and const of bigints, which hold numbers, and separates their type from the other types. */
 function withExactInt64(node: Node): Node {
   const { enum: _, const: __, ...schema } = node
   const types = typesIn(node)
-  const others = types.filter((type) => type !== 'integer' && type !== 'null')
+  const others = types.filter((type) => !['integer', 'number', 'null'].includes(type as string))
   if (others.length === 0) return schema
   return {
     anyOf: [

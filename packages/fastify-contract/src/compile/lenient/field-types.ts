@@ -1,4 +1,3 @@
-import { type Server, serverUrl } from '../document/openapi-document.ts'
 import { isNode } from '../document/walk-document.ts'
 
 /** The type of a field that holds neither schemas nor other OpenAPI objects. */
@@ -69,29 +68,6 @@ const asInfo: Mend = (value, textOf) => {
   return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
 }
 
-function asServers(value: unknown): unknown {
-  if (!Array.isArray(value)) return isNode(value) || isText(value) ? asServers([value]) : undefined
-  return value.map((one) => {
-    if (isText(one)) return { url: one }
-    if (!isNode(one) || !isNode(one.variables)) return one
-    return { ...one, variables: Object.fromEntries(Object.entries(one.variables).map(withTexts)) }
-  })
-}
-
-/** Returns a server variable, with its name, whose values are texts. */
-function withTexts([name, variable]: [string, unknown]): [string, unknown] {
-  if (!isNode(variable)) return [name, variable]
-  const { enum: values } = variable
-  return [
-    name,
-    {
-      ...variable,
-      default: asText(variable.default) ?? variable.default,
-      ...(Array.isArray(values) && { enum: values.map((one) => asText(one) ?? one) }),
-    },
-  ]
-}
-
 /** Returns security requirements that require each scheme which is named in any form: none of them gets lost. */
 function asSecurity(value: unknown): unknown {
   if (!Array.isArray(value)) return isNode(value) ? asSecurity([value]) : undefined
@@ -151,7 +127,7 @@ export const fieldTypes = {
   servers: [
     'an array of objects with a url, and with a default for each of its variables',
     (value) => Array.isArray(value) && value.every(isServer),
-    asServers,
+    () => undefined,
   ],
   security: [
     'an array of objects with an array of scopes for each scheme',
@@ -174,10 +150,5 @@ function isServer(server: unknown): boolean {
   if (!isNode(variables)) return false
   const isVariable = (one: unknown) =>
     isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
-  if (!Object.values(variables).every(isVariable)) return false
-  try {
-    return isText(serverUrl([server as Server]))
-  } catch {
-    return false
-  }
+  return Object.values(variables).every(isVariable)
 }

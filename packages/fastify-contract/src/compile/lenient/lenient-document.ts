@@ -1,4 +1,5 @@
 import type { Document } from '../document/openapi-document.ts'
+import { lenientPaths } from './lenient-paths.ts'
 import { lenientStructure, type TextAt } from './lenient-structure.ts'
 
 /**
@@ -12,5 +13,6 @@ export function lenientDocument(document: Document, textAt: TextAt): { mended: D
   // A document without a version is none of OpenAPI 3.
   if (document.openapi === undefined) return { mended: document, advice }
   const advise = (pointer: string, text: string) => advice.push(`${pointer}: ${text}`)
-  return { mended: lenientStructure(document, advise, textAt), advice }
+  const paths = lenientPaths(lenientStructure(document, advise, textAt))
+  return { mended: paths.document, advice: [...advice, ...paths.advice] }
 }

@@ -34,7 +34,8 @@ export function lenientSchema(schema: Node, version: unknown, pointer: string, a
   if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
     advise(join(pointer, 'type'), `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`)
   adviseOnTypes(schema, pointer, advise)
-  return withLists(withLimits(schema, is30, pointer, advise), pointer, advise)
+  const listed = withLists(withoutEmptyEnum(schema, pointer, advise), pointer, advise)
+  return withLimits(withWideFormat(listed, pointer, advise), is30, pointer, advise)
 }
 
 function withLists(schema: Node, pointer: string, advise: Advise): Node {
@@ -45,6 +46,33 @@ function withLists(schema: Node, pointer: string, advise: Advise): Node {
       'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
     )
   return mended
+}
+
+/** The keywords whose integers are values of a schema, or limits of them. */
+const valued = ['const', 'enum', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+
+/** Returns a schema of integers beyond 2^53 - 1 with a format that is exact for them, if it has none. */
+function withWideFormat(schema: Node, pointer: string, advise: Advise): Node {
+  const types = [schema.type].flat()
+  if (schema.format !== undefined || !types.includes('integer') || types.includes('number')) return schema
+  const numbers = valued.flatMap((keyword) => schema[keyword] as number).filter((value) => typeof value === 'number')
+  if (numbers.every((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return schema
+  const least = Math.min(...numbers)
+  const most = Math.max(...numbers)
+  const isUnsigned = least >= 0 && ['const', 'enum', 'minimum', 'exclusiveMinimum'].some((keyword) => keyword in schema)
+  const isOfInt64 = least >= -(2 ** 63) && most <= 2 ** 63
+  if (!isOfInt64 && !(isUnsigned && most <= 2 ** 64)) return schema
+  const format = isOfInt64 ? 'int64' : 'uint64'
+  advise(pointer, `has integers beyond 2^53 - 1 without a format; read as the format ${format}; add it`)
+  return { ...schema, format }
+}
+
+/** Returns a schema without an `enum` of no values, which no value satisfies; Ajv does not compile it. */
+function withoutEmptyEnum(schema: Node, pointer: string, advise: Advise): Node {
+  if (!Array.isArray(schema.enum) || schema.enum.length > 0) return schema
+  advise(join(pointer, 'enum'), 'has no value, so that no value is valid; add one')
+  const rest = withoutKeys(schema, ['enum'])
+  return 'not' in rest ? { ...rest, allOf: [...[rest.allOf ?? []].flat(), { not: {} }] } : { ...rest, not: {} }
 }
 
 function adviseOnTypes(schema: Node, pointer: string, advise: Advise): void {

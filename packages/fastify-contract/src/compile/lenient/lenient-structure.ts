@@ -1,6 +1,14 @@
 import { join } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { hasShape, isNode, type Kind, type Member, memberOf, type Node } from '../document/walk-document.ts'
+import {
+  hasShape,
+  isExtension,
+  isNode,
+  type Kind,
+  type Member,
+  memberOf,
+  type Node,
+} from '../document/walk-document.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { lenientStatuses } from './lenient-statuses.ts'
@@ -93,8 +101,8 @@ class StructureMender {
     const mended: [string, unknown][] = []
     let isSame = value === given
     for (const [key, held] of Object.entries(value as Node)) {
-      const isExtension = shape === 'patterned' && key.startsWith('x-')
-      const one = isExtension ? held : this.#one(held, kind, join(pointer, key))
+      const isKept = isExtension(member, key)
+      const one = isKept ? held : this.#one(held, kind, join(pointer, key))
       isSame &&= one === held
       if (one !== omitted) mended.push([key, one])
     }

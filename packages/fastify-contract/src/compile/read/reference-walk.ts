@@ -1,5 +1,5 @@
 import { join } from '../document/json-pointer.ts'
-import { eachHeld, hasShape, isNode, type Member, memberOf, type Node } from '../document/walk-document.ts'
+import { eachHeld, hasShape, isExtension, isNode, type Member, memberOf, type Node } from '../document/walk-document.ts'
 
 /**
  * What stands at a location: OpenAPI objects, `other` parts of a document, in which a $ref is a reference too, or plain
@@ -37,7 +37,7 @@ const dataMembers = new Set(
 const schemaObjects = new Set(['discriminator', 'externalDocs', 'xml'])
 
 /** The members that Redocly follows wherever they stand. */
-const followed = ['$ref', 'externalValue']
+export const followed = ['$ref', 'externalValue']
 
 /** Path items that OpenAPI 3.0 has no place for; Redocly shows them as webhooks. */
 const extensionWebhooks: Member = { shape: 'map', kind: 'pathItem' }
@@ -47,7 +47,7 @@ export function expectedAt(keys: string[]): Expected {
   let found: Member = { shape: 'one', kind: 'document' }
   for (const key of keys) {
     if (found.shape !== 'one') {
-      if (found.shape === 'patterned' && key.startsWith('x-')) return 'data'
+      if (isExtension(found, key)) return 'data'
       found = { shape: 'one', kind: found.kind }
       continue
     }
@@ -139,20 +139,21 @@ function walkHolder(
   }
   const one: Member = { shape: 'one', kind: expected.kind }
   eachHeld(node, expected, pointer, (held, at) => walkReferences(held, one, at, resource, visitor))
-  if (expected.shape !== 'patterned') return
   for (const [name, value] of Object.entries(node))
-    if (name.startsWith('x-')) walkReferences(value, 'data', join(pointer, name), resource, visitor)
+    if (isExtension(expected, name)) walkReferences(value, 'data', join(pointer, name), resource, visitor)
 }
 
 /** Walks a discriminator, whose mapping holds names or URI references (OpenAPI 3.1 section 4.8.25). */
 function walkDiscriminator(value: unknown, pointer: string, resource: Resource, visitor: ReferenceVisitor): void {
   walkReferences(value, 'other', pointer, resource, visitor)
-  const { mapping } = Object(value) as { mapping?: unknown }
+  const { mapping, defaultMapping } = Object(value) as Node
   const expected: Member = { shape: 'one', kind: 'schema' }
-  for (const [name, text] of isNode(mapping) ? Object.entries(mapping) : []) {
-    if (typeof text === 'string' && name !== '$ref')
-      visitor.reference({ pointer: join(pointer, 'mapping', name), text, expected, resource, isMapping: true })
+  const refer = (text: unknown, at: string) => {
+    if (typeof text === 'string') visitor.reference({ pointer: at, text, expected, resource, isMapping: true })
   }
+  refer(defaultMapping, join(pointer, 'defaultMapping'))
+  for (const [name, text] of isNode(mapping) ? Object.entries(mapping) : [])
+    if (name !== '$ref') refer(text, join(pointer, 'mapping', name))
 }
 
 /** Returns the resource of a schema: its own if it has a $id (JSON Schema 2020-12, core, section 8.2.1). */

@@ -64,7 +64,13 @@ const harmless = /^(?:\$ref|\$schema|\$comment|definitions|\$defs|title|descript
 export function translated(schema: Node, draft: Draft): Node {
   if (draft < 8 && typeof schema.$ref === 'string')
     return Object.fromEntries(Object.entries(schema).filter(([name]) => harmless.test(name)))
-  return withDependentRequired(withPrefixItems(draft === 4 ? withNumericLimits(schema) : schema))
+  return withDependentRequired(withPrefixItems(draft === 4 ? withNumericLimits(withIdentifier(schema)) : schema))
+}
+
+/** Writes the `id` beside a `$schema` as `$id`, its name since draft 6. */
+function withIdentifier(schema: Node): Node {
+  const { id, ...rest } = schema
+  return typeof id === 'string' && Object.hasOwn(rest, '$schema') ? { $id: id, ...rest } : schema
 }
 
 /** Writes a list of `items` as `prefixItems`, and `additionalItems` as `items` (core, appendix G, of 2020-12). */

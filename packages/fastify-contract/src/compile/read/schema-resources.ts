@@ -1,14 +1,16 @@
 import { decoded, join, keysOf } from '../document/json-pointer.ts'
-import type { Node } from '../document/walk-document.ts'
+import { mapEntries, type Node, withoutKeys } from '../document/walk-document.ts'
 import type { DocumentFiles } from './document-files.ts'
 import { type Location, location } from './reference-targets.ts'
 import { idOf } from './reference-walk.ts'
 import { dialectsIn, draftOf, isServedDialect, translated } from './schema-dialects.ts'
-import { type Edits, newMark } from './source-copies.ts'
-import type { SourceProblem } from './source-files.ts'
+import { newMark } from './source-copies.ts'
 
-/** A schema of a file. `from` is its location in the first file, or that of the reference to its file. */
-type Found = { file: string; pointer: string; schema: Node; from: string }
+/** A schema of a file. */
+type Found = { file: string; pointer: string; schema: Node }
+
+/** Functions that rewrite schemas, by `location`. */
+type Changes = Map<string, (schema: Node) => Node>
 
 /**
  * Members that the copy of a file has for document/dynamic-references.ts: which resource a schema belongs to, the names of
@@ -44,59 +46,67 @@ export class SchemaResources {
     this.#targets.set(location(file, pointer), target)
   }
 
-  /** Adds the translation of schemas to the edits of a file. Returns what to say about it. */
-  translate(files: DocumentFiles, edits: Map<string, Edits>): SourceProblem[] {
-    const warnings = new Map<string, SourceProblem>()
+  /**
+   * Translates the schemas in the values of files to JSON Schema 2020-12 without dynamic references. Returns what precedes
+   * the names of the members for document/dynamic-references.ts, and what to say; undefined if nothing changes.
+   */
+  translate(files: DocumentFiles): { dynamicMark: string | undefined; warnings: string[] } | undefined {
+    const changes: Changes = new Map()
+    const dialects = this.#translateDialects(files, changes)
+    const { mark, warnings = [] } = this.#markDynamic(files, changes) ?? {}
+    if (changes.size === 0 && dialects.length === 0) return undefined
+    for (const [file, source] of files.sources) {
+      if (source !== undefined && this.#schemas.has(file))
+        files.sources.set(file, { ...source, value: rewritten(source.value, '#', file, changes) })
+    }
+    return { dynamicMark: mark, warnings: [...dialects, ...warnings] }
+  }
+
+  #translateDialects(files: DocumentFiles, changes: Changes): string[] {
+    const warnings = new Map<string, string>()
     const { openapi } = Object(files.valueOf(files.root)) as { openapi?: unknown }
     const is30 = String(openapi).startsWith('3.0.')
     for (const [file, schemas] of this.#schemas) {
       const source = files.sources.get(file)
       const dialectOf = source === undefined ? () => undefined : dialectsIn(source)
-      for (const [pointer, { from, schema }] of schemas) {
+      for (const [pointer, { schema }] of schemas) {
         const keys = keysOf(pointer)
         const { uri, depth } = dialectOf(keys) ?? {}
-        const own = edits.get(file) as Edits
+        if (uri === undefined || depth === undefined) continue
         const draft = draftOf(uri)
-        if (draft !== undefined) rewrite(own, pointer, (copy) => translated(copy, draft))
-        if (draft !== undefined && depth === -1) own.dropped.add('#/jsonSchemaDialect')
-        if (uri === undefined || depth === undefined || depth < 0) continue
+        if (draft !== undefined) change(changes, file, pointer, (copy) => translated(copy, draft))
+        if (draft !== undefined && depth === -1)
+          changes.set(location(file, '#'), (document) => withoutKeys(document, ['jsonSchemaDialect']))
         const isServed = isServedDialect(uri)
-        if ((isServed || is30) && schema.$schema === uri) own.dropped.add(join(pointer, '$schema'))
+        const isOwn = schema.$schema === uri
+        if (isOwn && (draft !== undefined || (is30 && !isServed)))
+          change(changes, file, pointer, (copy) => withoutKeys(copy, ['$schema']))
         const at = join('#', ...keys.slice(0, depth), '$schema')
-        if (warnings.has(location(file, at)) || (isServed && draft === undefined)) continue
         // The rules reject a dialect that is not served, where a schema names it.
-        if (!isServed && !is30 && schema.$schema === uri) continue
+        const isSilent = isServed ? draft === undefined : !is30 && isOwn
+        if (depth < 0 || isSilent || warnings.has(location(file, at))) continue
         const text = isServed
           ? `${uri} is read as JSON Schema 2020-12; what that writes in another way is translated`
           : `${uri} is ignored, and the schema is read as one of OpenAPI; remove it`
-        const pointerInRoot = file === files.root ? at : from
-        warnings.set(location(file, at), { pointer: pointerInRoot, text, place: files.placeOf({ file, pointer: at }) })
+        warnings.set(location(file, at), `${at}: ${text} (${files.placeOf({ file, pointer: at })})`)
       }
     }
     return [...warnings.values()]
   }
 
-  /**
-   * Adds to the edits what document/dynamic-references.ts needs, after all files are read. Returns what precedes the names
-   * of the members for it, and what to say; undefined if there is no dynamic reference.
-   */
-  markDynamic(
-    files: DocumentFiles,
-    edits: Map<string, Edits>,
-  ): { mark: string; warnings: SourceProblem[] } | undefined {
+  #markDynamic(files: DocumentFiles, changes: Changes): { mark: string; warnings: string[] } | undefined {
     const all = [...this.#schemas.values()].flatMap((inFile) => [...inFile.values()])
     const dynamic = all.filter(({ schema }) => typeof schema.$dynamicRef === 'string' || schema.$recursiveRef === '#')
     if (dynamic.length === 0) return undefined
     const mark = newMark()
     const members = dynamicMembers(mark)
-    const editsOf = (file: string) => edits.get(file) as Edits
     const rootOf = this.#roots()
     const anchors = new AnchorNames(all, rootOf)
     for (const found of all) {
       const names = anchors.dynamicOf(found)
       const root = rootOf(found)
       if (!anchors.isDynamic(root)) continue
-      rewrite(editsOf(found.file), found.pointer, (schema) => ({
+      change(changes, found.file, found.pointer, (schema) => ({
         ...schema,
         [members.resource]: location(root.file, root.pointer),
         ...(names.length > 0 && { [members.anchors]: names }),
@@ -117,19 +127,21 @@ export class SchemaResources {
       const isDynamic = there !== undefined && anchors.dynamicOf(there).includes(name)
       if (isDynamic && anchors.isRepeated(name)) {
         const problem = `${text} is ambiguous, since one schema resource has two such anchors; rename one of them`
-        rewrite(editsOf(file), pointer, (copy) => ({ ...copy, [dynamicProblem]: problem }))
+        change(changes, file, pointer, (copy) => ({ ...copy, [dynamicProblem]: problem }))
         continue
       }
       if (isDynamic) used.add(name)
-      if (own !== undefined) editsOf(file).texts.set(at, own.pointer)
-      rewrite(editsOf(file), pointer, (copy) =>
-        withReference(copy, keyword, isDynamic ? { [members.dynamic]: name } : {}),
+      // Without an identifier, the anchor could be that of another schema.
+      const $ref = own === undefined || idOf(rootOf(found).schema) !== undefined ? text : own.pointer
+      change(changes, file, pointer, (copy) =>
+        withReference(copy, keyword, { $ref, ...(isDynamic && { [members.dynamic]: name }) }),
       )
     }
-    const warnings = anchors.assumed(used).map(({ file, pointer, from }): SourceProblem => {
-      const text = `has no $id; it is read as a schema resource of its own, since other schemas have the same $dynamicAnchor`
-      return { pointer: from, text: `${text}; give it one`, place: files.placeOf({ file, pointer }) }
-    })
+    const text =
+      'has no $id; it is read as a schema resource of its own, since other schemas have the same $dynamicAnchor'
+    const warnings = anchors
+      .assumed(used)
+      .map((root) => `${root.pointer}: ${text}; give it one (${files.placeOf(root)})`)
     return { mark, warnings }
   }
 
@@ -210,15 +222,23 @@ class AnchorNames {
 }
 
 /** Adds a function that rewrites a schema after the earlier ones. */
-function rewrite({ rewritten }: Edits, pointer: string, change: (schema: Node) => Node): void {
-  const before = rewritten.get(pointer)
-  rewritten.set(pointer, before === undefined ? change : (schema) => change(before(schema)))
+function change(changes: Changes, file: string, pointer: string, next: (schema: Node) => Node): void {
+  const key = location(file, pointer)
+  const before = changes.get(key)
+  changes.set(key, before === undefined ? next : (schema) => next(before(schema)))
+}
+
+function rewritten(value: unknown, pointer: string, file: string, changes: Changes): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const below = (each: unknown, key: string | number) => rewritten(each, join(pointer, `${key}`), file, changes)
+  if (Array.isArray(value)) return value.map(below)
+  const copy = mapEntries(value as Node, below)
+  return changes.get(location(file, pointer))?.(copy) ?? copy
 }
 
 /** Returns a schema with a dynamic reference as one with a $ref. */
-function withReference(schema: Node, keyword: string, more: Node): Node {
-  const { [keyword]: $ref, ...rest } = schema
-  const reference = { $ref, ...more }
+function withReference(schema: Node, keyword: string, reference: Node): Node {
+  const rest = withoutKeys(schema, [keyword])
   if (!Object.hasOwn(rest, '$ref')) return { ...rest, ...reference }
   return { ...rest, allOf: [...((rest.allOf as unknown[] | undefined) ?? []), reference] }
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import { kindAt, type Node } from '../document/walk-document.ts'
-import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { kindAt } from '../document/walk-document.ts'
+import { type Expected, followed, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 
 /** What must change in a file before Redocly reads it, by the pointers of members. */
 export type Edits = {
-  /** The members `$ref` and `externalValue` that are data. */
+  /** The members `$ref` and `externalValue` that are data, and all references without a target. */
   data: Set<string>
   /** The references. */
   references: Set<string>
@@ -13,18 +13,10 @@ export type Edits = {
   texts: Map<string, string>
   /** Identifiers of schemas, which no reference of the copy uses. */
   dropped: Set<string>
-  /** Functions that rewrite schemas, by the pointers of the schemas. They get a copy with the other edits. */
-  rewritten: Map<string, (schema: Node) => Node>
 }
 
 /** Returns edits that change nothing. */
-export const noEdits = (): Edits => ({
-  data: new Set(),
-  references: new Set(),
-  texts: new Map(),
-  dropped: new Set(),
-  rewritten: new Map(),
-})
+export const noEdits = (): Edits => ({ data: new Set(), references: new Set(), texts: new Map(), dropped: new Set() })
 
 /** Returns what precedes the names of marked members. Extensions have any content, so these names are valid there. */
 export const newMark = (): string => `x-${randomUUID()}-`
@@ -34,37 +26,41 @@ export const withoutMarks = (text: string, mark: string): string => text.replace
 
 /**
  * Returns a value in the form that Redocly reads: it takes every `$ref` and `externalValue` for a reference, so those
- * that are data get a name with `mark` before them. `withoutMarks` removes it again. Without `mark` they stay.
+ * that are data get a name with `mark` before them, and values of mappings without a target have it before them.
+ * `withoutMarks` removes it again. Without `mark` they stay.
  */
 export function copyFor(value: unknown, edits: Edits, mark: string | undefined): unknown {
   const copy = (each: unknown, pointer: string): unknown => {
     if (typeof each !== 'object' || each === null) return each
     if (Array.isArray(each)) return each.map((item, index) => copy(item, join(pointer, String(index))))
-    const own = Object.fromEntries(
+    return Object.fromEntries(
       Object.entries(each).flatMap(([name, held]) => {
         const at = join(pointer, name)
         if (edits.dropped.has(at)) return []
-        const shown = mark !== undefined && edits.data.has(at) ? mark + name : name
-        return [[shown, edits.texts.get(at) ?? copy(held, at)]]
+        const isData = mark !== undefined && edits.data.has(at)
+        if (isData && !followed.includes(name)) return [[name, `${mark}${held}`]]
+        return [[isData ? mark + name : name, edits.texts.get(at) ?? copy(held, at)]]
       }),
     )
-    return edits.rewritten.get(pointer)?.(own) ?? own
   }
   return isUnchanged(edits, mark) ? value : copy(value, '#')
 }
 
 /** Returns whether `copyFor` changes nothing. */
 export const isUnchanged = (edits: Edits, mark?: string): boolean =>
-  [edits.texts, edits.dropped, edits.rewritten].every(({ size }) => size === 0) &&
-  (mark === undefined || edits.data.size === 0)
+  edits.texts.size === 0 && edits.dropped.size === 0 && (mark === undefined || edits.data.size === 0)
 
-/** Returns the members of a bundled document that are data, though Redocly would follow them. */
+/** Returns the members of a bundled document that are data or without a target, though Redocly would follow them. */
 function dataIn(document: object): Edits {
   const edits = noEdits()
+  const failing: string[] = []
   const visits: Pick<Reference, 'text' | 'expected'>[] = [{ text: '#', expected: { shape: 'one', kind: 'document' } }]
   const visitor: ReferenceVisitor = {
     reference(found) {
       edits.references.add(found.pointer)
+      const isFollowed = !found.isMapping || /^(?:#|https?:|\.)|\//.test(found.text)
+      if (isFollowed && !(found.text.startsWith('#') && resolve(document, found.text) !== undefined))
+        failing.push(found.pointer)
       if (found.text.startsWith('#/') && !isWalked(found.text, found.expected)) visits.push(found)
     },
     external: (pointer) => edits.data.add(pointer),
@@ -81,6 +77,7 @@ function dataIn(document: object): Edits {
     walkReferences(resolve(document, pointer), expected, pointer, { uri: 'file:///', pointer: '#' }, visitor)
   }
   for (const pointer of edits.references) edits.data.delete(pointer)
+  for (const pointer of failing) edits.data.add(pointer)
   return edits
 }
 

@@ -102,7 +102,7 @@ function checkIgnored(published: Document, { warn }: Report): void {
           `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
         )
     }
-    if (kind === 'requestBody' || kind === 'response') {
+    if (['requestBody', 'response', 'parameter', 'header'].includes(kind)) {
       for (const name of nonTypes(node))
         warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
     }
@@ -112,8 +112,9 @@ function checkIgnored(published: Document, { warn }: Report): void {
   })
 
   function checkPartStyles(content: Record<string, { encoding?: Record<string, object> }>, pointer: string): void {
-    for (const [mediaType, { encoding = {} }] of Object.entries(content)) {
+    for (const [mediaType, media] of Object.entries(content)) {
       if (kindOf(mediaType) !== 'multipart') continue
+      const { encoding = {} } = media
       for (const [name, one] of Object.entries(encoding)) {
         const given = partStyles.filter((field) => Object.hasOwn(one, field))
         if (given.length > 0)
@@ -158,8 +159,20 @@ const fixFor = (schema: Node): string =>
     : 'to allow null, add the type'
 
 function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
-  const { path, routes } = endpoint
+  const { path, routes, parameters } = endpoint
   const pointer = join('#', 'paths', path)
+  const described = parameters.flatMap((one) => (one.in === 'path' ? [`{${one.name}}`] : []))
+  for (const [name] of routedPath(path).matchAll(/\{[^}]*\}/g)) {
+    if (name.includes('/') || (/^\{[.;?&]/.test(name) && !described.includes(name)))
+      reject(
+        pointer,
+        `${name} contains a slash or a character of URI templates; name the parameter by a word, as in {id}`,
+      )
+  }
+  for (const [literal, colon, bracket] of path.matchAll(/(?<=\/)(?::([A-Za-z_]\w*)|<([\w-]+)>)(?=\/|$)/g))
+    warn(pointer, `${literal} is a literal part of the path; write {${colon ?? bracket}} for a parameter`)
+  if (/\s/.test(path.replace(/\{[^}]*\}/g, '')))
+    warn(pointer, 'contains a space, which a request sends as %20; remove it unless it is meant')
   if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
   if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
     warn(pointer, 'no request has a fragment, so the path is served without it')
@@ -169,8 +182,11 @@ function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Docum
     reject(pointer, `${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
     const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
+    const [variable] = /\{[^}]*\}/.exec(route.slice(0, route.length - routedPath(path).length)) ?? []
     if (!route.startsWith('/'))
       reject(pointer, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
+    else if (variable !== undefined)
+      reject(pointer, `the path of a server has the undescribed variable ${variable}; describe it in variables`)
     else if (unsupported !== undefined)
       reject(pointer, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
   }

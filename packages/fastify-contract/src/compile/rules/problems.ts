@@ -1,6 +1,13 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import { type Document, operationsIn, schemePointer } from '../document/openapi-document.ts'
-import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
+import {
+  type Document,
+  isPointer,
+  itemPointer,
+  named,
+  operationsIn,
+  schemePointer,
+} from '../document/openapi-document.ts'
+import { isNode, mapEntries, memberOf, type Node, withoutKeys } from '../document/walk-document.ts'
 import { expectedAt, walkReferences } from '../read/reference-walk.ts'
 import { visible } from '../text/source-text.ts'
 
@@ -19,8 +26,8 @@ export type Problem = {
   /** What is wrong, and the fix. */
   text: string
   /**
-   * The operations and webhooks that cannot be served because of it, such as `GET /pets` and `webhook newPet`; empty if
-   * the whole document cannot.
+   * The operations and webhooks that cannot be served because of it, such as `GET /pets` and `webhook newPet`, and a path
+   * such as `path /pets` if its operations are unknown; empty if the whole document cannot.
    */
   operations: string[]
 }
@@ -83,14 +90,15 @@ function summaryOf(problems: Problem[], document: Document): string {
   const all = operationReaches(document).length
   const fix = lost < all ? '; if you cannot correct them, --skip-unsupported serves the others' : ''
   const kind =
-    Object.keys(Object((document as { webhooks?: Node }).webhooks)).length > 0
-      ? 'operations and webhooks'
-      : 'operations'
+    named(Object((document as { webhooks?: Node }).webhooks)).length > 0 ? 'operations and webhooks' : 'operations'
   return `${count} ${lost} of ${all} ${kind}${fix}`
 }
 
 /** The problems of a document, and the lines about locations that no operation uses: those do not prevent serving it. */
 export type Findings = { problems: Problem[]; unused: string[] }
+
+/** Matches the pointers of locations that have an effect only through an operation or a webhook. */
+const isOfOperations = /^#\/((paths|components|webhooks)\/|servers$|security$)/
 
 /** Returns a function that sorts the lines of rules, in the form `POINTER: TEXT`, by what they cost. */
 export function findingsIn(document: Document): (lines: string[]) => Findings {
@@ -101,7 +109,7 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
       all ??= operationReaches(document)
       const pointer = pointerOf(line)
       const operations = operationsAt(all, pointer)
-      if (operations.length === 0 && /^#\/(paths|components|webhooks)\//.test(pointer)) findings.unused.push(line)
+      if (operations.length === 0 && isOfOperations.test(pointer)) findings.unused.push(line)
       else findings.problems.push({ pointer, text: line.slice(pointer.length + 2), operations })
     }
     return findings
@@ -121,27 +129,40 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
     ...lost.map(({ pointer }) => pointer),
   ]
   const targetsFrom = targetFinder(document)
-  const soundIn = (held: Node, pointer: string): Node =>
+  const isBroken = (location: string) => pointers.some((pointer) => overlap(location, pointer))
+  const soundIn = (held: unknown, pointer: string): Node =>
     Object.fromEntries(
-      Object.entries(held).filter(([name]) => {
-        const own = join(pointer, name)
-        return targetsFrom([own]).every((one) => !pointers.some((pointer) => overlap(one, pointer)))
-      }),
+      Object.entries(isNode(held) ? held : {}).filter(([name]) => !targetsFrom([join(pointer, name)]).some(isBroken)),
     )
+  const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
+  // An operation without servers or a security of its own refers to those of the document, and so is lost with them.
+  const broken = ['servers', 'security'].filter((name) => isBroken(join('#', name)))
+  return {
+    ...(withoutKeys(others, broken) as typeof others),
+    paths: soundPaths(document, lost, isBroken),
+    ...(webhooks && { webhooks: soundIn(webhooks, '#/webhooks') }),
+    ...(components && {
+      components: mapEntries(components, (held, kind) =>
+        memberOf('components', kind) === undefined ? held : soundIn(held, join('#', 'components', kind)),
+      ),
+    }),
+  }
+}
+
+/** Returns the paths of a document without the operations in `lost`, and without the paths that have no other. */
+function soundPaths(document: Document, lost: Reach[], isBroken: (pointer: string) => boolean): Record<string, object> {
   const paths = { ...document.paths } as Record<string, Node>
   for (const { path, item, keys } of lost.filter((one) => one.keys.length > 0)) {
     const { $ref, ...own } = paths[path] as Node
     paths[path] = without($ref === undefined ? own : { ...item, ...own }, keys)
   }
-  const { webhooks, components } = document as { webhooks?: Node; components?: Record<string, Node> }
-  return {
-    ...document,
-    paths,
-    ...(webhooks && { webhooks: soundIn(webhooks, '#/webhooks') }),
-    ...(components && {
-      components: mapEntries(components, (held, kind) => soundIn(held as Node, join('#', 'components', kind))),
-    }),
+  const affected = new Set(lost.flatMap(({ path, pointer }) => [path, pointer]))
+  const isKept = ([path, item]: [string, Node]) => {
+    const own = join('#', 'paths', path)
+    const hasOperations = path.startsWith('/') && operationsIn(Object(item)).length > 0
+    return !affected.has(own) && (hasOperations || !(affected.has(path) || isBroken(own)))
   }
+  return Object.fromEntries(Object.entries(paths).filter(isKept))
 }
 
 /** Returns the pointer of a line, which precedes its text. */
@@ -155,7 +176,10 @@ function without(node: Node, [key = '', ...below]: string[]): Node {
 const isWithin = (pointer: string, other: string): boolean => pointer === other || pointer.startsWith(`${other}/`)
 const overlap = (one: string, other: string): boolean => isWithin(one, other) || isWithin(other, one)
 
-/** An operation or a webhook, and the locations that it consists of: its own and all that it refers to. */
+/**
+ * An operation, a webhook or a path item without a target, and the locations that it consists of: its own and all that it
+ * refers to.
+ */
 type Reach = { name: string; path: string; item: Node; keys: string[]; pointer: string; pointers: string[] }
 
 /** Returns the operations that hold a location or refer to it, and those that refer to a part of such an operation. */
@@ -172,16 +196,19 @@ function operationsAt(all: Reach[], pointer: string): string[] {
 function operationReaches(document: Document): Reach[] {
   const targetsFrom = targetFinder(document)
   const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
-  const sent = Object.keys(Object(webhooks)).map((path): Reach => {
+  const sent = named(Object(webhooks)).map((path): Reach => {
     const pointer = join('#', 'webhooks', path)
     return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, pointers: targetsFrom([pointer]) }
   })
   const served = Object.keys(Object(paths)).flatMap((path) => {
+    if (!path.startsWith('/')) return []
     const own = join('#', 'paths', path)
     const at = itemPointer(document, own)
-    const item = resolve(document, at)
-    if (!isNode(item) || !path.startsWith('/')) return []
-    return operationsIn(item).map(({ method, keys }) => {
+    // The operations of a path item without a target are unknown.
+    if (at === undefined)
+      return { name: `path ${path}`, path, item: {}, keys: [], pointer: own, pointers: targetsFrom([own]) }
+    const item = resolve(document, at) as Node
+    return operationsIn(item).map(({ method, keys }): Reach => {
       const pointer = join(at, ...keys)
       const operation = Object(resolve(document, pointer)) as Node
       const required = [operation.security ?? security].flat().flatMap((one) => Object.keys(Object(one)))
@@ -195,12 +222,6 @@ function operationReaches(document: Document): Reach[] {
     })
   })
   return [...served, ...sent]
-}
-
-/** Returns the pointer to a path item after following any $ref; undefined targets are left to the rules. */
-function itemPointer(document: Document, pointer: string, seen: string[] = []): string {
-  const { $ref } = Object(resolve(document, pointer)) as Node
-  return typeof $ref === 'string' && !seen.includes($ref) ? itemPointer(document, $ref, [...seen, $ref]) : pointer
 }
 
 /** Returns a function that returns some pointers and the targets of all references below them, at any distance. */
@@ -222,7 +243,7 @@ function referencesIn(document: Document, pointer: string): string[] {
   const found: string[] = []
   const ignore = () => {}
   walkReferences(resolve(document, pointer), expectedAt(keysOf(pointer)), pointer, noResource, {
-    reference: ({ text, isMapping }) => isMapping || found.push(join('#', ...keysOf(text))),
+    reference: ({ text, isMapping }) => isMapping || !isPointer(text) || found.push(join('#', ...keysOf(text))),
     external: ignore,
     data: ignore,
     schema: ignore,

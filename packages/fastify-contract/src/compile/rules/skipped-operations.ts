@@ -1,11 +1,12 @@
 import { METHODS } from 'node:http'
 import type { HTTPMethods } from 'fastify'
 import type { Selector, ServedOperation } from '../../serve/contract.ts'
-import { join } from '../document/json-pointer.ts'
+import { join, resolve } from '../document/json-pointer.ts'
 import {
   basePaths,
   type Document,
   itemAt,
+  itemPointer,
   locate,
   parametersOf,
   routedPath,
@@ -13,6 +14,7 @@ import {
 } from '../document/openapi-document.ts'
 import { selectorsOf, servedPath } from '../document/parameter-objects.ts'
 import { withPathQueries } from '../document/path-queries.ts'
+import type { Node } from '../document/walk-document.ts'
 import { routeKeys } from '../emit/route-schemas.ts'
 import type { Problem } from './problems.ts'
 
@@ -39,7 +41,11 @@ export function skippedRoutes(
   )
   const isFree = (key: string) => taken.size < taken.add(key).size
   return skippedOperations(problems).flatMap(({ operation }) => {
-    const [, method = '', path = ''] = /^([A-Z-]+) (\/.*)$/.exec(operation) ?? []
+    const [, kind = '', path = ''] = /^([A-Z-]+|path) (\/.*)$/s.exec(operation) ?? []
+    return (kind === 'path' ? usualMethods : [kind]).flatMap((method) => routesFor(method, path))
+  })
+
+  function routesFor(method: string, path: string): ServedOperation[] {
     if (!METHODS.includes(method) || method === 'CONNECT') return []
     const selectors = selectorsAt(document, path, method)
     return serversAt(document, path, method)
@@ -51,8 +57,11 @@ export function skippedRoutes(
         if (isFree(key)) return [one]
         return selectors.length > 0 && isFree(key + JSON.stringify(selectors)) ? [{ ...one, selectors }] : []
       })
-  })
+  }
 }
+
+/** The methods of a path whose operations are unknown, since its reference has no target. */
+const usualMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
 
 /** Returns the selectors of an operation; none if its structure is invalid. */
 function selectorsAt(given: Document, path: string, method: string): Selector[] {
@@ -66,16 +75,28 @@ function selectorsAt(given: Document, path: string, method: string): Selector[] 
   }
 }
 
-/** Returns the base paths of an operation. Its structure may be invalid, but that of the document's servers is not. */
+/** Returns the base paths of an operation: those of its first valid servers. Its structure may be invalid. */
 function serversAt(document: Document, path: string, method: string): string[] {
-  const item = itemAt(document, path) as Record<string, unknown>
-  const own = [Object(item[method.toLowerCase()]).servers, item.servers].find(Array.isArray) as unknown[] | undefined
-  const areServers = own?.every((one) => typeof Object(one).url === 'string' && Object(one).variables === undefined)
-  return basePaths(areServers ? (own as Server[]) : (document.servers ?? []))
+  const at = itemPointer(document, join('#', 'paths', path))
+  const item = at === undefined ? {} : (resolve(document, at) as Node)
+  const held = [Object(item[method.toLowerCase()]).servers, item.servers, document.servers]
+  return basePaths((held.find(areServers) as Server[] | undefined) ?? [])
 }
 
-/** Returns whether the router can match a path: each parameter fills its segment, and occurs once. */
+const areServers = (servers: unknown): boolean => Array.isArray(servers) && servers.every(isServer)
+
+function isServer(server: unknown): boolean {
+  const { url, variables } = Object(server) as Node
+  const values = Object.values(Object(variables) as Record<string, unknown>).flatMap((one) => {
+    const { default: value, enum: others = [] } = Object(one) as Node
+    return [value, others].flat()
+  })
+  return [url, ...values].every((text) => typeof text === 'string')
+}
+
+/** Returns whether the router can match a path: its parameters have text between them, and each occurs once. */
 function isRoutable(path: string): boolean {
   const names = path.match(/\{[^}]*\}/g) ?? []
-  return /^(\/(\{[^}/]+\}|[^{}*?#%/]*))+$/.test(path) && new Set(names).size === names.length
+  const isPath = /^\/([^{}*?#%]|\{[^{}/]+\}(?!\{))*$/.test(path)
+  return isPath && new Set(names).size === names.length
 }

@@ -101,8 +101,8 @@ export type Form = {
   otherParts?: { field: FormField; skipped: string[] }
 }
 
-/** A response header that a handler sets (OpenAPI 3.1 section 4.8.21). */
-export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean }
+/** A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). */
+export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean; isJson?: true }
 
 /** A path at which an operation is served: the path of a server followed by the path of the operation. */
 export type ServedPath = {

@@ -262,7 +262,25 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [operation({ parameters: [{ in: 'body' }] }), '#/paths/~1a/get/parameters/0/name', 'is missing; add a string'],
     [operation({ operationId: 1 }), '#/paths/~1a/get/operationId', 'must be a string, not 1'],
     [operation({ requestBody: { required: 'no' } }), '#/paths/~1a/get/requestBody/required', 'must be true or false'],
+    [operation({ requestBody: {} }), '#/paths/~1a/get/requestBody/content', 'is missing; add an object'],
+    [
+      operation({ requestBody: { content: { 'text/plain': { encoding: { a: { contentType: 1 } } } } } }),
+      '#/paths/~1a/get/requestBody/content/text~1plain/encoding/a/contentType',
+      'must be a string, not 1',
+    ],
+    [operation({ parameters: [{ $ref: '#/info' }] }), '#/info/name', 'is missing; add a string'],
+    [
+      { ...operation({ parameters: [{ $ref: '#/x-shared/a' }] }), 'x-shared': { a: { name: 'b', in: 1 } } },
+      '#/x-shared/a/in',
+      'must be path, query, querystring, header or cookie, not 1',
+    ],
+    [
+      operation({ parameters: [{ $ref: '#/paths/~1a' }] }),
+      '#/paths/~1a/get/parameters/0/$ref',
+      '#/paths/~1a does not resolve to the expected parameter; correct it',
+    ],
     [schema(null), '#/components/schemas/A', 'must be an object, not null'],
+    [schema({ $id: 1 }), '#/components/schemas/A/%24id', 'must be a string, not 1'],
     [
       schema({ type: [1] }),
       '#/components/schemas/A/type',

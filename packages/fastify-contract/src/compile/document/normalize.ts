@@ -1,14 +1,16 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { withNumericLimits } from '../read/schema-dialects.ts'
-import { withItemSchemas, withoutJsonRanges } from './contents.ts'
+import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
 import { resolve } from './json-pointer.ts'
+import { hasNoTypes, withServedNames } from './media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
-import { commonTypes, partsOf } from './schemas.ts'
+import { commonTypes, partsOf, schemasDescribing } from './schemas.ts'
+import { partStyles, withServedForms } from './served-forms.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
   isExtension,
@@ -43,7 +45,11 @@ export function upgrade(
 export const normalize = (discriminated: Document): Document =>
   withCertainTypes(
     withExactUnions(
-      withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+      withDirections(
+        withSharedSchemas(
+          withServedForms(withItemSchemas(withHeaderSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+        ),
+      ),
     ),
   )
 
@@ -109,9 +115,16 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
 }
 
 /**
- * Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice.
+ * Returns the methods of a path item whose request body is ignored. OpenAPI 3.0 ignores those of GET and HEAD (section
+ * 4.7.10). DELETE is served: its body has a use in practice. In 3.1, an optional body of HEAD is ignored, too.
  */
-export const ignoredBodies = ['get', 'head']
+export function ignoredBodies(document: { openapi: string }, item: Node): string[] {
+  const is30 = document.openapi.startsWith('3.0.')
+  return (is30 ? ['get', 'head'] : ['head']).filter((method) => {
+    const { requestBody } = Object(item[method]) as { requestBody?: Node }
+    return requestBody !== undefined && (is30 || located(document, Object(requestBody)).required !== true)
+  })
+}
 
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export const bodiless = ['204', '205', '304']
@@ -127,44 +140,36 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
   const changes: Transforms =
     version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
-    withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
+    withoutExtensions((changes[kind]?.(node) ?? node) as Node)
+  const withBody = (kind: 'requestBody' | 'response') => (node: Node) => withServedNames(withContent(kind)(node))
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
-    requestBody: withContent('requestBody'),
-    response: withContent('response'),
+    requestBody: (node) => withAnyType(withBody('requestBody')(node)),
+    response: withBody('response'),
     parameter: withContent('parameter'),
     header: withContent('header'),
     operation: (node) => withResponses(document, version === '3.0.', node),
+    pathItem: (node) => withoutIgnoredBodies(document, node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
 }
 
-/** No range of RFC 9110, but ASP.NET writes it beside application/json. */
-const suffixRange = 'application/*+json'
-
 const contentMember = memberOf('requestBody', 'content') as Member
 
-function withoutNonTypes(body: Node): Node {
-  const extensions = Object.keys(Object(body.content)).filter((name) => isExtension(contentMember, name))
-  const names = [...nonTypes(body), ...extensions]
-  return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
-}
+/** Returns an object whose content has media types only, and no extensions. */
+const withoutExtensions = (node: Node): Node =>
+  isNode(node.content) && Object.keys(node.content).some((name) => isExtension(contentMember, name))
+    ? {
+        ...node,
+        content: withoutKeys(
+          node.content,
+          Object.keys(node.content).filter((name) => isExtension(contentMember, name)),
+        ),
+      }
+    : node
 
-/**
- * Returns the names in the content of a body that are ignored beside media types: `suffixRange` beside JSON, and names
- * without a slash that have examples only, such as those of properties.
- */
-export function nonTypes({ content }: Node): string[] {
-  const held: [string, unknown][] = Object.entries(Object(content))
-  const hasJson = held.some(([name]) => name === 'application/json')
-  const hasTypes = held.some(([name]) => name.includes('/'))
-  const hasOnlyExamples = (media: unknown) => isNode(media) && /^examples?$/.test(Object.keys(media).join())
-  return held
-    .filter(([name, media]) =>
-      name === suffixRange ? hasJson : hasTypes && !name.includes('/') && hasOnlyExamples(media),
-    )
-    .map(([name]) => name)
-}
+/** Returns a request body that accepts bytes of any media type, if it lists none. */
+const withAnyType = (body: Node): Node => (hasNoTypes(body) ? { ...body, content: { '*/*': {} } } : body)
 
 /**
  * Returns an operation whose responses have content only if their status allows a body. An operation without responses,
@@ -196,10 +201,13 @@ const transforms: Transforms = {
   requestBody: (node) => withoutPartStyles(lone(node)),
   header: lone,
   callback: lone,
-  pathItem: (node) =>
-    mapEntries(node, (operation, name) =>
-      ignoredBodies.includes(name) && isNode(operation) ? withoutKeys(operation, ['requestBody']) : operation,
-    ),
+}
+
+function withoutIgnoredBodies(document: { openapi: string }, item: Node): Node {
+  const ignored = ignoredBodies(document, item)
+  return mapEntries(item, (operation, name) =>
+    ignored.includes(name) ? withoutKeys(operation as Node, ['requestBody']) : operation,
+  )
 }
 
 /** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */
@@ -209,9 +217,6 @@ const withoutPartStyles = (body: Node): Node =>
       ? mapHeld(Object(media), 'encoding', (each) => withoutKeys(each as Node, partStyles))
       : media,
   )
-
-/** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
-export const partStyles = ['style', 'explode', 'allowReserved']
 
 function upgraded(node: Node): Node {
   let schema = withoutKeys(node, ['nullable'])
@@ -259,16 +264,24 @@ function located(document: object, node: Node): Node {
   return located(document, resolve(document, node.$ref) as Node)
 }
 
-/** Returns the schema of a body in a media type from that of its items; undefined if its items are not supported. */
-function wholeOf(document: object, mediaType: string, items: unknown): unknown {
-  if (kindOf(mediaType) === 'events') return eventData(document, items)
-  return kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
-}
-
+/**
+ * Returns a media type with the schema of its items as its own. Keeps an `itemSchema` that is not applied in full: a
+ * schema beside it is not applied at all, and of an event only the data are.
+ */
 function withItems(document: object, mediaType: string, media: Node): Node {
   const { itemSchema, ...rest } = media
-  const schema = itemSchema === undefined || 'schema' in rest ? undefined : wholeOf(document, mediaType, itemSchema)
-  return schema === undefined ? media : { ...rest, schema }
+  const kind = kindOf(mediaType)
+  if (itemSchema === undefined || (kind !== 'events' && kind !== 'lines')) return media
+  const exact = kind === 'lines' ? { type: 'array', items: itemSchema } : eventData(document, itemSchema)
+  if (exact !== undefined && !('schema' in rest)) return { ...rest, schema: exact }
+  return { ...media, schema: exact ?? looseData(document, itemSchema) }
+}
+
+/** Returns the schema of the data of an event whose schema constrains more than that. */
+function looseData(document: object, schema: unknown): unknown {
+  const held = schemasDescribing(document, [schema], []).map(({ properties }) => Object(properties) as Node)
+  const holder = held.find((properties) => Object.hasOwn(properties, 'data'))
+  return holder === undefined ? true : dataOf(holder.data)
 }
 
 /**

@@ -30,7 +30,9 @@ export type Parameter = {
   allowEmptyValue?: boolean
 }
 export type RequestBody = { required?: boolean; content: MediaTypes }
-export type Header = { required?: boolean; schema?: Schema; explode?: boolean }
+export type Header = { required?: boolean; schema?: Schema; content?: MediaTypes; style?: string; explode?: boolean }
+/** The style that stands for the media type of JSON in the content of a response header. */
+export const jsonStyle = 'json'
 export type Response = { content?: MediaTypes; headers?: Record<string, Header> }
 
 export type Document = {

@@ -18,9 +18,11 @@ const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
   requestBody: { ...words, required: 'flag' },
   response: words,
   header: { ...words, ...styled },
+  encoding: { contentType: 'text', style: 'text', explode: 'flag', allowReserved: 'flag' },
   securityScheme: { description: 'word', type: 'text', scheme: 'text', in: 'text', name: 'text' },
   schema: {
     ...words,
+    $id: 'text',
     title: 'word',
     type: 'type',
     format: 'text',
@@ -57,12 +59,12 @@ const otherFields: Record<Kind, string> = {
   requestBody: '',
   response: 'links',
   mediaType: 'example description',
-  encoding: 'contentType style explode allowReserved',
+  encoding: '',
   example: 'summary description value externalValue dataValue serializedValue',
   securityScheme: 'bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated',
   callback: '',
   schema:
-    '$schema $id $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment const ' +
+    '$schema $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment const ' +
     'contentEncoding contentMediaType default deprecated example examples externalDocs xml id additionalItems',
 }
 

@@ -1,20 +1,23 @@
 import { METHODS } from 'node:http'
 import { isScope } from '../../auth/tokens.ts'
 import type { Operation, Routes } from '../../serve/contract.ts'
-import { isRange, kindOf } from '../../serve/media-types.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import { callbackUrl } from '../../webhooks/runtime-expression.ts'
 import {
   allowsOnlyStrings,
   checkedSchema,
   describesBytes,
+  headerMedia,
   headersOf,
   isChecked,
   isGiven,
+  isJsonRange,
 } from '../document/contents.ts'
 import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
+import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
+import { asOpenApi31, bodiless, ignoredBodies } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -32,6 +35,7 @@ import {
 import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import { partStyles } from '../document/served-forms.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
 import { checkTool } from '../emit/mcp-table.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
@@ -95,16 +99,19 @@ function checkIgnored(published: Document, { warn }: Report): void {
   const is30 = published.openapi.startsWith('3.0.')
   walk(published as unknown as Node, 'document', '#', (node, kind, pointer) => {
     if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
-    if (kind === 'pathItem' && is30) {
-      for (const method of ignoredBodies.filter((each) => Object.hasOwn(Object(node[each]), 'requestBody')))
+    if (kind === 'pathItem') {
+      for (const method of ignoredBodies(published, node))
         warn(
           join(pointer, method, 'requestBody'),
-          `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
+          is30
+            ? `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`
+            : 'the optional body of a HEAD is ignored; use parameters',
         )
     }
-    if (['requestBody', 'response', 'parameter', 'header'].includes(kind)) {
-      for (const name of nonTypes(node))
-        warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
+    if (kind === 'requestBody' || kind === 'response') {
+      for (const { name, text } of correctedNames(node)) warn(join(pointer, 'content', name), text)
+      if (kind === 'requestBody' && hasNoTypes(node))
+        warn(pointer, 'has no media type, so a body is bytes of any media type; add a media type')
     }
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
@@ -212,7 +219,7 @@ export function sharedRoutes(document: Document, { operations }: Routes, rejecte
   })
 }
 
-function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject }: Report): void {
+function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject, warn }: Report): void {
   const field = method.toLowerCase()
   // Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1).
   if (keys.length > 1 && methods.includes(field))
@@ -225,8 +232,10 @@ function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint
   if (method === 'TRACE') reject(pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)
     reject(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
-  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method))
-    reject(pointer, `a request body of ${method} is not supported; use parameters or POST`)
+  if (requestBody !== undefined && method === 'GET')
+    warn(pointer, 'many clients and proxies, such as fetch, cannot send the body of a GET; use parameters or POST')
+  if (requestBody !== undefined && method === 'HEAD')
+    reject(pointer, 'a required body of HEAD is not supported; use parameters or POST')
   if (Object.keys(responses).length === 0) reject(pointer, 'has no response; add one, such as 204')
 }
 
@@ -249,30 +258,34 @@ function checkSecurity(endpoint: Endpoint, { reject }: Report, document: Documen
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
-/** Rejects media types whose items are described in an unsupported way. */
-function checkItemFields({ requestBody, responses }: Endpoint, { reject }: Report): void {
+/** Warns of media types whose items are described in a way that the service does not apply. */
+function checkItemFields({ requestBody, responses }: Endpoint, { warn }: Report): void {
   for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
     for (const [mediaType, media] of Object.entries(content)) {
       for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
-        reject(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType, media))
+        warn(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType))
     }
   }
 }
 
-function itemProblem(field: string, mediaType: string, media: object): string {
-  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
-  if (Object.hasOwn(media, 'schema'))
-    return 'cannot be combined with schema; describe either the items or the whole body'
-  if (kindOf(mediaType) !== 'events')
-    return `items of ${mediaType} are not supported; use application/jsonl, application/json-seq or text/event-stream`
-  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+function itemProblem(field: string, mediaType: string): string {
+  if (field !== 'itemSchema') return 'is ignored, since parts without names are not parsed'
+  const kind = kindOf(mediaType)
+  if (kind === 'lines') return 'the schema beside it is ignored; describe either the items or the whole body'
+  if (kind === 'events')
+    return 'is applied to the data of an event only; describe only data, event, id and retry, without a schema beside it'
+  return `is ignored, since items of ${mediaType} are not read one by one; use application/jsonl, application/json-seq or text/event-stream`
 }
 
-/** Rejects headers of responses that the service cannot write as the document says. */
-function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Document): void {
+/** Warns of headers of responses whose content the service does not write as described. */
+function checkHeaders({ responses }: Endpoint, { warn }: Report, document: Document): void {
   for (const [name, header] of Object.values(responses).flatMap((response) => headersOf(document, response))) {
-    if (isGiven(name) && 'content' in header)
-      reject(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
+    const described = isGiven(name) ? headerMedia(header) : undefined
+    if (described === undefined) continue
+    const [mediaType, { schema = true }] = described
+    if (kindOf(mediaType) === 'json') continue
+    if (kindOf(mediaType) !== 'text' || (!allowsOnlyStrings(document, schema) && !describesBytes(document, schema)))
+      warn(header.pointer, `header ${name}: ${mediaType} is written as a string; use application/json or text/plain`)
   }
 }
 
@@ -280,7 +293,11 @@ function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Doc
 function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: Report, document: Document): void {
   const note = 'is not validated against its schema'
   for (const [mediaType, { schema }] of Object.entries(requestBody?.content ?? {})) {
-    if (!isRange(mediaType) && !isChecked(document, mediaType, schema) && !describesBytes(document, schema))
+    if (
+      !isJsonRange(document, mediaType, requestBody?.content ?? {}) &&
+      !isChecked(document, mediaType, schema) &&
+      !describesBytes(document, schema)
+    )
       warn(join(requestBody?.pointer ?? '', 'content', mediaType), note)
   }
   for (const { content = {}, pointer } of Object.values(responses)) {

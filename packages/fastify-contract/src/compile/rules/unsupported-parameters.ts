@@ -1,10 +1,10 @@
-import { parseContentType } from '../../http/request-head.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation, Routes, SerializedParameter, SerializedValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { createValidator } from '../../serve/validator.ts'
 import { resolve } from '../document/json-pointer.ts'
+import { charsetProblem } from '../document/media-type-names.ts'
 import {
   type Document,
   type Endpoint,
@@ -226,31 +226,6 @@ function clashes(own: Claim, other: Claim): string[] {
 
 const isBelow = (name: string, { prefix }: Claim): boolean =>
   prefix !== undefined && name.startsWith(prefix) && name.endsWith(']')
-
-/** Matches the media types of RFC 9110 (sections 5.6.2, 5.6.6 and 8.3.1) and the ranges of OpenAPI. */
-const mediaTypeGrammar =
-  /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/
-
-/** Returns a problem if a text is neither a media type nor a range of media types. */
-export const nameProblem = (text: string): string | undefined =>
-  mediaTypeGrammar.test(text) && parseContentType(text) !== undefined
-    ? undefined
-    : 'is not a media type; use one such as text/plain'
-
-/** Returns a problem if a textual media type has a charset other than UTF-8. */
-export function charsetProblem(mediaType: string, done: 'read' | 'written'): string | undefined {
-  const charset = parseContentType(mediaType)?.parameters.get('charset') ?? 'utf-8'
-  return charset.toLowerCase() === 'utf-8' ? undefined : `has a charset that cannot be ${done}; use utf-8`
-}
-
-/** Returns a problem of the media type of a form field. The service supports no parameter other than charset. */
-export function fieldTypeProblem(mediaType: string): string | undefined {
-  const problem = nameProblem(mediaType) ?? charsetProblem(mediaType, 'read')
-  if (problem !== undefined) return problem
-  const names = [...(parseContentType(mediaType)?.parameters.keys() ?? [])]
-  const other = names.find((name) => name !== 'charset')
-  return other && `has the parameter ${other}, which is not supported in a form; remove it`
-}
 
 /** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
 function contentProblems(document: Document, { content, schema }: Parameter): string[] {

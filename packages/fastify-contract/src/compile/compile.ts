@@ -79,13 +79,14 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const placed = placesIn(sources, bundled)
   const integers = exactIntegers(published, sources)
+  const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
     const given = { ...options, textAt, unresolved }
     const compiled = await compileDocument(published, path, given, contractTypes, integers)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
-      warnings: warnings.map((line) => placed(line, pointerOf(line))),
+      warnings: [...assumed, ...warnings.map((line) => placed(line, pointerOf(line)))],
       skipped: compiled.skipped.map((problem) => ({ ...problem, text: placed(problem.text, problem.pointer) })),
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { withoutDynamicReferences } from './document/dynamic-references.ts'
 import { keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
 import type { Node } from './document/walk-document.ts'
@@ -118,7 +119,9 @@ export async function bundleWith(
   const { renamed, ...bundled } = bundleSources(sources)
   const named = withOwnNames(bundled.document, renamed)
   const name = rules ?? configurations.find((each) => existsSync(each))
-  const document = name ? await decorated(named.document, sources, name) : named.document
+  const { dynamicMark } = sources
+  const resolved = dynamicMark === undefined ? named.document : withoutDynamicReferences(named.document, dynamicMark)
+  const document = name ? await decorated(resolved, sources, name) : resolved
   return { ...bundled, document, warnings: named.warnings }
 }
 
@@ -130,7 +133,7 @@ async function decorated(document: Document, sources: Sources, name: string): Pr
     JSON.parse(await redocly('bundle', literalPattern(path), '--ext=json', '--force', `--config=${name}`))
   const isOwn = sources.files.size === 1 || configuration.roots.some((root) => resolve(root) === resolve(sources.path))
   // The configuration may have decorators for a document by its path.
-  return isOwn && isSame(sources) ? await run(sources.path) : await onDocument(document, run)
+  return isOwn && isSame(sources) && !sources.isTranslated ? await run(sources.path) : await onDocument(document, run)
 }
 
 /** The collections of rules that Redocly has itself, which have no decorators. */

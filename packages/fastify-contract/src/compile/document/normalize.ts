@@ -1,11 +1,12 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { withNumericLimits } from '../read/schema-dialects.ts'
 import { withDefinedStyles } from './assumed-styles.ts'
 import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
-import { join, resolve } from './json-pointer.ts'
+import { resolve } from './json-pointer.ts'
 import { hasNoTypes, withServedNames } from './media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
@@ -19,11 +20,9 @@ import {
   mapDocument,
   mapEntries,
   mapHeld,
-  mapTree,
   memberOf,
   type Node,
   type Transforms,
-  walk,
   withoutKeys,
 } from './walk-document.ts'
 
@@ -150,9 +149,7 @@ export const bodiless = ['204', '205', '304']
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
   const changes: Transforms =
-    version === '3.0.'
-      ? transforms
-      : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
+    version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
     withoutExtensions((changes[kind]?.(node) ?? node) as Node)
   const withBody = (kind: 'requestBody' | 'response') => (node: Node) => withServedNames(withContent(kind)(node))
@@ -184,27 +181,6 @@ const withoutExtensions = (node: Node): Node =>
 
 /** Returns a request body that accepts bytes of any media type, if it lists none. */
 const withAnyType = (body: Node): Node => (hasNoTypes(body) ? { ...body, content: { '*/*': {} } } : body)
-
-/**
- * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
- * `#` meant that before the schema became part of an OpenAPI document. With several `$recursiveAnchor` another schema
- * may be meant, so they stay.
- */
-function withRecursion(components: Node): Node {
-  let anchors = 0
-  walk(components, 'components', '#', (node, kind) => {
-    if (kind === 'schema' && node.$recursiveAnchor === true) anchors++
-  })
-  if (anchors > 1) return components
-  return mapHeld(components, 'schemas', (schema, name) =>
-    mapTree(schema, 'schema', {
-      schema: (node) =>
-        node.$recursiveRef === '#'
-          ? { ...withoutKeys(node, ['$recursiveRef']), $ref: join('#', 'components', 'schemas', name) }
-          : node,
-    }),
-  )
-}
 
 /**
  * Returns an operation without the responses that are ignored, whose responses have content only if their status allows
@@ -252,20 +228,10 @@ const withoutPartStyles = (body: Node): Node =>
       : media,
   )
 
-const limits = [
-  ['minimum', 'exclusiveMinimum'],
-  ['maximum', 'exclusiveMaximum'],
-] as const
-
 function upgraded(node: Node): Node {
   let schema = withoutKeys(node, ['nullable'])
   if (node.nullable === true && typeof node.type === 'string') schema = { ...schema, type: [node.type, 'null'] }
-  for (const [limit, exclusive] of limits) {
-    if (typeof schema[exclusive] !== 'boolean') continue
-    const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
-    schema = value === undefined ? rest : { ...rest, [isExclusive ? exclusive : limit]: value }
-  }
-  return withoutUnlisted(schema)
+  return withoutUnlisted(withNumericLimits(schema))
 }
 
 /**

@@ -2,7 +2,8 @@ import { basename } from 'node:path'
 import { join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
 import { isNode, type Kind, type Node } from '../document/walk-document.ts'
 import type { Location } from './reference-targets.ts'
-import { location, type ReferenceTarget, type Sources } from './source-files.ts'
+import { location } from './reference-targets.ts'
+import type { ReferenceTarget, Sources } from './source-files.ts'
 
 /** The members of the Components Object that hold the objects of each kind. */
 export const componentGroups: Partial<Record<Kind, string>> = {

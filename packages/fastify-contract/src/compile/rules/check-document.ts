@@ -33,6 +33,7 @@ import { schemasDescribing } from '../document/schemas.ts'
 import { partStyles } from '../document/served-forms.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
 import { checkTool } from '../emit/mcp-table.ts'
+import { isServedDialect } from '../read/schema-dialects.ts'
 import { checkPath, checkScopes, checkSecurity, checkStatuses } from './operation-rules.ts'
 import type { Report } from './problems.ts'
 import { checkSchemas } from './schema-rules.ts'
@@ -289,17 +290,10 @@ function checkExpressions(document: Document, { warn }: Report): void {
   }
 }
 
-const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
-
-/** Matches the dialects of earlier drafts, whose keywords mean the same in almost all schemas. */
-const earlierDialects = /json-schema\.org\/draft(?:-0[4-7]|\/2019-09)\//
-
-function checkDialect(document: Document, { reject, warn }: Report): void {
+function checkDialect(document: Document, { reject }: Report): void {
   const { jsonSchemaDialect: dialect } = document as { jsonSchemaDialect?: unknown }
-  if (dialect === undefined || dialects.test(String(dialect))) return
-  const pointer = '#/jsonSchemaDialect'
-  if (earlierDialects.test(String(dialect))) warn(pointer, `${dialect} is read as JSON Schema 2020-12; correct it`)
-  else reject(pointer, `${dialect} is not supported; remove it`)
+  if (dialect !== undefined && !isServedDialect(String(dialect)))
+    reject('#/jsonSchemaDialect', `${dialect} is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`)
 }
 
 /** Rejects integers that would be rounded. Those of examples and extensions do not change what the service does. */

@@ -53,7 +53,7 @@ export type LintLocation = {
 
 /**
  * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml, and
- * each reference to a URL. Nothing is fetched.
+ * each reference that Redocly must not follow. Nothing is fetched.
  */
 export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
   const sources = given ?? (await readSources(path))
@@ -79,7 +79,7 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   return [...ownFindings(sources), ...(isCopied ? withPlaces(findings, sources) : findings)]
 }
 
-/** Returns what Redocly does not see: the references that it would fetch, and a version that is no string. */
+/** Returns what Redocly does not see: the references that it must not follow, and a version that is no string. */
 function ownFindings({ files, problems }: Sources): LintFinding[] {
   const [[root = '', source] = []] = files
   const finding = (ruleId: string, file: string, pointer: string, message: string): LintFinding => {
@@ -93,7 +93,7 @@ function ownFindings({ files, problems }: Sources): LintFinding[] {
       ? []
       : [finding('struct', root, '#/openapi', `openapi must be a string, not ${JSON.stringify(openapi)}${quoted}`)]),
     ...[...problems.values()]
-      .filter(({ isRemote }) => isRemote)
+      .filter(({ isHidden }) => isHidden)
       .map(({ file, pointer, text }) => finding('no-unresolved-refs', file, pointer, text)),
   ]
 }

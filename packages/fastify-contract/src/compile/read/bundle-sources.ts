@@ -56,6 +56,7 @@ class Bundler {
   }
 
   run(): Bundle {
+    this.#open.set(location(this.#root, '#'), '#')
     const whole = this.#copy(this.#valueAt({ file: this.#root, pointer: '#' }), this.#at('#'), '#') as Node
     const written = new Map<string, [name: string, value: unknown][]>()
     // A component that is written may name others.

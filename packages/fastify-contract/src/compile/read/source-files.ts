@@ -39,8 +39,8 @@ export type Sources = {
 /** The target of a reference in a file, with what the reference expects there. */
 export type ReferenceTarget = Location & { from: string; reference: Reference }
 
-/** A reference without a target: where it is, what is wrong, and the fix. `isRemote`: it is a URL. */
-export type SourceProblem = Location & { text: string; place: string; isRemote: boolean }
+/** A reference without a target: where it is, what is wrong, and the fix. `isHidden`: Redocly must not follow it. */
+export type SourceProblem = Location & { text: string; place: string; isHidden: boolean }
 
 /** A part of a file to walk. */
 type Visit = Location & { expected: Expected }
@@ -101,9 +101,9 @@ class DocumentWalk {
       const { data, references } = this.#editsOf(file)
       for (const pointer of references) data.delete(pointer)
     }
-    // Redocly would fetch these.
-    for (const { file, pointer, isRemote } of this.#sources.problems.values())
-      if (isRemote) this.#editsOf(file).data.add(pointer)
+    // Redocly would fetch these, or follow them without end.
+    for (const { file, pointer, isHidden } of this.#sources.problems.values())
+      if (isHidden) this.#editsOf(file).data.add(pointer)
     return this.#sources
   }
 
@@ -236,7 +236,7 @@ class DocumentWalk {
         ? `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`
         : `${text} does not resolve${reason === '' ? '' : ` (${reason})`}; correct the reference`,
       place: this.#files.placeOf({ file, pointer }),
-      isRemote: isRemote(text),
+      isHidden: isRemote(text) || reason === endless,
     })
   }
 
@@ -252,7 +252,7 @@ class DocumentWalk {
   #reportCycles(): void {
     const { targets } = this.#sources
     const settled = new Set<string>()
-    const endless = new Set<string>()
+    const failing = new Set<string>()
     for (const start of targets.keys()) {
       const chain = new Set<string>()
       let key = start
@@ -263,12 +263,12 @@ class DocumentWalk {
       }
       for (const each of chain) {
         settled.add(each)
-        if (chain.has(key) || endless.has(key)) endless.add(each)
+        if (chain.has(key) || failing.has(key)) failing.add(each)
       }
     }
-    for (const key of endless) {
+    for (const key of failing) {
       const { from, reference } = targets.get(key) as ReferenceTarget
-      this.#report(from, reference, 'it leads to references only')
+      this.#report(from, reference, endless)
     }
   }
 
@@ -283,6 +283,9 @@ class DocumentWalk {
       : `there is no file ${shownName(resolve(dirname(file), uri))}`
   }
 }
+
+/** Why a reference that leads back to itself has no target. */
+const endless = 'it leads to references only'
 
 /** Returns whether Redocly would fetch the target of a reference. */
 const isRemote = (text: string): boolean => /^(?:https?:|data:|[\\/]{2})/i.test(text)

@@ -9,6 +9,7 @@ import {
 } from '../changes/contract-changes.ts'
 import { compileContract } from '../compile/compile.ts'
 import { withErrorTable } from '../compile/document/error-numbers.ts'
+import { lenientDocument } from '../compile/lenient/lenient-document.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { bundle } from '../compile/redocly.ts'
 import { RejectedDocument } from '../compile/rules/problems.ts'
@@ -45,7 +46,10 @@ ${documentHelp}
     ({ files }) => ({ text: files['openapi.json'] as string, rejection: undefined }),
     async (rejection) => {
       if (!(rejection instanceof RejectedDocument)) throw rejection
-      return { text: JSON.stringify(withErrorTable(await bundle(path, options.rules))), rejection }
+      return {
+        text: JSON.stringify(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)),
+        rejection,
+      }
     },
   )
   const document: Document = JSON.parse(text)

@@ -6,7 +6,7 @@ import { type Compiled, compileContract } from '../compile/compile.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
 import { isWithin } from '../compile/read/file-text.ts'
 import { readSources } from '../compile/read/source-files.ts'
-import { configurations, correctnessRules } from '../compile/redocly.ts'
+import { configurations, noConfiguration } from '../compile/redocly.ts'
 import { skippedOperations } from '../compile/rules/skipped-operations.ts'
 import { shellPath } from '../compile/text/foreign-text.ts'
 import { terminalText } from '../compile/text/source-text.ts'
@@ -43,7 +43,7 @@ below, and init rejects a reference to any other file: a document of somebody el
   const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
   const sources = await readSources(document, options['include-outside'] ? undefined : within)
   const compiled = await compileContract(document, {
-    rules: options.rules ?? correctnessRules,
+    rules: options.rules ?? noConfiguration,
     skipUnsupported: true,
     sources,
   })

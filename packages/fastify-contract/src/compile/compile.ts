@@ -6,7 +6,7 @@ import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
-import { keysOf } from './document/json-pointer.ts'
+import { keysOf, resolve } from './document/json-pointer.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
@@ -20,9 +20,9 @@ import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { lenientDocument } from './lenient/lenient-document.ts'
 import type { TextAt } from './lenient/lenient-structure.ts'
-import { placeText } from './read/read-source.ts'
+import type { Bundle } from './read/bundle-sources.ts'
 import { readSources, type Sources } from './read/source-files.ts'
-import { bundle, depthProblem } from './redocly.ts'
+import { bundleWith, depthProblem } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
@@ -73,36 +73,40 @@ export type CompileOptions = {
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
   const sources = options.sources ?? (await readSources(path))
-  if (sources.problems.length > 0) {
-    const problems = sources.problems.map(({ pointer, text, place }) => ({
-      pointer,
-      text: `${text} (${place})`,
-      operations: [],
-    }))
-    throw new RejectedDocument(path, problems, {} as Document)
-  }
-  const published = await bundle(path, options.rules, sources)
+  const bundled = await bundleWith(sources, options.rules)
+  const { document: published, problems: unresolved } = bundled
   const [source] = sources.files.values()
-  const textAt = (pointer: string) => source?.textAt(keysOf(pointer))
-  const placed = placesIn(sources)
+  const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
+  const placed = placesIn(sources, bundled)
   const integers = exactIntegers(published, sources)
   try {
-    const compiled = await compileDocument(published, path, { ...options, textAt }, contractTypes, integers)
-    const warnings = withoutRepeats(compiled.warnings).map((line) => placed(line, pointerOf(line)))
-    return { ...compiled, warnings }
+    const given = { ...options, textAt, unresolved }
+    const compiled = await compileDocument(published, path, given, contractTypes, integers)
+    const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
+    return {
+      ...compiled,
+      warnings: warnings.map((line) => placed(line, pointerOf(line))),
+      skipped: compiled.skipped.map((problem) => ({ ...problem, text: placed(problem.text, problem.pointer) })),
+    }
   } catch (error) {
     throw error instanceof RejectedDocument ? error.placed(placed) : error
   }
 }
 
-/** The size of a file of JSON up to which places are found in it, in characters: that takes seconds in a larger one. */
-const placesLimit = 2_000_000
+/** The size of files up to which places are found in them, in characters: it takes seconds in larger ones. */
+const placesLimit = 4_000_000
 
-/** Returns a function that adds places to lines, if the locations of the bundled document are those of one file. */
-function placesIn({ files, path, isWhole }: Sources): PlaceLine {
-  const [source] = files.values()
-  if (!isWhole || source === undefined || source.text.length > placesLimit) return (line) => line
-  return (line, pointer) => `${line} (${placeText(path, source.placeOf(keysOf(pointer), true))})`
+/** Returns a function that adds the places of locations to lines about them. */
+function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine {
+  let size = 0
+  for (const source of files.values()) size += source?.text.length ?? 0
+  return (line, pointer) => (size > placesLimit ? line : `${line} (${placeOf(pointer)})`)
+}
+
+/** What decides whether a document can be served. */
+type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
+  /** The references without a target, by the pointers of the objects that have them. */
+  unresolved?: ReadonlyMap<string, { text: string }>
 }
 
 /**
@@ -116,12 +120,12 @@ function placesIn({ files, path, isWhole }: Sources): PlaceLine {
 export async function compileDocument(
   given: Document,
   path: string,
-  options: Pick<CompileOptions, 'errors' | 'skipUnsupported'> & { textAt?: TextAt } = {},
+  options: CheckOptions & { textAt?: TextAt } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { mended, advice } = lenientDocument(given, options.textAt ?? (() => undefined))
+    const { mended, advice } = lenientDocument(given, options.textAt)
     const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
@@ -167,12 +171,12 @@ type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { publishe
 function converted(
   given: Document,
   path: string,
-  { errors, skipUnsupported = false }: Pick<CompileOptions, 'errors' | 'skipUnsupported'>,
+  { errors, skipUnsupported = false, unresolved = new Map() }: CheckOptions,
   integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
   for (let published = given; ; ) {
-    const result = checked(published, skipUnsupported ? undefined : errors, integers)
+    const result = checked(published, unresolved, skipUnsupported ? undefined : errors, integers)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
@@ -194,11 +198,12 @@ function converted(
  */
 function checked(
   published: Document,
+  unresolved: NonNullable<CheckOptions['unresolved']>,
   errors: ErrorBodySource | undefined,
   integers: ExactIntegers,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
-  const structure = findings(structureProblems(published))
+  const structure = findings(withReferences(structureProblems(published), published, unresolved))
   if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base, integers)
@@ -223,6 +228,13 @@ function checked(
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
   const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
   return { published, document, routes, replies, warnings: allWarnings }
+}
+
+/** Returns the problems of a structure with those of the references without a target, which are known better. */
+function withReferences(lines: string[], document: Document, unresolved: NonNullable<CheckOptions['unresolved']>) {
+  const known = [...unresolved].filter(([pointer]) => resolve(document, pointer) !== undefined)
+  const others = lines.filter((line) => !unresolved.has(pointerOf(line).replace(/\/\$ref$/, '')))
+  return [...known.map(([pointer, { text }]) => `${pointer}: ${text}`), ...others]
 }
 
 const withoutFindings = (document: Document, findings: Findings): Document =>

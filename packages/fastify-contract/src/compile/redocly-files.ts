@@ -2,17 +2,24 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join as joinPaths, relative, resolve } from 'node:path'
 import { join, keysOf } from './document/json-pointer.ts'
+import type { Document } from './document/openapi-document.ts'
+import type { Node } from './document/walk-document.ts'
 import { isUrl } from './read/named-url.ts'
-import type { Source } from './read/read-source.ts'
-import { copyFor, type Edits, isUnchanged, newMark, noEdits, withoutMarks } from './read/source-copies.ts'
+import { copyFor, type Edits, isUnchanged, newMark, noEdits, withMarks, withoutMarks } from './read/source-copies.ts'
 import type { Sources } from './read/source-files.ts'
 import type { LintFinding, LintLocation } from './redocly.ts'
 
+/** Returns whether Redocly may read the files of a document as they are. */
+export const isSame = ({ files, edits }: Sources): boolean =>
+  [...files].every(
+    ([file, source]) => isUnchanged(edits.get(file) as Edits, '-') && source?.hasMerges !== true && !isUrl(file),
+  ) && typeof Object([...files.values()][0]?.value).openapi === 'string'
+
 /**
- * Runs Redocly on the files of a document. Redocly follows whatever looks like a reference, also to another host, and
- * does not find the target of each. So a document is copied if Redocly would read it otherwise than `readSources`: with
- * references to its files, and with other names for data that looks like a reference. A document is also copied, as
- * JSON, if Redocly cannot parse it. The result, which must be JSON, names the files of the document itself.
+ * Lints the files of a document. Redocly follows whatever looks like a reference, also to another host, and does not find
+ * the target of each. So a document is copied if Redocly would read it otherwise than `readSources`: with references to
+ * its files, with other names for data that looks like a reference, and with a version that is a string. A document is
+ * also copied, as JSON, if Redocly cannot parse it. The result, which must be JSON, names the files of the document.
  *
  * @param run What runs Redocly; `isCopy` tells it that the files have no places of the document.
  */
@@ -20,38 +27,63 @@ export async function onFiles<Result>(
   sources: Sources,
   run: (path: string, isCopy: boolean) => Promise<Result>,
 ): Promise<Result> {
-  const mark = newMark()
-  const editsOf = (file: string) => sources.edits.get(file) as Edits
-  const isSame = ([file, source]: [string, Source | undefined]) =>
-    isUnchanged(editsOf(file), mark) && source?.hasMerges !== true && !isUrl(file)
   const files = [...sources.files]
-  if (files.every(isSame)) {
+  if (isSame(sources)) {
     try {
       return await run(sources.path, false)
     } catch (error) {
       if (!/^Failed to parse /m.test((error as Error).message)) throw error
     }
   }
-  const directory = await mkdtemp(joinPaths(tmpdir(), 'openapi-'))
-  try {
+  const mark = newMark()
+  const [root = ''] = sources.files.keys()
+  return await inDirectory(async (directory) => {
     // The copy keeps the depth of each file, so that references above the directory of the document lead to files.
     const copyOf = (file: string) => joinPaths(directory, isUrl(file) ? 'openapi.json' : file)
     for (const [file, source] of files) {
       const copy = copyOf(file)
       await mkdir(dirname(copy), { recursive: true })
-      // Finding a place also finds duplicate keys of JSON, which the copy does not have.
-      source?.placeOf([])
-      if (source === undefined) await copyFile(file, copy)
-      else await writeFile(copy, JSON.stringify(copyFor(source.value, editsOf(file), mark)))
+      if (source === undefined) {
+        await copyFile(file, copy)
+        continue
+      }
+      const copied = copyFor(source.value, sources.edits.get(file) as Edits, mark)
+      await writeFile(copy, JSON.stringify(file === root ? withVersion(copied as Node) : copied))
     }
-    const [root = ''] = sources.files.keys()
     const result = withoutMarks(JSON.stringify(await run(copyOf(root), true)), mark)
     if (isUrl(root)) return JSON.parse(result.replaceAll(relative('.', copyOf(root)), root))
     const own = relative('.', joinPaths(directory, resolve('.')))
     return JSON.parse(result.replaceAll(`${own}/`, '').replaceAll(relative('.', directory), relative('.', '/')))
+  })
+}
+
+/** Returns what Redocly's bundler makes of a bundled document, in which it finds no reference without a target. */
+export async function onDocument(document: Document, run: (path: string) => Promise<Document>): Promise<Document> {
+  const text = await inDirectory((directory) =>
+    withMarks([document], async ([marked]) => {
+      const path = joinPaths(directory, 'openapi.json')
+      await writeFile(path, JSON.stringify(withVersion(marked as Node)))
+      return JSON.stringify(await run(path))
+    }),
+  )
+  const result = JSON.parse(text)
+  return result.openapi === withVersion(document).openapi ? { ...result, openapi: document.openapi } : result
+}
+
+async function inDirectory<Result>(run: (directory: string) => Promise<Result>): Promise<Result> {
+  const directory = await mkdtemp(joinPaths(tmpdir(), 'openapi-'))
+  try {
+    return await run(directory)
   } finally {
     await rm(directory, { recursive: true })
   }
+}
+
+/** Returns a document with a version that Redocly knows: without one, it reports nothing but that. */
+function withVersion<Given extends { openapi?: unknown; swagger?: unknown }>(document: Given): Given {
+  const { openapi, swagger } = document
+  if (typeof openapi === 'string' || swagger !== undefined) return document
+  return { ...document, openapi: typeof openapi === 'number' && openapi < 3.1 ? '3.0.3' : '3.1.0' }
 }
 
 /** Returns the findings of the linter in copies, with their places in the files of the document. */

@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { join, keysOf } from './document/json-pointer.ts'
+import { keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
-import { placeText, type Source, SourceError } from './read/read-source.ts'
-import { copyFor, type Edits } from './read/source-copies.ts'
+import type { Node } from './document/walk-document.ts'
+import { type Bundle, bundleSources } from './read/bundle-sources.ts'
+import { shownName } from './read/file-text.ts'
+import { parseSource, type Source } from './read/read-source.ts'
+import { withOwnNames } from './read/schema-names.ts'
 import { readSources, type Sources } from './read/source-files.ts'
-import { onFiles, withPlaces } from './redocly-files.ts'
+import { isSame, onDocument, onFiles, withPlaces } from './redocly-files.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -24,9 +27,6 @@ export const depthProblem = (error: unknown): string | undefined =>
     ? 'schemas are nested, or refer to one another in a chain, too deeply for @redocly/cli and openapi-typescript; ' +
       'shorten the chain to at most 500 schemas'
     : undefined
-
-/** The rules for correctness: what no tool can read as OpenAPI. The compiler checks operationIds and routes itself. */
-export const correctnessRules = joinPaths(import.meta.dirname, 'correctness.yaml')
 
 /** Advice on the style of a document, for those who have no rules of their own. */
 export const styleRules = joinPaths(import.meta.dirname, 'style.yaml')
@@ -49,12 +49,11 @@ export type LintLocation = {
 }
 
 /**
- * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml.
- * Throws an error with a line for each reference to a URL, which is not fetched.
+ * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml, and
+ * each reference to a URL. Nothing is fetched.
  */
 export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
   const sources = given ?? (await readSources(path))
-  rejectProblems(sources)
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const run = async (local: string): Promise<LintFinding[]> => {
     const { stdout, message } = await runRedocly(
@@ -74,85 +73,86 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
     isCopied = isCopy
     return run(local)
   })
-  return isCopied ? withPlaces(findings, sources) : findings
+  return [...ownFindings(sources), ...(isCopied ? withPlaces(findings, sources) : findings)]
+}
+
+/** Returns what Redocly does not see: the references that it would fetch, and a version that is no string. */
+function ownFindings({ files, problems }: Sources): LintFinding[] {
+  const [[root = '', source] = []] = files
+  const finding = (ruleId: string, file: string, pointer: string, message: string): LintFinding => {
+    const start = (files.get(file) as Source).placeOf(keysOf(pointer))
+    return { ruleId, severity: 'error', message, location: [{ source: { ref: shownName(file) }, pointer, start }] }
+  }
+  const { openapi } = Object(source?.value)
+  const quoted = typeof openapi === 'number' ? `; quote it: '${openapi.toFixed(1)}.0'` : ''
+  return [
+    ...(openapi === undefined || typeof openapi === 'string'
+      ? []
+      : [finding('struct', root, '#/openapi', `openapi must be a string, not ${JSON.stringify(openapi)}${quoted}`)]),
+    ...[...problems.values()]
+      .filter(({ isRemote }) => isRemote)
+      .map(({ file, pointer, text }) => finding('no-unresolved-refs', file, pointer, text)),
+  ]
+}
+
+/** For bundling without the configuration of the directory, which may have decorators and plugins. */
+export const noConfiguration = ''
+
+/**
+ * Bundles the files of a document, and applies the decorators of a configuration, by default redocly.yaml. A reference
+ * without a target stays as it is.
+ */
+export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
+  const sources = given ?? (await readSources(path))
+  return (await bundleWith(sources, rules)).document
 }
 
 /**
- * Throws an error with a line for each reference to a URL, which Redocly would fetch, and for a version without quotes,
- * for which Redocly names no place.
+ * Bundles files, and applies the decorators of a configuration. The values of discriminators are the names that schemas
+ * have in their own files; there is a warning for each value that stands for several schemas.
  */
-function rejectProblems({ path, files, problems }: Sources): void {
-  const [source] = files.values()
-  const { openapi } = Object(source?.value)
-  if (typeof openapi === 'number') {
-    const place = placeText(path, (source as Source).placeOf(['openapi']))
-    throw new SourceError(`${place}: openapi must be a string, not ${openapi}; quote it: '${openapi.toFixed(1)}.0'`)
-  }
-  if (problems.length > 0) throw new SourceError(problems.map(({ place, text }) => `${place}: ${text}`).join('\n'))
+export async function bundleWith(
+  sources: Sources,
+  rules: string | undefined,
+): Promise<Omit<Bundle, 'renamed'> & { warnings: string[] }> {
+  const { renamed, ...bundled } = bundleSources(sources)
+  const named = withOwnNames(bundled.document, renamed)
+  const name = rules ?? configurations.find((each) => existsSync(each))
+  const document = name ? await decorated(named.document, sources, name) : named.document
+  return { ...bundled, document, warnings: named.warnings }
 }
 
-/** A finding of the linter about a document in one or several files. */
-export type LintProblem = {
-  /** The location in the first file: of the finding, or of the reference to its file. */
-  pointer: string
-  text: string
-  /** The file, line and column of the finding. */
-  place: string
-  rule: string
+/** Returns a bundled document with the decorators of a configuration. */
+async function decorated(document: Document, sources: Sources, name: string): Promise<Document> {
+  const configuration = configurationIn(name)
+  if (!configuration.isDecorating) return document
+  const run = async (path: string) =>
+    JSON.parse(await redocly('bundle', literalPattern(path), '--ext=json', '--force', `--config=${name}`))
+  const isOwn = sources.files.size === 1 || configuration.roots.some((root) => resolve(root) === resolve(sources.path))
+  // The configuration may have decorators for a document by its path.
+  return isOwn && isSame(sources) ? await run(sources.path) : await onDocument(document, run)
 }
 
-/** Returns what the linter finds in the document at `path` by the rules for correctness. */
-export async function lintCorrectness(path: string, sources?: Sources): Promise<LintProblem[]> {
-  const isFirst = (location: LintLocation | undefined) => resolve(location?.source.ref ?? '') === resolve(path)
-  const findings = await lint(path, correctnessRules, sources)
-  return (
-    findings
-      // The compiler itself warns of `nullable` in OpenAPI 3.1.
-      .filter(({ message }) => !message.includes('`nullable` is not expected'))
-      .map(({ ruleId: rule, message, location: [at], from }) => {
-        const { source, start } = at as LintLocation
-        const { pointer = '#' } = [at, from].find(isFirst) ?? {}
-        return {
-          pointer: join('#', ...keysOf(pointer)),
-          text: message.replace(/\s+/g, ' '),
-          place: `${source.ref}:${start.line}:${start.col}`,
-          rule,
-        }
-      })
+/** The collections of rules that Redocly has itself, which have no decorators. */
+const collections = /^(?:all|minimal|spec|recommended(?:-strict)?|diff-recommended)$/
+
+/** Returns whether a configuration changes documents, and the documents that it names. */
+function configurationIn(name: string): { isDecorating: boolean; roots: string[] } {
+  // Redocly reports a configuration that it cannot read.
+  const { value } = parseSource(name, readFileSync(name, 'utf8'), name)
+  const parts = [value, ...Object.values(Object(Object(value).apis))].map((part) => Object(part) as Node)
+  const isDecorating = parts.some((part) =>
+    Object.entries(part).some(
+      ([key, held]) =>
+        /(?:decorators|preprocessors|plugins)$/i.test(key) ||
+        (key === 'extends' && [held].flat().some((each) => !collections.test(String(each)))),
+    ),
   )
-}
-
-/** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
-export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
-  const sources = given ?? (await readSources(path))
-  rejectProblems(sources)
-  const isPlain = rules === undefined ? !configurations.some((name) => existsSync(name)) : rules === correctnessRules
-  const whole = isPlain && wholeDocument(sources)
-  if (whole) return whole
-  const config = rules === undefined ? [] : [`--config=${rules}`]
-  return await onFiles(sources, async (local) =>
-    JSON.parse(await redocly('bundle', literalPattern(local), '--ext=json', '--force', ...config)),
-  )
+  return { isDecorating, roots: parts.flatMap(({ root }) => (typeof root === 'string' ? [root] : [])) }
 }
 
 /** The files with decorators, which the bundler applies, and with plugins, which are code. */
 export const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']
-
-/** The first members of a bundled document, in their order. */
-const firstMembers =
-  'openapi info jsonSchemaDialect servers security tags externalDocs paths webhooks components'.split(' ')
-
-/**
- * Returns a document of one file as the bundler does, which takes a second for a large document; undefined for any other
- * document, and for one with a reference that the bundler replaces.
- */
-function wholeDocument({ files, edits, isWhole }: Sources): Document | undefined {
-  const [[file = '', source] = []] = files
-  if (!isWhole) return undefined
-  const given = { components: {}, ...(copyFor(source?.value, edits.get(file) as Edits, undefined) as object) }
-  const members = firstMembers.filter((name) => Object.hasOwn(given, name)).concat(Object.keys(given))
-  return Object.fromEntries(members.map((name) => [name, given[name as keyof typeof given]])) as Document
-}
 
 /**
  * Returns a pattern that matches a path only: Redocly takes a path for a pattern of files, relative to its

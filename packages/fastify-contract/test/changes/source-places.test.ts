@@ -35,26 +35,8 @@ Name:
 `,
     },
   })
-  const bundled = {
-    paths: {
-      '/plants': {
-        post: {
-          requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Plant' } } } },
-        },
-      },
-    },
-    components: {
-      schemas: {
-        Tag: { type: 'string' },
-        Plant: {
-          properties: { name: { $ref: '#/components/schemas/Name' }, more: { $ref: '#/components/schemas/Plant' } },
-        },
-        Name: { type: 'string' },
-      },
-    },
-  }
   const root = join(directory, 'root.yaml')
-  const placeOf = await sourcePlaces(bundled, root)
+  const placeOf = await sourcePlaces(root)
   const place = (pointer: string) => relative(directory, placeOf(pointer))
   t.equal(place('#/components/schemas/Tag/type'), 'root.yaml:8:13')
   t.equal(place('#/components/schemas/Tag/maxLength'), 'root.yaml:8:7')

@@ -251,3 +251,16 @@ t.test('a repaired operation is typed, called and served as its advice says', as
   t.same(calls, [{ id: 'a/b' }, { shelfId: 7 }])
   t.equal((await app.inject('/shelves/a')).statusCode, 400)
 })
+
+t.test('a percent-encoded character of a path is that character', async (t) => {
+  const get = { operationId: 'a', responses }
+  const { routes, files } = await compileDocument(
+    documentOf({ '/caf%C3%A9%20a/b': { get } }, { servers: [{ url: '/v%201' }] }),
+    'a.yaml',
+  )
+  t.match(files['requests.http'], '/v%201/caf%C3%A9%20a/b')
+  const app = serveRoutes(routes, { handlers: { a: async () => ({ status: 204 }) } } as never)
+  t.teardown(() => app.close())
+  t.equal((await app.inject('/v%201/caf%C3%A9%20a/b')).statusCode, 204)
+  t.equal((await app.inject('/v%201/caf%C3%A9%20a%2Fb')).statusCode, 404)
+})

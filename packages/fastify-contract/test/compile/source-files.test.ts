@@ -11,7 +11,7 @@ import { run as lint } from '../../src/cli/lint.ts'
 import { compileContract } from '../../src/compile/compile.ts'
 import { sourceLimits } from '../../src/compile/read/document-files.ts'
 import { readSources } from '../../src/compile/read/source-files.ts'
-import { bundle, lint as findingsOf, lintCorrectness } from '../../src/compile/redocly.ts'
+import { bundle, lint as findingsOf } from '../../src/compile/redocly.ts'
 
 type Files = { [name: string]: string | Files }
 
@@ -183,17 +183,24 @@ t.test('no command fetches or reads what data names, and data is published as it
     ]
     for (const text of places) {
       writeFileSync('remote.yaml', text)
-      const refusal = /remote\.yaml:\d+:\d+.*/s
-      for (const command of [generate, lint, docs, changes]) {
+      const refusal = 'is a URL, and nothing is fetched; download it beside the document'
+      const isFirst = reference === at
+      for (const command of isFirst ? [generate, docs, changes] : [generate]) {
         const { message } = await command(['remote.yaml']).then(
           () => new Error('taken'),
           (error: Error) => error,
         )
-        t.match(message, refusal)
+        t.match(message, /remote\.yaml:\d+:\d+/)
         t.match(message, `${reference}`)
-        t.match(message, 'is a URL, and nothing is fetched; download it beside the document')
+        t.match(message, refusal)
       }
-      await t.rejects(init(['remote.yaml', 'never']), { message: /is a URL, and nothing is fetched/ })
+      lines()
+      await lint(['remote.yaml'])
+      t.match(
+        lines().find((line) => line.includes(refusal)),
+        /^remote\.yaml:\d+:\d+ warning no-unresolved-refs: /,
+      )
+      if (isFirst) await t.rejects(init(['remote.yaml', 'never']), { message: /is a URL, and nothing is fetched/ })
     }
   }
   t.equal(connections, 0)
@@ -220,7 +227,9 @@ t.test('a document is fetched from the URL that the user names, and from no othe
   await t.rejects(generate([`${at}/none`]), {
     message: `${at}/none: responds with 404; name the URL of an OpenAPI document`,
   })
-  await t.rejects(generate([`${at}/parts.yaml`]), { message: /part\.yaml does not resolve; correct the reference/ })
+  await t.rejects(generate([`${at}/parts.yaml`]), {
+    message: /part\.yaml does not resolve \(it is in another file; download the document with its files\)/,
+  })
   t.same(requested, ['/moved', '/none', '/parts.yaml'])
   server.close()
   server.closeAllConnections()
@@ -292,6 +301,9 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     'twice.json': '{ "openapi": "3.1.0", "x-a": { "$ref": "#/a" }, "paths": {}, "paths": {} }',
     'open.yaml': 'openapi: [',
     'cycle.yaml': `${head}x-a: &a [*a]\n`,
+    'alias.yaml': `${head}x-a: [&a 1, *b]\n`,
+    'merge.yaml': `${head}x-a:\n  <<: 3\n`,
+    'tab.yaml': 'openapi:\n\t3',
     'bomb.yaml': `${head}x-0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]\n${Array.from({ length: 9 }, (_, i) => `x-${i + 1}: &a${i + 1} [${Array.from({ length: 8 }, () => `*a${i}`).join()}]\n`).join('')}`,
     'deep.yaml': `x: ${'['.repeat(50_000)}`,
     'big.yaml': '',
@@ -299,6 +311,7 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     'list.yaml': '- openapi: 3.1.0\n',
     'empty.yaml': '',
     'device.yaml': pathsWith("{ $ref: 'file:///dev/zero' }"),
+    'parts.yaml': pathsWith("{ $ref: 'open.yaml' }"),
     folder: {},
   })
   truncateSync('big.yaml', sourceLimits.bytes + 1)
@@ -309,6 +322,9 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     ['twice.json', /^twice\.json:1:\d+: duplicate key "paths"; remove one of them$/],
     ['open.yaml', /^open\.yaml:\d+:\d+: .*; correct it$/],
     ['cycle.yaml', /^cycle\.yaml: .*; correct the alias$/],
+    ['alias.yaml', /^alias\.yaml:3:13: Unresolved alias .*: b; correct it$/],
+    ['merge.yaml', /^merge\.yaml:4:3: Merge sources must be maps or map aliases; correct it$/],
+    ['tab.yaml', /^tab\.yaml:2:1: Tabs are not allowed as indentation; correct it$/],
     ['bomb.yaml', /^bomb\.yaml: its aliases stand for more than 5000000 values; write fewer$/],
     ['deep.yaml', /^deep\.yaml: values are nested too deeply; flatten them$/],
     ['deep.json', /^deep\.json: values are nested too deeply; flatten them$/],
@@ -319,10 +335,11 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     ['folder', /^folder is a directory; name a file$/],
     ['none.yaml', /^none\.yaml does not exist; name an OpenAPI document$/],
   ]
-  for (const [name, message] of cases) await t.rejects(lintCorrectness(name), { message }, name)
+  for (const [name, message] of cases) await t.rejects(readSources(name), { message }, name)
   if (process.platform !== 'linux') return
-  for (const name of ['/dev/null', 'device.yaml'])
-    await t.rejects(lintCorrectness(name), { message: /is a device; name a file$/ }, name)
+  await t.rejects(bundle('/dev/null'), { message: /^\/?\S+ is a device; name a file$/ })
+  await t.rejects(compileContract('device.yaml'), { message: /does not resolve \(\S+ is a device; name a file\)/ })
+  await t.rejects(compileContract('parts.yaml'), { message: /does not resolve \(open\.yaml:\d+:\d+: .*correct it\)/ })
 })
 
 t.test('merge keys are those of YAML 1.1, and explicit keys win', async (t) => {
@@ -344,15 +361,48 @@ components: { schemas: { A: { type: object } } }
   })
   const { paths } = (await bundle('openapi.yaml')) as { paths: Record<string, { get: { responses: object } }> }
   t.match(paths['/a']?.get.responses, { 204: {}, 400: { description: 'Bad' }, 404: { description: 'Mine' } })
-  const findings = await lintCorrectness('openapi.yaml')
-  t.match(findings, [{ place: 'openapi.yaml:14:9', rule: 'struct' }], 'places are those of the file')
+  const message = /\n {2}#\/paths\/~1a\/get\/responses\/bad: .* \(openapi\.yaml:14:14\)\n/
+  await t.rejects(compileContract('openapi.yaml'), { message }, 'places are those of the file')
+})
+
+t.test('YAML is read as js-yaml reads it', async (t) => {
+  enterDirectory(t, {})
+  const cases: [title: string, text: string, value: unknown][] = [
+    [
+      'a key without quotes over a merged one',
+      'x: &e { "404": a, 400: b }\nx-y:\n  <<: *e\n  404: c\n',
+      { 400: 'b', 404: 'c' },
+    ],
+    ['a merge key after the key', 'x: &e { 404: a }\nx-y:\n  "404": c\n  <<: *e\n', { 404: 'c' }],
+    [
+      'the first of two merged maps',
+      'x: &a { 1: a }\nz: &b { "1": b, c: b }\nx-y: { <<: [*a, *b] }',
+      { 1: 'a', c: 'b' },
+    ],
+    ['a byte order mark', '\uFEFFx-y: 1', 1],
+    ['CRLF', 'x-y: |\r\n  a\r\n  b\r\nz: "c\r\n  d"\r\n', 'a\nb\n'],
+    ['CR alone', 'x-y: 1\rz: 2', 1],
+    ['brackets at the column of their key', 'x-y: [\n  1\n]\n', [1]],
+    ['tabs between words', 'x-y:\t[ 1,\t2 ]\t# a', [1, 2]],
+    ['words of YAML 1.1', 'x-y: [yes, off, 0o14, 1_000, 2001-01-01]', ['yes', 'off', 12, '1_000', '2001-01-01']],
+    ['a date of YAML 1.1', '%YAML 1.1\n---\nx-y: 2001-01-01', '2001-01-01'],
+    ['tags', 'x-y: [!!str 3, !!binary aGk=, !a b]', ['3', 'aGk=', 'b']],
+  ]
+  for (const [title, text, value] of cases) {
+    writeFileSync('a.yaml', text)
+    const [source] = (await readSources('a.yaml')).files.values()
+    t.same(Object(source?.value)['x-y'], value, title)
+  }
 })
 
 t.test('YAML that only the parser of the linter rejects is served, with its places', async (t) => {
   enterDirectory(t, { 'openapi.yaml': `${head}paths: {\n}\ntags: [\n  { name: a },\n  { name: a, odd: 1 }\n]\n` })
   t.match(await bundle('openapi.yaml'), { tags: [{ name: 'a' }, { name: 'a' }] })
-  t.match(await lintCorrectness('openapi.yaml'), [{ place: 'openapi.yaml:7:14', rule: 'struct' }])
-  t.match(await findingsOf('openapi.yaml'), [{ ruleId: /./ }])
+  const findings = await findingsOf('openapi.yaml')
+  t.match(
+    findings.filter(({ ruleId }) => ruleId === 'struct').map(({ location: [at] }) => at?.start),
+    [{ line: 7, col: 14 }],
+  )
 })
 
 t.test('a schema is found by its $id and its $anchor, and the published document has neither', async (t) => {
@@ -392,26 +442,23 @@ t.test('the name of a document is no pattern of other files', async (t) => {
   const others = { 'ab.yaml': 'openapi: 1', 'a.yaml': 'openapi: 1', 'b {x}.yaml': 'openapi: 1' }
   enterDirectory(t, { ...others, ...Object.fromEntries(names.map((name) => [name, document])) })
   for (const name of names) {
-    t.same(await lintCorrectness(name), [], name)
     t.match(await bundle(name), { paths: { '/a': {} } }, name)
   }
 })
 
-t.test('a version of OpenAPI without quotes is rejected with its place', async (t) => {
+t.test('a version that is no string is published as it is, and the linter names its place', async (t) => {
   const document = pathsWith('{ type: string }')
-  const unquoted = document.replace('3.1.0', '3.1')
-  enterDirectory(t, { 'a.yaml': unquoted, 'b.yaml': unquoted.replace('3.1', '3') })
-  const messages = [
-    "a.yaml:1:10: openapi must be a string, not 3.1; quote it: '3.1.0'",
-    "b.yaml:1:10: openapi must be a string, not 3; quote it: '3.0.0'",
+  const versions: [name: string, version: string, value: unknown, message: string][] = [
+    ['a.yaml', '3.1', 3.1, "openapi must be a string, not 3.1; quote it: '3.1.0'"],
+    ['b.yaml', '3', 3, "openapi must be a string, not 3; quote it: '3.0.0'"],
+    ['c.yaml', '[a]', ['a'], 'openapi must be a string, not ["a"]'],
   ]
-  for (const message of messages) {
-    const [name = ''] = message.split(':')
-    await t.rejects(bundle(name), { message })
-    await t.rejects(findingsOf(name), { message })
+  const files = versions.map(([name, version]) => [name, document.replace('3.1.0', version)])
+  enterDirectory(t, { ...Object.fromEntries(files), 'all.yaml': 'decorators: { info-override: { title: B } }' })
+  for (const [name, , value, message] of versions) {
+    for (const rules of [undefined, 'all.yaml'])
+      t.match(await bundle(name, rules), { openapi: value, paths: { '/a': {} } })
+    t.match((await bundle(name, 'all.yaml')).info, { title: 'B' })
+    t.match(await findingsOf(name), [{ message, location: [{ source: { ref: name }, start: { line: 1, col: 10 } }] }])
   }
-  writeFileSync('c.yaml', document.replace('version: 1.0.0', 'version: 1'))
-  await t.rejects(compileContract('c.yaml'), {
-    message: /#\/info\/version: .*, not 1; quote it: '1' \(c\.yaml:2:/,
-  })
 })

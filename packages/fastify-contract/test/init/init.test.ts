@@ -100,13 +100,13 @@ t.test('init writes nothing if a file exists, and leaves a document in the direc
   t.match(printed()[0]?.args[0], /^The document has no operations\.$/m)
 })
 
-t.test('a reference without a target is an error of the document, which init names', async (t) => {
+t.test('a reference without a target costs its operation, which init names', async (t) => {
   const directory = t.testdir({
     'pets.yaml': document.replace("'../common/pet.yaml'", "'#/components/schemas/Missing'"),
   })
   await t.rejects(run([join(directory, 'pets.yaml'), join(directory, 'new')]), {
     message:
-      /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema\/%24ref: #\/components\/schemas\/Missing does not resolve; correct the reference \(.*pets\.yaml:12:\d+\)\n/,
+      /\n {2}#\/paths\/~1pets~1%7Bid%7D\/get\/responses\/200\S+\/schema: #\/components\/schemas\/Missing does not resolve; correct the reference \(.*pets\.yaml:12:\d+\)\n/,
   })
   t.same(readdirSync(directory), ['pets.yaml'])
 })

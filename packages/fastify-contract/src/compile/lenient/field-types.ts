@@ -68,16 +68,6 @@ const asInfo: Mend = (value, textOf) => {
   return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
 }
 
-/** Returns security requirements that require each scheme which is named in any form: none of them gets lost. */
-function asSecurity(value: unknown): unknown {
-  if (!Array.isArray(value)) return isNode(value) ? asSecurity([value]) : undefined
-  return value.map((one) => {
-    if (isText(one)) return { [one]: [] }
-    if (!isNode(one)) return one
-    return Object.fromEntries(Object.entries(one).map(([scheme, scopes]) => [scheme, scopes ?? []]))
-  })
-}
-
 const asNames: Mend = (value) => (isText(value) ? [value] : typeof value === 'boolean' ? omitted : undefined)
 
 /**
@@ -132,7 +122,7 @@ export const fieldTypes = {
   security: [
     'an array of objects with an array of scopes for each scheme',
     (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
-    asSecurity,
+    () => undefined,
   ],
   discriminator: [
     'an object with a propertyName and a mapping to strings',

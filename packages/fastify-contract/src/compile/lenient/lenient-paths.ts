@@ -1,12 +1,13 @@
 import { join } from '../document/json-pointer.ts'
 import { type Document, operationsIn } from '../document/openapi-document.ts'
 import { isNode, methods, type Node } from '../document/walk-document.ts'
+import { withPlainOperations } from './lenient-operations.ts'
 import { targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
 import { withPlainServers } from './lenient-servers.ts'
 import type { Advise } from './lenient-structure.ts'
 
 /**
- * Returns a document whose paths, path parameters and servers are as OpenAPI requires, and a line of advice for each
+ * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a line of advice for each
  * repair, with the pointer of the given document. A repair is made only where the document leaves no doubt about what
  * its author means. What is invalid otherwise stays, for the rules to report. A document without repairs is not copied.
  */
@@ -14,7 +15,7 @@ export function lenientPaths(given: Document): { document: Document; advice: str
   if (!isNode(given)) return { document: given, advice: [] }
   const advice = new Set<string>()
   const advise: Advise = (pointer, text) => advice.add(`${pointer}: ${text}`)
-  const document = [withPlainServers, withRequiredPathParameters, withPlainPaths].reduce(
+  const document = [withPlainServers, withPlainOperations, withRequiredPathParameters, withPlainPaths].reduce(
     (before, repair) => repair(before, advise),
     given as Document,
   )
@@ -35,6 +36,9 @@ function withPlainPaths(document: Document, advise: Advise): Document {
   return isSame ? document : { ...document, paths: Object.fromEntries(entries) as Record<string, object> }
 }
 
+/** Matches a path without anything that may be the notation of a router. */
+const plainPathGrammar = /^(?:[^{}:<%$]|\{[\w.-]+\})*$/
+
 /** Returns the path that a key of the paths stands for; undefined if it stands for none. */
 function plainPath(document: Document, paths: Node, key: string, advise: Advise): string | undefined {
   const pointer = join('#', 'paths', key)
@@ -44,7 +48,9 @@ function plainPath(document: Document, paths: Node, key: string, advise: Advise)
     advise(pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
     return undefined
   }
-  const { path, spanning } = withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
+  const { path, spanning } = plainPathGrammar.test(rooted)
+    ? { path: rooted, spanning: [] }
+    : withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
   if (path === rooted || !isFree(path)) {
     if (rooted !== key) advise(pointer, `does not begin with a slash; it is served as ${rooted}; correct it`)
     return rooted

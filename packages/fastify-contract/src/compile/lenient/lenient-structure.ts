@@ -11,7 +11,6 @@ import {
 } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { lenientSchema } from './lenient-schemas.ts'
-import { lenientStatuses } from './lenient-statuses.ts'
 import { fieldNames, fieldsOf, isField } from './openapi-fields.ts'
 
 /** How a pass reports what it assumes at a location of a document. */
@@ -64,7 +63,6 @@ class StructureMender {
 
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'operation') return lenientStatuses(node, pointer, this.#advise)
     return kind === 'schema' ? lenientSchema(node, this.#version, pointer, this.#advise) : node
   }
 
@@ -76,7 +74,8 @@ class StructureMender {
       this.#advise(pointer, unknownField(kind, name))
       return omitted
     }
-    if (value === null) {
+    // A requirement that gets lost would open an operation.
+    if (value === null && name !== 'security') {
       this.#advise(pointer, 'is null, and ignored; remove it')
       return omitted
     }

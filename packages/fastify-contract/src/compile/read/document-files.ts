@@ -3,21 +3,25 @@ import { extname, resolve } from 'node:path'
 import { keysOf } from '../document/json-pointer.ts'
 import { isFile, isWithin, readBytes, shownName, textOf } from './file-text.ts'
 import { fetchDocument, isUrl } from './named-url.ts'
-import { parseSource, placeText, type Source, SourceError } from './read-source.ts'
+import { LimitError, parseSource, placeText, type Source, SourceError } from './read-source.ts'
 
 /** The limits of a document. `bytes` counts all its files. */
 export const sourceLimits = { bytes: 64 * 2 ** 20, files: 10_000 }
 
-/** The member that refers to a file. */
-export type Origin = { file: string; pointer: string; isExample?: boolean }
+/** The member that refers to a file. `isText`: where a text may stand, so that the file may be one. */
+export type Origin = { file: string; pointer: string; isExample?: boolean; isText?: boolean }
+
+const isNamedAsData = (file: string): boolean => ['.json', '.yaml', '.yml'].includes(extname(file))
 
 /** The files of a document that are read, within the limits and the allowed directories. */
 export class DocumentFiles {
   /** The document: its absolute path, or its URL. */
   readonly root: string
   readonly sources = new Map<string, Source | undefined>()
-  /** The examples that the bundler cannot write as values. */
-  readonly binary = new Set<string>()
+  /** The texts of the files that are not parsed. */
+  readonly texts = new Map<string, string>()
+  /** Why files to which references lead cannot be read. */
+  readonly failures = new Map<string, string>()
   readonly #within: string[] | undefined
   #size = 0
 
@@ -27,35 +31,36 @@ export class DocumentFiles {
   }
 
   /**
-   * Reads a file. What is no text, or an example that cannot be parsed, stays as it is. Throws a SourceError if the file
-   * cannot be read, if it exceeds a limit, or if it is outside of the allowed directories.
+   * Reads a file. Throws a SourceError if it exceeds a limit, if it is outside of the allowed directories, or if it is
+   * the document itself and cannot be read. Another file that cannot be read is one of `failures`.
    */
   async add(file: string, from?: Origin): Promise<void> {
-    if (this.sources.has(file)) return
+    if (this.sources.has(file) || this.failures.has(file)) return
     if (this.sources.size >= sourceLimits.files)
-      throw new SourceError(`${shownName(this.root)}: has more than ${sourceLimits.files} files; bundle it first`)
+      throw new LimitError(`${shownName(this.root)}: has more than ${sourceLimits.files} files; bundle it first`)
     if (from !== undefined) this.#rejectOutside(file, from)
+    try {
+      await this.#read(file, from)
+    } catch (error) {
+      if (from === undefined || !(error instanceof SourceError) || error instanceof LimitError) throw error
+      this.failures.set(file, error.message)
+    }
+  }
+
+  async #read(file: string, from: Origin | undefined): Promise<void> {
     const read = isUrl(file) ? fetchDocument : readBytes
     const { bytes } = await read(file, sourceLimits.bytes - this.#size)
     this.#size += bytes.length
-    const isParsed = from === undefined || ['.json', '.yaml', '.yml'].includes(extname(file))
-    const text = textOf(bytes)
     this.sources.set(file, undefined)
-    if (text === undefined) this.binary.add(file)
-    if (text === undefined && isParsed && !from?.isExample)
-      throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
-    if (text === undefined || !isParsed) return
-    try {
-      this.sources.set(file, parseSource(file, text, shownName(file)))
-    } catch (error) {
-      if (!from?.isExample) throw error
-      this.binary.add(file)
-    }
+    const text = textOf(bytes)
+    if (text === undefined) throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
+    if (from !== undefined && !isNamedAsData(file) && (from.isExample || from.isText)) this.texts.set(file, text)
+    else this.sources.set(file, parseSource(file, text, shownName(file)))
   }
 
   #rejectOutside(file: string, from: Origin): void {
     if (!this.isOutside(file) && !(isFile(file) && this.isOutside(realpathSync(file)))) return
-    throw new SourceError(
+    throw new LimitError(
       `${this.placeOf(from)}: refers to ${file}, which is outside of ${shownName(this.#within?.[0] as string)}; ` +
         'move the file there, or allow it with --include-outside',
     )

@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, sep } from 'node:path'
 import { isUrl } from './named-url.ts'
-import { SourceError } from './read-source.ts'
+import { LimitError, SourceError } from './read-source.ts'
 
 /** Returns the name of a file in messages. */
 export const shownName = (file: string): string => (isUrl(file) ? file : relative('', file) || '.')
@@ -38,7 +38,7 @@ export async function readBytes(file: string, limit: number): Promise<{ bytes: U
   if (stats === undefined) throw new SourceError(`${name} does not exist; name an OpenAPI document`)
   if (!stats.isFile())
     throw new SourceError(`${name} is a ${stats.isDirectory() ? 'directory' : 'device'}; name a file`)
-  if (stats.size > limit) throw new SourceError(`${name}: the document has more than ${limit} bytes; split it`)
+  if (stats.size > limit) throw new LimitError(`${name}: the document has more than ${limit} bytes; split it`)
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
     throw new SourceError(`${name} cannot be read (${error.code}); change its permissions`)
   })

@@ -1,6 +1,7 @@
 import {
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -8,6 +9,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  type Tags,
   type YAMLMap,
 } from 'yaml'
 
@@ -34,8 +36,11 @@ export type Source = {
 
 /** A file that cannot be read; its message is one line that names the file. */
 export class SourceError extends Error {
-  override readonly name = 'SourceError'
+  override readonly name: string = 'SourceError'
 }
+
+/** A document that exceeds a limit. */
+export class LimitError extends SourceError {}
 
 /** The greatest number of values of a file after each alias of YAML is replaced by what it stands for. */
 const valuesLimit = 5_000_000
@@ -50,13 +55,16 @@ const mayHaveAliases = (text: string): boolean => text.includes('&')
  * @param name The path of the file in messages.
  */
 export function parseSource(file: string, given: string, name: string): Source {
-  const text = given.replace(/^\uFEFF/, '')
+  // A carriage return alone ends a line too (YAML 1.2.2 section 5.4), which the parser does not know.
+  const text = given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n')
   let parsed: Parsed | undefined
   const nodes = () => {
     parsed ??= parseYaml(text, name)
     return parsed
   }
   const json = parseJson(text)
+  // The YAML parser reads JSON too, and finds the place of a repeated key.
+  if (json !== undefined && keysIn(text) !== keysOfValue(json.value)) nodes()
   const value = json === undefined ? plainValue(nodes(), text, name) : json.value
   const hasMerges = json === undefined && text.includes('<<')
   return {
@@ -79,6 +87,41 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
+/** Returns the number of keys that a JSON text has. */
+function keysIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    let end = text.indexOf('"', at + 1)
+    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    at = end + 1
+    while (/\s/.test(text.charAt(at))) at++
+    if (text[at] === ':') count++
+  }
+  return count
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text[before] === '\\') before--
+  return (at - before) % 2 === 0
+}
+
+/** Returns the number of keys that a parsed text has: fewer than the text if a key is repeated. */
+function keysOfValue(value: unknown): number {
+  let count = 0
+  const waiting = [value]
+  for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
+    if (typeof each !== 'object' || each === null) continue
+    const held = Object.values(each)
+    if (!Array.isArray(each)) count += held.length
+    for (const one of held) waiting.push(one)
+  }
+  return count
+}
+
+/** The tags of YAML 1.1 whose values JSON does not have. */
+const beyondJson = /:(?:timestamp|binary|set|omap|pairs)$/
+
 type Parsed = { document: ReturnType<typeof parseDocument>; lines: LineCounter }
 
 function parseYaml(text: string, name: string): Parsed {
@@ -90,6 +133,9 @@ function parseYaml(text: string, name: string): Parsed {
     strict: false,
     prettyErrors: false,
     logLevel: 'error',
+    // Only values of JSON: no dates, sets or bytes.
+    resolveKnownTags: false,
+    customTags: (tags: Tags) => tags.filter((tag) => typeof tag === 'string' || !beyondJson.test(tag.tag)),
   } as const
   const parsed = withinStack(name, () => ({ document: parseDocument(text, options), lines }))
   const at = (offset: number) => placeText(name, lines.linePos(offset))
@@ -152,14 +198,44 @@ function secondKey(root: unknown): { key: string; range: Node['range'] } | undef
   return undefined
 }
 
+/** Returns the offset of the first alias without an anchor before it, or merge key whose value is no map. */
+function brokenAlias(root: unknown): number {
+  const anchored = new Map<string, unknown>()
+  const visit = (node: unknown): number | undefined => {
+    if (isAlias(node)) return anchored.has(node.source) ? undefined : node.range?.[0]
+    if (!isNode(node)) return undefined
+    if (node.anchor !== undefined) anchored.set(node.anchor, node)
+    if (isSeq(node)) return first(node.items, visit)
+    return isMap(node) ? first(node.items, visitPair) : undefined
+  }
+  const visitPair = (pair: Pair): number | undefined => {
+    const { value } = pair
+    const found = visit(value)
+    const merged = keyOf(pair) === undefined ? (isSeq(value) ? value.items : [value]) : []
+    const isMerged = merged.every((each) => isMap(isAlias(each) ? anchored.get(each.source) : each))
+    return found ?? (isMerged ? undefined : (pair.key as Node).range?.[0])
+  }
+  return visit(root) ?? 0
+}
+
+/** Returns the first result that is not undefined. */
+function first<Item>(items: Item[], visit: (item: Item) => number | undefined): number | undefined {
+  for (const item of items) {
+    const found = visit(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** Returns the value of a parsed text, in which each alias has a copy of what it stands for. */
-function plainValue({ document }: Parsed, text: string, name: string): unknown {
+function plainValue({ document, lines }: Parsed, text: string, name: string): unknown {
   const value = withinStack(name, () => {
     try {
       return document.toJS({ maxAliasCount: -1 })
     } catch (error) {
       if (error instanceof RangeError) throw error
-      throw new SourceError(`${name}: ${(error as Error).message.replace(/\s+/g, ' ')}; correct the alias`)
+      const place = placeText(name, lines.linePos(brokenAlias(document.contents)))
+      throw new SourceError(`${place}: ${(error as Error).message.replace(/\s+/g, ' ')}; correct it`)
     }
   })
   if (!mayHaveAliases(text)) return value

@@ -1,15 +1,22 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { decoded, join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
+import type { Node } from '../document/walk-document.ts'
 import type { DocumentFiles } from './document-files.ts'
-import { isFile } from './file-text.ts'
+import { isFile, shownName } from './file-text.ts'
 import { isUrl } from './named-url.ts'
-import { type Reference, type Resource, resolvedUri } from './reference-walk.ts'
+import { type Resource, resolvedUri } from './reference-walk.ts'
 
 export type Location = { file: string; pointer: string }
 
-/** A target. `isAsWritten`: Redocly finds it by the text of the reference. */
+/** A reference as it is written. `isText`: a text may be its target. */
+export type Written = { text: string; resource: Resource; pointer: string; isText?: boolean }
+
+/** A target. `isAsWritten`: it is found by the text of the reference alone. */
 export type Target = Location & { isAsWritten: boolean }
+
+/** The greatest number of references that one pointer passes through. */
+const passedLimit = 100
 
 /** Resolves the references of a document, and reads the files that they lead to. */
 export class ReferenceTargets {
@@ -36,18 +43,25 @@ export class ReferenceTargets {
     return { uri: file === this.#files.root ? this.#self : uriOf(file), pointer: '#' }
   }
 
-  /** Returns the target of a reference in a file; undefined if there is none yet. */
-  async targetOf(file: string, { text, resource, isMapping, pointer: at }: Reference): Promise<Target | undefined> {
+  /**
+   * Returns the target of a reference in a file, or the reason why it has none; undefined if a schema that another file
+   * holds may become its target.
+   */
+  async targetOf(file: string, given: Written, passed = 0): Promise<Target | string | undefined> {
+    const { text, resource, pointer: at } = given
     const [uri = '', ...rest] = text.split('#')
     const fragment = rest.join('#')
-    if (uri === '') return this.#inResource(file, fragment, resource)
+    if (uri === '') {
+      const own = resource.pointer === '#' ? undefined : this.#within(file, resource, fragment)
+      return own ?? (await this.#inFile(file, fragment, passed))
+    }
     const found = this.fileOf(file, uri, resource)
     if (found !== undefined) {
-      await this.#files.add(found.file, { file, pointer: at })
-      const place = this.#inFile(found.file, fragment)
-      // Redocly takes a value of a mapping without a slash for the name of a schema.
-      const isSeen = found.isAsWritten && (!isMapping || uri.includes('/'))
-      return place && { ...place, isAsWritten: isSeen && place.isAsWritten }
+      await this.#files.add(found.file, { file, pointer: at, isText: given.isText ?? false })
+      const failure = this.#files.failures.get(found.file)
+      if (failure !== undefined) return failure
+      const place = await this.#inFile(found.file, fragment, passed)
+      return typeof place === 'object' ? { ...place, isAsWritten: found.isAsWritten && place.isAsWritten } : place
     }
     const absolute = resolvedUri(uri, resource.uri)
     const schema = absolute === undefined ? undefined : this.#identified.get(absolute)
@@ -55,21 +69,37 @@ export class ReferenceTargets {
     return this.#within(schema.file, { uri: absolute as string, pointer: schema.pointer }, fragment)
   }
 
-  /** Returns the target of a fragment of the resource that a reference stands in, or else of its file. */
-  #inResource(file: string, fragment: string, resource: Resource): Target | undefined {
-    const own = resource.pointer === '#' ? undefined : this.#within(file, resource, fragment)
-    return own ?? this.#inFile(file, fragment)
-  }
-
   /** Returns the target of a fragment of a file: a JSON pointer or an anchor. */
-  #inFile(file: string, fragment: string): Target | undefined {
-    if (fragment === '' || fragment.startsWith('/'))
-      return { file, pointer: join('#', ...keysOf(`#${fragment}`)), isAsWritten: true }
+  async #inFile(file: string, fragment: string, passed: number): Promise<Target | string | undefined> {
+    if (fragment === '' || fragment.startsWith('/')) return await this.#at(file, keysOf(`#${fragment}`), passed)
     const { $id } = Object(this.#files.sources.get(file)?.value) as { $id?: unknown }
     const { uri } = this.resourceOf(file)
     const base = (typeof $id === 'string' ? resolvedUri($id, uri) : undefined) ?? uri
     const place = this.#identified.get(`${base}#${decoded(fragment)}`)
     return place && { file, pointer: place.pointer, isAsWritten: false }
+  }
+
+  /** Returns the location at some keys of a file, which may pass through references: Redocly follows these, too. */
+  async #at(file: string, keys: string[], passed: number): Promise<Target | string | undefined> {
+    const whole = { file, pointer: join('#', ...keys), isAsWritten: true }
+    if (keys.length === 0) return whole
+    let value: unknown = this.#files.valueOf(file)
+    for (const [index, key] of keys.entries()) {
+      const { $ref } = Object(value) as { $ref?: unknown }
+      if (!Object.hasOwn(Object(value), key) && typeof $ref === 'string' && passed < passedLimit) {
+        const above = join('#', ...keys.slice(0, index), '$ref')
+        const reference = { text: $ref, resource: this.resourceOf(file), pointer: above }
+        const target = await this.targetOf(file, reference, passed + 1)
+        if (typeof target !== 'object') return target
+        const rest = [...keysOf(target.pointer), ...keys.slice(index)]
+        const found = await this.#at(target.file, rest, passed + 1)
+        return typeof found === 'object' ? { ...found, isAsWritten: false } : found
+      }
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
+        return `${shownName(file)} has no value at #/${keys.slice(0, index + 1).join('/')}`
+      value = (value as Node)[key]
+    }
+    return whole
   }
 
   /** Returns the target of a fragment of a resource in a file; undefined if there is no such value. */

@@ -37,7 +37,7 @@ const dataMembers = new Set(
 const schemaObjects = new Set(['discriminator', 'externalDocs', 'xml'])
 
 /** The members that Redocly follows wherever they stand. */
-const followed = ['$ref', 'externalValue']
+export const followed = ['$ref', 'externalValue']
 
 /** Path items that OpenAPI 3.0 has no place for; Redocly shows them as webhooks. */
 const extensionWebhooks: Member = { shape: 'map', kind: 'pathItem' }
@@ -140,12 +140,14 @@ function walkHolder(
 /** Walks a discriminator, whose mapping holds names or URI references (OpenAPI 3.1 section 4.8.25). */
 function walkDiscriminator(value: unknown, pointer: string, resource: Resource, visitor: ReferenceVisitor): void {
   walkReferences(value, 'other', pointer, resource, visitor)
-  const { mapping } = Object(value) as { mapping?: unknown }
+  const { mapping, defaultMapping } = Object(value) as Node
   const expected: Member = { shape: 'one', kind: 'schema' }
-  for (const [name, text] of isNode(mapping) ? Object.entries(mapping) : []) {
-    if (typeof text === 'string' && name !== '$ref')
-      visitor.reference({ pointer: join(pointer, 'mapping', name), text, expected, resource, isMapping: true })
+  const refer = (text: unknown, at: string) => {
+    if (typeof text === 'string') visitor.reference({ pointer: at, text, expected, resource, isMapping: true })
   }
+  refer(defaultMapping, join(pointer, 'defaultMapping'))
+  for (const [name, text] of isNode(mapping) ? Object.entries(mapping) : [])
+    if (name !== '$ref') refer(text, join(pointer, 'mapping', name))
 }
 
 /** Returns the resource of a schema: its own if it has a $id (JSON Schema 2020-12, core, section 8.2.1). */

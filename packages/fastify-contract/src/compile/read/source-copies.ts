@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { kindAt } from '../document/walk-document.ts'
-import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { type Expected, followed, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 
 /** What must change in a file before Redocly reads it, by the pointers of members. */
 export type Edits = {
-  /** The members `$ref` and `externalValue` that are data. */
+  /** The members `$ref` and `externalValue` that are data, and all references without a target. */
   data: Set<string>
   /** The references. */
   references: Set<string>
@@ -26,7 +26,8 @@ export const withoutMarks = (text: string, mark: string): string => text.replace
 
 /**
  * Returns a value in the form that Redocly reads: it takes every `$ref` and `externalValue` for a reference, so those
- * that are data get a name with `mark` before them. `withoutMarks` removes it again. Without `mark` they stay.
+ * that are data get a name with `mark` before them, and values of mappings without a target have it before them.
+ * `withoutMarks` removes it again. Without `mark` they stay.
  */
 export function copyFor(value: unknown, edits: Edits, mark: string | undefined): unknown {
   const copy = (each: unknown, pointer: string): unknown => {
@@ -36,8 +37,9 @@ export function copyFor(value: unknown, edits: Edits, mark: string | undefined):
       Object.entries(each).flatMap(([name, held]) => {
         const at = join(pointer, name)
         if (edits.dropped.has(at)) return []
-        const shown = mark !== undefined && edits.data.has(at) ? mark + name : name
-        return [[shown, edits.texts.get(at) ?? copy(held, at)]]
+        const isData = mark !== undefined && edits.data.has(at)
+        if (isData && !followed.includes(name)) return [[name, `${mark}${held}`]]
+        return [[isData ? mark + name : name, edits.texts.get(at) ?? copy(held, at)]]
       }),
     )
   }
@@ -48,13 +50,17 @@ export function copyFor(value: unknown, edits: Edits, mark: string | undefined):
 export const isUnchanged = (edits: Edits, mark?: string): boolean =>
   edits.texts.size === 0 && edits.dropped.size === 0 && (mark === undefined || edits.data.size === 0)
 
-/** Returns the members of a bundled document that are data, though Redocly would follow them. */
+/** Returns the members of a bundled document that are data or without a target, though Redocly would follow them. */
 function dataIn(document: object): Edits {
   const edits = noEdits()
+  const failing: string[] = []
   const visits: Pick<Reference, 'text' | 'expected'>[] = [{ text: '#', expected: { shape: 'one', kind: 'document' } }]
   const visitor: ReferenceVisitor = {
     reference(found) {
       edits.references.add(found.pointer)
+      const isFollowed = !found.isMapping || /^(?:#|https?:|\.)|\//.test(found.text)
+      if (isFollowed && !(found.text.startsWith('#') && resolve(document, found.text) !== undefined))
+        failing.push(found.pointer)
       if (found.text.startsWith('#/') && !isWalked(found.text, found.expected)) visits.push(found)
     },
     external: (pointer) => edits.data.add(pointer),
@@ -71,6 +77,7 @@ function dataIn(document: object): Edits {
     walkReferences(resolve(document, pointer), expected, pointer, { uri: 'file:///', pointer: '#' }, visitor)
   }
   for (const pointer of edits.references) edits.data.delete(pointer)
+  for (const pointer of failing) edits.data.add(pointer)
   return edits
 }
 

@@ -1,7 +1,10 @@
+import { dirname, resolve } from 'node:path'
 import { join, resolve as valueAt } from '../document/json-pointer.ts'
+import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode } from '../document/walk-document.ts'
 import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
+import { isUrl } from './named-url.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
 import { type Location, ReferenceTargets } from './reference-targets.ts'
 import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
@@ -11,31 +14,37 @@ import { type Edits, isWalked, noEdits } from './source-copies.ts'
 export type Sources = {
   /** The document, as it was named. */
   path: string
-  /** Its files by their absolute paths, the document first; undefined for an example that is neither JSON nor YAML. */
+  /** Its files by their absolute paths, the document first; undefined for a file that is not parsed. */
   files: Map<string, Source | undefined>
+  /** The texts of the files that are texts and not data, such as a description. */
+  texts: Map<string, string>
+  /** What must change in each file before Redocly reads it. */
   edits: Map<string, Edits>
-  /** The references: what `location` returns for an object with a $ref, and the location of its target. */
-  targets: Map<string, Location>
-  /** Whether the document is one file in which each reference is one of an object, to a location in it. */
-  isWhole: boolean
-  /** The references that nothing may follow. */
-  problems: SourceProblem[]
+  /** The targets of references, by `location`: of the object with the $ref, or of the value of a mapping. */
+  targets: Map<string, ReferenceTarget>
+  /** The files of external examples, by `location` of the Example Object. */
+  examples: Map<string, string>
+  /** The references without a target, by `location` like the targets. */
+  problems: Map<string, SourceProblem>
 }
 
-/** A problem with a reference. `pointer` is its location in the first file, or that of the reference to its file. */
-export type SourceProblem = { pointer: string; text: string; place: string }
+/** The target of a reference in a file, with what the reference expects there. */
+export type ReferenceTarget = Location & { from: string; reference: Reference }
+
+/** A reference without a target: where it is, what is wrong, and the fix. `isRemote`: it is a URL. */
+export type SourceProblem = Location & { text: string; place: string; isRemote: boolean }
 
 /** Returns the key of a location. */
 export const location = (file: string, pointer: string): string => `${file}\n${pointer}`
 
-/** A part of a file to walk. `from`: its location in the first file, or that of the reference that leads to it. */
-type Visit = Location & { expected: Expected; from: string }
+/** A part of a file to walk. */
+type Visit = Location & { expected: Expected }
 
 /**
  * Reads a document and the files to which its references, the mappings of its discriminators and its external examples
  * lead. References are found in the parsed files, where OpenAPI has them (reference-walk.ts). Nothing is fetched, unless
- * `path` is itself a URL. Throws a SourceError if a file cannot be read, if a limit is exceeded, or if a reference leads
- * out of the directories `within`. A reference without a target is left to the linter.
+ * `path` is itself a URL. A reference without a target is one of `problems`. Throws a SourceError if the document itself
+ * cannot be read, if a limit is exceeded, or if a reference leads out of the directories `within`.
  */
 export async function readSources(path: string, within?: string[]): Promise<Sources> {
   const files = new DocumentFiles(path, within)
@@ -58,13 +67,13 @@ class DocumentWalk {
   constructor(path: string, files: DocumentFiles) {
     this.#files = files
     this.#targets = new ReferenceTargets(files)
-    const { sources } = files
-    this.#sources = { path, files: sources, edits: new Map(), targets: new Map(), isWhole: true, problems: [] }
+    const { sources, texts } = files
+    const maps = { edits: new Map(), targets: new Map(), examples: new Map(), problems: new Map() }
+    this.#sources = { path, files: sources, texts, ...maps }
   }
 
   async run(): Promise<Sources> {
-    const { root } = this.#files
-    this.#visits.push({ file: root, pointer: '#', expected: { shape: 'one', kind: 'document' }, from: '#' })
+    this.#visits.push({ file: this.#files.root, pointer: '#', expected: { shape: 'one', kind: 'document' } })
     for (let isAdded = true; isAdded; ) {
       // Iteration over an array includes the elements that are added meanwhile.
       for (const visit of this.#visits) await this.#walk(visit)
@@ -74,12 +83,16 @@ class DocumentWalk {
       for (const { visit, found } of tried) await this.#follow(visit, found)
       isAdded = this.#waiting.length < tried.length
     }
-    for (const { visit, found } of this.#waiting) this.#report(visit, found)
+    for (const { visit, found } of this.#waiting) this.#report(visit.file, found, this.#unknown(visit.file, found))
+    this.#reportCycles()
     for (const file of this.#files.sources.keys()) {
       // What a reference leads to is no data, wherever it stands.
       const { data, references } = this.#editsOf(file)
       for (const pointer of references) data.delete(pointer)
     }
+    // Redocly would fetch these.
+    for (const { file, pointer, isRemote } of this.#sources.problems.values())
+      if (isRemote) this.#editsOf(file).data.add(pointer)
     return this.#sources
   }
 
@@ -139,53 +152,127 @@ class DocumentWalk {
       data.add(pointer)
       return
     }
-    this.#sources.isWhole = false
     await this.#files.add(target.file, { file: visit.file, pointer, isExample: true })
-    if (this.#files.binary.has(target.file)) data.add(pointer)
+    if (this.#files.failures.has(target.file)) {
+      data.add(pointer)
+      return
+    }
     if (!target.isAsWritten) texts.set(pointer, pathTo(visit.file, target.file))
-    this.#visits.push({ file: target.file, pointer: '#', expected: 'data', from: this.#fromOf(visit, pointer) })
+    this.#sources.examples.set(location(visit.file, holderOf(pointer)), target.file)
+    this.#visits.push({ file: target.file, pointer: '#', expected: 'data' })
   }
 
-  #fromOf({ file, from }: Visit, pointer: string): string {
-    return file === this.#files.root ? holderOf(pointer) : from
-  }
-
-  /** Follows a reference, or lets it wait. */
+  /** Follows a reference, reports it, or lets it wait. */
   async #follow(visit: Visit, found: Reference): Promise<void> {
+    const { file } = visit
     const { pointer, text, expected, isMapping } = found
-    if (isMapping && this.#isSchemaName(text)) return
-    this.#sources.isWhole &&= text.startsWith('#') && typeof expected !== 'string' && expected.shape === 'one'
-    const target = await this.#targets.targetOf(visit.file, found)
+    if (isMapping && this.#isSchemaName(this.#files.root, text)) return
+    // A file may name its own schemas, too.
+    const written = isMapping && this.#isSchemaName(file, text) ? `${schemaPrefix}${text}` : text
+    const target = await this.#targets.targetOf(file, { ...found, text: written, isText: expected === 'other' })
     if (target === undefined) {
       this.#waiting.push({ visit, found })
       return
     }
-    if (!target.isAsWritten) {
-      const path = target.file === visit.file ? '' : pathTo(visit.file, target.file)
-      const written = target.pointer === '#' && path !== '' ? path : `${path}${target.pointer}`
-      this.#editsOf(visit.file).texts.set(pointer, written)
+    const problem = typeof target === 'string' ? this.#missing(file, text, target) : this.#mismatch(target, expected)
+    if (typeof target === 'string' || problem !== undefined) {
+      this.#report(file, found, problem as string)
+      return
     }
-    if (!isMapping) this.#sources.targets.set(location(visit.file, holderOf(pointer)), target)
+    // Redocly takes a value of a mapping without a slash for the name of a schema.
+    if (!target.isAsWritten || (isMapping && !text.includes('/'))) {
+      const path = target.file === file ? '' : pathTo(file, target.file)
+      const whole = target.pointer === '#' && path !== '' ? path : `${path}${target.pointer}`
+      this.#editsOf(file).texts.set(pointer, whole)
+    }
+    const key = location(file, isMapping ? pointer : holderOf(pointer))
+    const known = this.#sources.targets.get(key)
+    // The same object may be reached as an object of a kind and as a part of another one.
+    if (known === undefined || known.reference.expected === 'other')
+      this.#sources.targets.set(key, { file: target.file, pointer: target.pointer, from: file, reference: found })
     // The first visit walks the whole document.
     if (target.file !== this.#files.root || !isWalked(target.pointer, expected))
-      this.#visits.push({ ...target, expected, from: this.#fromOf(visit, pointer) })
+      this.#visits.push({ file: target.file, pointer: target.pointer, expected })
   }
 
-  #isSchemaName(text: string): boolean {
-    const { root } = this.#files
-    return valueAt(this.#files.valueOf(root), join('#', 'components', 'schemas', text)) !== undefined
+  #isSchemaName(file: string, text: string): boolean {
+    return valueAt(Object(this.#files.valueOf(file)), `${schemaPrefix}${join('', text).slice(1)}`) !== undefined
   }
 
-  /** Reports a reference without a target if it is a URL, which Redocly would fetch. */
-  #report(visit: Visit, { text, pointer }: Reference): void {
-    if (!/^(?:https?:|data:|[\\/]{2})/i.test(text)) return
-    this.#sources.problems.push({
-      pointer: this.#fromOf(visit, pointer),
-      text: `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`,
-      place: this.#files.placeOf({ file: visit.file, pointer }),
+  /** Returns why a target is not what a reference expects, unless it may be. */
+  #mismatch({ file, pointer }: Location, expected: Expected): string | undefined {
+    if (expected === 'other') return undefined
+    const value = pointer === '#' ? this.#files.valueOf(file) : valueAt(this.#files.valueOf(file), pointer)
+    const { shape, kind } = expected === 'data' ? { shape: 'one', kind: undefined } : expected
+    const isFound =
+      shape === 'list'
+        ? Array.isArray(value)
+        : isNode(value) || (kind === 'schema' && shape === 'one' && typeof value === 'boolean')
+    if (isFound) return undefined
+    return `${shownName(file)} has no ${shape === 'list' ? 'list' : 'object'} at ${pointer}`
+  }
+
+  /** Reports a reference without a target, with the reason unless that is plain. */
+  #report(file: string, { text, pointer, isMapping }: Reference, reason: string): void {
+    const key = location(file, isMapping ? pointer : holderOf(pointer))
+    this.#sources.targets.delete(key)
+    this.#sources.problems.set(key, {
+      file,
+      pointer,
+      text: isRemote(text)
+        ? `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`
+        : `${text} does not resolve${reason === '' ? '' : ` (${reason})`}; correct the reference`,
+      place: this.#files.placeOf({ file, pointer }),
+      isRemote: isRemote(text),
     })
   }
+
+  /** Returns why a reference to a value that its file does not have fails. */
+  #missing(file: string, text: string, target: string): string {
+    const { root } = this.#files
+    if (!text.startsWith('#/')) return target
+    if (file === root || valueAt(this.#files.valueOf(root), text) === undefined) return ''
+    return `${shownName(root)} has it: ${pathTo(file, root)}${text}`
+  }
+
+  /** Reports the references that lead to one another without end, and those that lead to them. */
+  #reportCycles(): void {
+    const { targets } = this.#sources
+    const settled = new Set<string>()
+    const endless = new Set<string>()
+    for (const start of targets.keys()) {
+      const chain = new Set<string>()
+      let key = start
+      for (let target = targets.get(key); target !== undefined; target = targets.get(key)) {
+        if (settled.has(key) || chain.has(key)) break
+        chain.add(key)
+        key = location(target.file, target.pointer)
+      }
+      for (const each of chain) {
+        settled.add(each)
+        if (chain.has(key) || endless.has(key)) endless.add(each)
+      }
+    }
+    for (const key of endless) {
+      const { from, reference } = targets.get(key) as ReferenceTarget
+      this.#report(from, reference, 'it leads to references only')
+    }
+  }
+
+  /** Returns why a reference leads neither to a file nor to a schema. */
+  #unknown(file: string, { text, isMapping }: Reference): string {
+    const [uri = ''] = text.split('#')
+    if (uri === '') return 'no schema has this $anchor'
+    if (/^[a-z][a-z\d+.-]*:/i.test(uri)) return 'no file and no schema of the document has this URI'
+    if (isUrl(file)) return 'it is in another file; download the document with its files'
+    return isMapping && !/[./]/.test(uri)
+      ? 'no schema has this name'
+      : `there is no file ${shownName(resolve(dirname(file), uri))}`
+  }
 }
+
+/** Returns whether Redocly would fetch the target of a reference. */
+const isRemote = (text: string): boolean => /^(?:https?:|data:|[\\/]{2})/i.test(text)
 
 const holderOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
 

@@ -139,7 +139,7 @@ function plainParameter(
     const other = above.find((one) => parameterKey(one) === parameterKey(parameter) && one.name !== name)
     if (other === undefined) return parameter
     report(
-      'name-in-another-case',
+      'duplicate-parameter',
       `header parameter ${name} is ${other.name} of the path, since the case of a header does not matter; use one name`,
     )
     return { ...parameter, name: other.name }

@@ -106,7 +106,7 @@ function checkIgnored(published: Document, report: Report): void {
         report('inexact-media-type', join(pointer, 'content', name), text)
       if (kind === 'requestBody' && hasNoTypes(node))
         report(
-          'body-without-media-type',
+          'inexact-media-type',
           pointer,
           'has no media type, so a body is bytes of any media type; add a media type',
         )
@@ -240,7 +240,7 @@ function checkMethod({ method, keys, requestBody, pointer }: Endpoint, report: R
   if (method === 'TRACE') report('unsupported-method', pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)
     report(
-      'query-without-body',
+      'body-against-method',
       pointer,
       'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody',
     )
@@ -251,7 +251,7 @@ function checkMethod({ method, keys, requestBody, pointer }: Endpoint, report: R
       'many clients and proxies, such as fetch, cannot send the body of a GET; use parameters or POST',
     )
   if (requestBody !== undefined && method === 'HEAD')
-    report('body-of-head', pointer, 'a required body of HEAD is not supported; use parameters or POST')
+    report('body-against-method', pointer, 'a required body of HEAD is not supported; use parameters or POST')
 }
 
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */

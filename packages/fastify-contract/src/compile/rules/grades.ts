@@ -131,11 +131,11 @@ export const grades = {
   ),
   'server-variable': advice(
     'a variable of a server without a default, or with one that its `enum` does not list',
-    'the first value of the `enum` is the default; a default is one of the values',
+    'the first value of the `enum` is the default; a default that it does not list is a value, too',
   ),
   'ignored-server': advice(
     'a server without a URL, or one beside others with an undescribed variable in its path',
-    'it is ignored; without other servers, operations are served at `/`',
+    'it is ignored',
   ),
   'server-path': refused(
     'an undescribed variable in the path of each server',
@@ -144,7 +144,7 @@ export const grades = {
   'method-in-upper-case': advice('a method in upper case', 'the method in lower case'),
   'unsupported-method': refused(
     'TRACE, CONNECT, a method that the HTTP parser does not know, or one in another case',
-    'RFC 9110 section 9.1: methods are case-sensitive; TRACE returns credentials to scripts',
+    'RFC 9110 sections 9.1 and 9.3.8: methods are case-sensitive, and TRACE returns credentials',
   ),
   'missing-operation-id': advice(
     'an operation without an `operationId`',
@@ -174,10 +174,9 @@ export const grades = {
     'a path parameter that the path does not have',
     'it is ignored; it is the one of the path if both differ in case and punctuation only',
   ),
-  'duplicate-parameter': advice('two parameters of one name and location in a list', 'the last one counts'),
-  'name-in-another-case': advice(
-    'a header parameter that replaces one of the path in another case',
-    'the name of the path (RFC 9110 section 5.1)',
+  'duplicate-parameter': advice(
+    'two parameters of one name and location in a list, or a header parameter of the path in another case',
+    'the last one counts, under the name that the path has for it (RFC 9110 section 5.1)',
   ),
   'undefined-style': advice(
     'a style that OpenAPI does not define for a parameter, if clients send it in one way',
@@ -188,8 +187,8 @@ export const grades = {
     'OpenAPI 3.1 section 4.8.12.6, and exactness: a request would be read as another value',
   ),
   'unclear-parameter': refused(
-    'a parameter without a schema, with a schema and content, or with content that is neither JSON nor text',
-    'OpenAPI 3.1 section 4.8.12.2: its values have no certain form',
+    'a parameter without a schema, with a schema and content, or with content that cannot be read',
+    'OpenAPI 3.1 section 4.8.12.2, and 3.2 section 4.12.1: its values have no certain form',
   ),
   'equal-names': advice(
     'a property of an exploded object that has the name of another parameter',
@@ -203,14 +202,13 @@ export const grades = {
   'invalid-default': advice('a `default` of a parameter that its schema rejects', 'it is not used'),
   // Bodies, responses and headers
   'inexact-media-type': advice(
-    'a key of content that is nearly a media type, as in `application/json;`, or that is none, beside others',
-    'the media type that is meant; a key that is none is ignored',
+    'a key of content that is nearly a media type, as in `application/json;`, or none beside others; no key at all',
+    'the media type that is meant; a key that is none is ignored; without a key, a body is bytes',
   ),
   'invalid-media-type': refused(
     'content whose only key is no media type, or JSON in a charset other than UTF-8',
     'RFC 9110 section 8.3.1, and RFC 8259 section 8.1 for JSON',
   ),
-  'body-without-media-type': advice('a request body without a media type', 'bytes of any media type'),
   'range-with-schema': advice(
     'a media type range, such as `*/*`, with a schema of more than bytes or a string',
     '`application/json`',
@@ -236,21 +234,16 @@ export const grades = {
     '`style` or `explode` in `multipart/form-data`',
     'each item of an array is a part, and an object is JSON; OpenAPI 3.0 ignores the fields',
   ),
-  'unclear-query-string': refused(
-    'a parameter for the whole query string that is neither a form nor JSON',
-    'OpenAPI 3.2 section 4.12.1: it is described by content with one media type',
-  ),
   'ignored-body': advice(
     'a body of GET or HEAD in OpenAPI 3.0, and an optional body of HEAD',
     'it is ignored (OpenAPI 3.0.4 section 4.7.10.1; RFC 9110 section 9.3.2)',
   ),
   'body-of-get': advice('a body of GET', 'it is served, but many clients cannot send it'),
-  'body-of-head': refused(
-    'a required body of HEAD',
-    'RFC 9110 section 9.3.2: it has no defined meaning, and ignoring it would accept any request',
+  'body-against-method': refused(
+    'QUERY without a body, or HEAD with a required one',
+    'RFC 10008 section 2, and RFC 9110 section 9.3.2',
   ),
   'optional-body-of-query': advice('an optional body of QUERY', 'it is required'),
-  'query-without-body': refused('QUERY without a body', 'RFC 10008 section 2: each request has one'),
   'operation-without-responses': advice(
     'an operation without responses',
     'its handler may return any status, without a body',
@@ -336,10 +329,9 @@ export const grades = {
   ),
   'wide-integer-in-example': advice('an integer beyond 2^53 - 1 in an example', 'the documentation page rounds it'),
   'rounded-format': advice('`int64` or `uint64` beside another type than `integer`', 'numbers are doubles'),
-  'int64-in-contains': refused('an int64 in `contains`', 'exactness: the values of some items would be rounded'),
-  'uncertain-unevaluated-items': refused(
-    '`unevaluatedItems` beside a `contains` in an alternative',
-    'exactness: JSON Schema core, section 11.2; the validator does not know which items are evaluated',
+  'inexact-contains': refused(
+    'an int64 in `contains`, or `unevaluatedItems` beside a `contains` in an alternative',
+    'exactness: values would be rounded; which items are evaluated is unknown (JSON Schema core, section 11.2)',
   ),
   'reserved-name': refused(
     'the name `__proto__` in a keyword that Ajv ignores it in, or a keyword of generated schemas',
@@ -353,11 +345,10 @@ export const grades = {
     'a property that is `writeOnly` in one alternative and not in another',
     'safety: a response could expose it',
   ),
-  'read-only-and-write-only': advice(
-    'a property that is `readOnly` and `writeOnly`',
-    'requests ignore it, and no response has it',
+  'mark-without-effect': advice(
+    '`readOnly` or `writeOnly` in a schema that is not a property, or both at one property',
+    'it is ignored; a property with both is in no request and no response',
   ),
-  'mark-without-effect': advice('`readOnly` or `writeOnly` in a schema that is not a property', 'it is ignored'),
   'counted-properties': advice(
     '`minProperties` or `maxProperties` beside properties that requests or responses ignore',
     'an ignored property counts when it is sent',
@@ -368,8 +359,8 @@ export const grades = {
     'it is ignored, as JSON Schema says',
   ),
   'discriminator-without-alternatives': served(
-    'a discriminator without alternatives, or whose property is not described or not required',
-    'the schemas that inherit from it are its alternatives',
+    'a discriminator without alternatives, or whose property no schema describes',
+    'whatever the schemas allow',
   ),
   'required-without-property': served('a required property that is not described', 'it has any value'),
 }

@@ -81,12 +81,12 @@ const rules: Rule[] = [
   ...patternRules('pattern-not-ecma', foreignPattern),
   ...patternRules('pattern-too-slow', slowPattern),
   // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
-  rule('int64-in-contains', 'contains', (schema, { holdsInt64 }) =>
+  rule('inexact-contains', 'contains', (schema, { holdsInt64 }) =>
     schemasIn(schema, 'contains').some(holdsInt64)
       ? 'int64 values are not exact in contains; use items instead'
       : undefined,
   ),
-  rule('uncertain-unevaluated-items', 'unevaluatedItems', (schema, { document }) => {
+  rule('inexact-contains', 'unevaluatedItems', (schema, { document }) => {
     const certain = new Set(partsOf(document, schema).map((part) => part.schema))
     const all = schemasDescribing(document, [schema], inPlaceKeywords)
     return all.some((one) => 'contains' in one && !certain.has(one))
@@ -99,7 +99,7 @@ const rules: Rule[] = [
       `${name} is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each`,
     ]),
   ),
-  rule('read-only-and-write-only', 'properties', (schema, { document }) =>
+  rule('mark-without-effect', 'properties', (schema, { document }) =>
     Object.entries(propertiesOf(schema))
       .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
       .map(([name]) => [

@@ -56,7 +56,7 @@ const isOtherText = (mediaType: string): boolean => kindOf(mediaType) !== kindOf
 /** Rejects a parameter that is the whole query string unless it is a form or JSON (OpenAPI 3.2 section 4.12.1). */
 function checkWholeQuery(document: Document, parameter: Located<Parameter>, report: Report): void {
   const { content = {}, schema, pointer, name } = parameter
-  const reject = (problem: string) => report('unclear-query-string', pointer, `parameter ${name}: ${problem}`)
+  const reject = (problem: string) => report('unclear-parameter', pointer, `parameter ${name}: ${problem}`)
   const [[mediaType, media] = ['', undefined], ...more] = Object.entries(content)
   const kind = requestKindOf(mediaType)
   if (schema !== undefined || media === undefined || more.length > 0)

@@ -59,7 +59,7 @@ const findings = (document: Document, given: Given): (Finding & Pick<ParameterPr
 function ownProblems(document: Document, path: string, parameter: Located<Parameter>): Finding[] {
   if ((parameter.in as string) === 'querystring') {
     const problem = 'a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query'
-    return [{ kind: 'unclear-query-string', problem }]
+    return [{ kind: 'unclear-parameter', problem }]
   }
   // Its content is that of a form or of a body, which unsupported-bodies.ts checks.
   if (parameter.style === wholeStyle) return []

@@ -7,6 +7,7 @@ import { compilePattern } from './string-keywords.ts'
  *
  * Each lookaround has an NFA of its own. A scan of the text tells at which positions the lookaround holds, before the
  * surrounding NFA reads the text. A lookahead reads the text backward, so that one scan finds where its matches begin.
+ * A lookahead after `^` matters at the start only, so it reads the text forward until its match is decided.
  */
 
 /** A state of an NFA: it consumes a character, requires facts about a position, or is an epsilon state. */
@@ -21,14 +22,19 @@ type State = {
   step: number
 }
 
-/** For each lookaround, 1 at the positions of a text where its inner pattern matches. Inner lookarounds come first. */
+/**
+ * For each lookaround, 1 at the positions of a text where its inner pattern matches, and 0 at the others. Inner lookarounds
+ * come first. A lookahead after `^` has the first position only.
+ */
 type Tables = Uint8Array[]
 
-/** Tells whether an assertion holds at a position. */
-type Assertion = (text: string, position: number, tables: Tables) => boolean
+type Test = (text: string, position: number, tables: Tables) => boolean
 
-/** Bound the slowest patterns, such as `(a|b)*a[ab]{790}c`, to about two seconds for a body of 256 KiB. */
-const maxStates = 800
+/** An assertion other than `^` and `$`: the bit of its fact, and its test. Some matter at the first position only. */
+type Assertion = { fact: number; holds: Test; isFirstOnly: boolean }
+
+/** Bound the slowest patterns, such as `(a|b)*a[ab]{590}c`, to about two seconds for a body of 256 KiB. */
+const maxStates = 600
 const maxEdges = 2_000
 const maxLookarounds = 10
 const maxCachedSets = 1_000
@@ -60,9 +66,7 @@ function newMatcher(pattern: string): Matcher | undefined {
     return (text) => {
       const tables: Tables = []
       for (const lookaround of lookarounds) {
-        const table = new Uint8Array(text.length + 1)
-        lookaround(text, tables, table)
-        tables.push(table)
+        tables.push(lookaround(text, tables))
       }
       return scan(text, tables)
     }
@@ -85,23 +89,30 @@ const characterOrClass =
 
 const quantifier = /([*+?])\??|\{(\d+)(?:(,)(\d*))?\}\??/y
 
-/** The direction in which an NFA reads a text, and the assertions that it has, by their source. */
-type Scope = { isBackward: boolean; assertions: Map<string, { fact: number; holds: Assertion }> }
+/** What belongs to one NFA: its assertions by their source. */
+type Scope = { isBackward: boolean; assertions: Map<string, Assertion> }
+
+/** A lookahead before `^` at the start, which means the same after it. */
+const leadingLookahead = /^(\(\?[=!][^()\\]*\))\^/
 
 /**
  * Converts a regular expression to an NFA, and one for each lookaround, the inner ones first. Throws for an expression
  * that is not supported or has too many states.
  */
-function parsePattern({ source, flags }: RegExp): { scan: Scan; lookarounds: Scan[] } {
+function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookarounds: LookaroundScan[] } {
+  const source = given.replace(leadingLookahead, '^$1')
   const readsPairs = flags.includes('u')
   if (!readsPairs && wide.test(source)) throw new SyntaxError('not supported')
   const states: State[] = []
-  const lookarounds: Scan[] = []
+  const lookarounds: LookaroundScan[] = []
   let scope: Scope
+  let isAfterStart = false
   let at = 0
-  const scan = scanOf(false)
+  const scan = scanOf({})
   let edges = 0
-  for (const state of states.filter((each) => !isEpsilon(each))) {
+  const remaining = states.filter((each) => !isEpsilon(each))
+  if (remaining.length > maxStates) throw new RangeError('too many states')
+  for (const state of remaining) {
     state.to = epsilonClosure(state.to)
     edges += state.to.length
     if (edges > maxEdges) throw new RangeError('too many edges')
@@ -109,22 +120,18 @@ function parsePattern({ source, flags }: RegExp): { scan: Scan; lookarounds: Sca
   return { scan, lookarounds }
 
   /** Parses alternatives that have an NFA of their own. */
-  function scanOf(isBackward: boolean): Scan {
+  function scanOf({ isBackward = false, isAnchored = false }): Scan {
     const outer = scope
     const inner: Scope = { isBackward, assertions: new Map() }
     scope = inner
     const start = epsilonClosure([alternatives()(newState({ isEnd: true, to: [] }))])
     scope = outer
-    return simulation(
-      start,
-      isBackward,
-      readsPairs,
-      [...inner.assertions.values()].map(({ holds }) => holds),
-    )
+    return simulation(start, [...inner.assertions.values()], { isBackward, isAnchored, readsPairs })
   }
 
   function newState(parts: Omit<State, 'id' | 'step'>): State {
-    if (states.length === maxStates) throw new RangeError('too many states')
+    // About half are epsilon states.
+    if (states.length === 2 * maxStates) throw new RangeError('too many states')
     const state = { ...parts, id: states.length, step: 0 }
     states.push(state)
     return state
@@ -146,7 +153,12 @@ function parsePattern({ source, flags }: RegExp): { scan: Scan; lookarounds: Sca
 
   function sequence(): Fragment {
     const fragments: Fragment[] = []
-    while (at < source.length && !/[|)]/.test(source.charAt(at))) fragments.push(repeated(atom()))
+    isAfterStart = false
+    while (at < source.length && !/[|)]/.test(source.charAt(at))) {
+      const staysAtStart: boolean = source[at] === '^' || (isAfterStart && /^\(\?<?[=!]/.test(source.slice(at, at + 4)))
+      fragments.push(repeated(atom()))
+      isAfterStart = staysAtStart
+    }
     if (!scope.isBackward) fragments.reverse()
     return (next) => fragments.reduce((to, fragment) => fragment(to), next)
   }
@@ -170,20 +182,25 @@ function parsePattern({ source, flags }: RegExp): { scan: Scan; lookarounds: Sca
 
   function lookaround(opening: string): Fragment {
     const from = at
-    const scan = scanOf(!opening.includes('<'))
+    const isAhead = !opening.includes('<')
+    const isAnchored = isAhead && isAfterStart
+    const scan = scanOf({ isBackward: isAhead && !isAnchored, isAnchored })
     const expected = opening.endsWith('=') ? 1 : 0
-    const whole = opening + source.slice(from, at)
+    const key = opening + source.slice(from, at)
     take(/\)/y)
     if (lookarounds.length === maxLookarounds) throw new RangeError('too many lookarounds')
-    return asserted(whole, () => {
-      const index = lookarounds.push(scan) - 1
+    const newTest = (): Test => {
+      const index = lookarounds.push(isAnchored ? atFirst(scan) : atEach(scan)) - 1
       return (_text, position, tables) => tables[index]?.[position] === expected
-    })
+    }
+    return asserted(key, newTest, isAnchored)
   }
 
-  function asserted(key: string, assertion: () => Assertion): Fragment {
+  function asserted(source: string, newTest: () => Test, isFirstOnly = false): Fragment {
     const { assertions } = scope
-    const known = assertions.get(key) ?? { fact: firstFact << assertions.size, holds: assertion() }
+    const key = `${isFirstOnly} ${source}`
+    const fact = firstFact << assertions.size
+    const known = assertions.get(key) ?? { fact, holds: newTest(), isFirstOnly }
     assertions.set(key, known)
     return (next) => newState({ requires: known.fact, to: [next] })
   }
@@ -207,6 +224,21 @@ function parsePattern({ source, flags }: RegExp): { scan: Scan; lookarounds: Sca
   }
 }
 
+type LookaroundScan = (text: string, tables: Tables) => Uint8Array
+
+const atFirst =
+  (scan: Scan): LookaroundScan =>
+  (...given) =>
+    Uint8Array.of(scan(...given) ? 1 : 0)
+
+const atEach =
+  (scan: Scan): LookaroundScan =>
+  (text, tables) => {
+    const table = new Uint8Array(text.length + 1)
+    scan(text, tables, table)
+    return table
+  }
+
 const isEpsilon = ({ consumes, requires, isEnd }: State): boolean =>
   consumes === undefined && requires === undefined && isEnd === undefined
 
@@ -217,9 +249,9 @@ function epsilonClosure(from: State[]): State[] {
   return [...found].filter((state) => !isEpsilon(state))
 }
 
-/** Returns an assertion that a sticky expression, `\b` or `\B`, tells. */
+/** Returns the test of a sticky expression, `\b` or `\B`. */
 const boundary =
-  (expression: RegExp): Assertion =>
+  (expression: RegExp): Test =>
   (text, position) => {
     expression.lastIndex = position
     return expression.test(text)
@@ -256,8 +288,17 @@ type StateSet = { states: State[]; isMatch: boolean; transitions: StateSet[] }
  */
 type Scan = (text: string, tables: Tables, table?: Uint8Array) => boolean
 
-/** Returns a function that reads a text once by simulating an NFA from every position of the text at once. */
-function simulation(start: State[], isBackward: boolean, readsPairs: boolean, assertions: Assertion[]): Scan {
+type Reading = { isBackward: boolean; isAnchored: boolean; readsPairs: boolean }
+
+/**
+ * Returns a function that reads a text once by simulating an NFA from every position of the text at once, or from the
+ * first one only if it is anchored.
+ */
+function simulation(start: State[], assertions: Assertion[], reading: Reading): Scan {
+  const { isBackward, readsPairs } = reading
+  const edge = isBackward ? atEnd : atStart
+  const isAnchored = reading.isAnchored || start.every(({ requires }) => requires === edge)
+  const later = assertions.filter(({ isFirstOnly }) => !isFirstOnly)
   const origin: StateSet = { states: [], isMatch: false, transitions: [] }
   const stateSets = new Map<string, StateSet>()
   let cachedTransitions = 0
@@ -275,12 +316,12 @@ function simulation(start: State[], isBackward: boolean, readsPairs: boolean, as
   }
 
   /** Returns the set at a position with these facts, after the given set has consumed a character. */
-  function consume({ states }: StateSet, code: number, facts: number): StateSet {
+  function consume(from: StateSet, code: number, facts: number): StateSet {
     const set: StateSet = { states: [], isMatch: false, transitions: [] }
     const character = String.fromCodePoint(code)
     step++
-    for (const state of states) if (state.consumes?.(character, code)) reach(state.to, facts, set)
-    reach(start, facts, set)
+    for (const state of from.states) if (state.consumes?.(character, code)) reach(state.to, facts, set)
+    if (!isAnchored || from === origin) reach(start, facts, set)
     return set
   }
 
@@ -301,7 +342,8 @@ function simulation(start: State[], isBackward: boolean, readsPairs: boolean, as
 
   function factsAt(text: string, position: number, tables: Tables): number {
     let facts = (position === 0 ? atStart : 0) | (position === text.length ? atEnd : 0)
-    for (let i = 0; i < assertions.length; i++) if (assertions[i]?.(text, position, tables)) facts |= firstFact << i
+    const relevant = position === 0 ? assertions : later
+    for (const { fact, holds } of relevant) if (holds(text, position, tables)) facts |= fact
     return facts
   }
 
@@ -318,7 +360,7 @@ function simulation(start: State[], isBackward: boolean, readsPairs: boolean, as
     for (;;) {
       if (table === undefined && current.isMatch) return true
       if (table !== undefined && current.isMatch) table[position] = 1
-      if (position === last) return false
+      if (position === last || (isAnchored && current.states.length === 0)) return false
       const code = codeAt(text, position)
       const width = code > 0xffff ? 2 : 1
       position += isBackward ? -width : width

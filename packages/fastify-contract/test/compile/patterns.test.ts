@@ -198,6 +198,8 @@ const withLookarounds = [
   '^(?=.*[a-z])(?=.*\\d)(?!.*\\s).{3,}$',
   '^(?:(?!--)[a-z-])*$',
   '^(?!\\s)(.*)(\\S)$',
+  '^(?=a)(?!b)a(?!-)[ab-]*$|^(?!a|b)(?=(?!-)[^+]+$)',
+  '(?!a*$)^[ab]*$',
   '(?<=a(?!.*b.*b))c*c*(?=$|-)',
 ]
 const steep = ['^(\\w+\\s?)*$', '^(a|a)*$', '(a+)+$', '^([a-z]+-?)+$', '^\\s*\\s*\\s*$']
@@ -213,7 +215,7 @@ t.test('the growth of the time of a pattern is known', async (t) => {
 t.test('a pattern that takes more than linear time is rejected, unless it is matched by an automaton', async (t) => {
   const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
   for (const [pattern, time] of [
-    ['^(a|a)*b{801}$', 'takes more than quadratic'],
+    ['^(a|a)*b{601}$', 'takes more than quadratic'],
     ['(b)ba*a*\\1$', 'could take more than quadratic'],
   ] as const) {
     const message = `${pattern} ${time} time, ${remedy}`
@@ -306,9 +308,9 @@ t.test('an automaton matches the texts that the regular expression matches', (t)
     '\\-\\ud83d\\ude00',
     '\\-\u{1F600}',
     '(',
-    'a{801}',
-    '(?=a{401})a{401}',
-    '(a{1,30}){1,30}',
+    'a{601}',
+    '(?=a{301})a{301}',
+    '(a{1,25}){1,30}',
     '(a?b?){50}',
     '(?=a(?=b)(?=c))(?=d)(?=e)(?=f)(?=g)(?=h)(?=i)(?=j)(?=k)',
   ])
@@ -317,7 +319,7 @@ t.test('an automaton matches the texts that the regular expression matches', (t)
 })
 
 const atoms = ['a', 'b', '.', '\\w', '\\s', '\\W', '[^a]', '[^]', '[]', '\u{1F600}', '\\-', '\\p{L}']
-const assertions = ['\\b', '\\B', '^', '$']
+const assertions = ['\\b', '\\B', '^', '^', '$']
 const quantifiers = ['', '', '', '*', '+', '?', '*?', '{2}', '{0,3}', '{2,}', '{0}', '{1,}?']
 const { alternatives } = fc.letrec<Record<'alternatives' | 'sequence' | 'atom', string>>((tie) => ({
   alternatives: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map((all) => all.join('|')),

@@ -42,12 +42,12 @@ const maxCachedTransitions = 50_000
 
 type Matcher = (text: string) => boolean
 
-/** The matchers by pattern, which validators and serializers share. To make one takes up to a millisecond. */
+/** The matchers by pattern, which validators and serializers share. To make one takes up to 10 ms. */
 const matchers = new Map<string, Matcher | undefined>()
 
 /**
  * Returns a function that tells in linear time whether a text matches a pattern. Returns undefined if the pattern is no
- * regular expression, has a backreference, or needs more states, edges or lookarounds.
+ * regular expression, has a backreference, or exceeds a bound.
  */
 export function linearPattern(pattern: string): Matcher | undefined {
   if (!matchers.has(pattern)) matchers.set(pattern, newMatcher(pattern))
@@ -224,6 +224,7 @@ function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookaroun
   }
 }
 
+/** Returns the table of a lookaround. */
 type LookaroundScan = (text: string, tables: Tables) => Uint8Array
 
 const atFirst =

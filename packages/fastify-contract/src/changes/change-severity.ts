@@ -1,3 +1,5 @@
+import { unionMark } from './aligned-unions.ts'
+
 /** The version increment that a change requires: breaking a new major, compatible a new minor, text a new patch. */
 export type Severity = 'breaking' | 'compatible' | 'text'
 
@@ -29,9 +31,9 @@ export function severityOf(difference: Difference): { weight: Severity; why: str
   return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
 }
 
-/** The objects and fields of OpenAPI 3.1 (section 4.8) that are documentation only. */
+/** The objects and fields of OpenAPI 3.1 (section 4.8) that no client sees: documentation, and the version of OpenAPI. */
 const documentationOnly =
-  /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
+  /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|^Root\.openapi$|\.(title|summary|description|examples?|tags)$/
 
 /**
  * A schema that no operation refers to counts as sent and as returned, because code that uses its type may do either.
@@ -57,6 +59,14 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     (difference) => difference.property === 'default' && isSent(difference),
   ],
   ['Clients assume another value if a response lacks it.', ({ property }) => property === 'default'],
+  [
+    'A value that several schemas accept is rejected.',
+    (difference) => isUnion(difference, 'oneOf') && isSent(difference),
+  ],
+  [
+    'Several schemas may accept a value that a response has.',
+    (difference) => isUnion(difference, 'anyOf') && isReturned(difference),
+  ],
   [
     'Its operations were removed.',
     ({ kind, path }) => kind === 'removed' && /(?<!\/properties)\/additionalOperations$/.test(path),
@@ -103,6 +113,9 @@ const isRequired = (body: unknown) => (body as { required?: boolean }).required 
 
 const isLostProperty = ({ kind, path, property }: Difference) =>
   /\/properties(\/[^/]+)?$/.test(path) && (kind === 'removed' || property === 'key')
+
+const isUnion = ({ property, revision }: Difference, keyword: string) =>
+  property === unionMark && revision?.value === keyword
 
 const isSetTrue = ({ property, revision }: Difference, keyword: string) =>
   property === keyword && revision?.value === true

@@ -21,6 +21,7 @@ import {
   targetOf,
   wrappedTarget,
 } from './merge-parts.ts'
+import { toPlainForm } from './plain-form.ts'
 import { pointerMap } from './pointer-map.ts'
 
 export type ComparableDocument = {
@@ -37,13 +38,14 @@ export type ComparableDocument = {
 
 /**
  * Returns an equivalent document in a normal form, in which equal contracts look alike. Discriminators are expressed in
- * the schemas that they distinguish, as the service validates them, each allOf is merged into its parent schema, and each
- * operation has what it inherits.
+ * the schemas that they distinguish, as the service validates them, each allOf is merged into its parent schema, each
+ * operation has what it inherits, and each keyword is in its plain form.
  */
 export function comparableDocument(document: Document): ComparableDocument {
   const components = { schemas: {}, ...document.components }
   const inherited = withInherited({ ...document, components })
   const told = copyOf(withDiscriminators(withoutSiblings(inherited.document)))
+  const plain = toPlainForm(told)
   const targets = new Set(referencesOf(told))
   const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
   const comparable = copyOf(told)
@@ -57,8 +59,8 @@ export function comparableDocument(document: Document): ComparableDocument {
   finish(comparable)
   const isAtOrAbove = (pointer: string) => (other: string) => pointer === other || pointer.startsWith(`${other}/`)
   return {
-    document: comparable,
-    originsOf: (pointer) => originsOf(pointer).flatMap(inherited.origins.get),
+    document: copyOf(comparable),
+    originsOf: (pointer) => originsOf(pointer).flatMap(plain.get).flatMap(inherited.origins.get),
     isTaken: (pointer) => [...taken].some(isAtOrAbove(pointer)),
     isReferredTo: (pointer) => targets.has(pointer),
     steps: steps(),

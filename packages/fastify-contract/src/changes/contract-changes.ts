@@ -2,13 +2,17 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join as joinPaths } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { join, resolve } from '../compile/document/json-pointer.ts'
+import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { withMarks } from '../compile/read/source-copies.ts'
 import { redocly } from '../compile/redocly.ts'
 import { serviceErrors } from '../http/errors.ts'
+import { alignUnions } from './aligned-unions.ts'
 import { type Difference, type Severity, severityOf } from './change-severity.ts'
-import { comparableDocument } from './comparable-document.ts'
+import { type ComparableDocument, comparableDocument } from './comparable-document.ts'
+import { isItem, listsIn, nameItems } from './named-items.ts'
+import type { PointerMap } from './pointer-map.ts'
+import { removeErrors } from './removed-errors.ts'
 import { sourcePlaces } from './source-places.ts'
 
 /** A change. Its location is FILE:LINE:COLUMN, in the older file if something was removed. */
@@ -124,12 +128,12 @@ type Report = Omit<Difference, 'directions' | 'verdicts'> & { verdicts: { ruleId
  * a schema that was merged into others occurs once for each of them, with the same pointer.
  */
 export async function documentDifferences(older: Document, newer: Document): Promise<LocatedDifference[]> {
-  const before = { original: older, ...comparableDocument(older) }
-  const after = { original: newer, ...comparableDocument(newer) }
+  const [before, after] = pairedDocuments(older, newer)
+  const removed = removeErrors(before.document, after.document).map(removedError)
   const reports = await reportsOf(before.document, after.document)
-  return reports.flatMap(({ verdicts, ...report }) => {
+  return [...removed, ...reports.filter(({ path }) => !isItem(path))].flatMap(({ verdicts, ...report }) => {
     const [side, other] = report.revision === undefined ? [before, after] : [after, before]
-    const found = pointerOf(report)
+    const found = side.pointerOf(pointerOf(report))
     const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
     // Adding or removing the name of a schema changes nothing by itself: the references to it are compared.
     if (isNamed && side.isReferredTo(found)) return []
@@ -144,7 +148,7 @@ export async function documentDifferences(older: Document, newer: Document): Pro
     // A schema that is only used by being merged into others is compared there.
     const isTaken =
       difference.directions.length === 0 && side.isTaken(found) && severityOf(difference).weight !== 'text'
-    if (isTaken) return []
+    if (isTaken || (difference.directions.length === 0 && isReplaced(report, before))) return []
     const origins = side.originsOf(found)
     const isChanged = (origin: string) =>
       !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
@@ -153,6 +157,51 @@ export async function documentDifferences(older: Document, newer: Document): Pro
     const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
     return [{ difference, pointer }]
   })
+}
+
+/** Returns the report of an error response that no longer occurs. */
+const removedError = (pointer: string): Report => ({
+  path: pointer,
+  // As redocly diff writes pointers: without percent-encoding.
+  base: {
+    pointer: `#${keysOf(pointer)
+      .map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('')}`,
+  },
+  typeName: 'Response',
+  kind: 'removed',
+  impact: 'minor',
+  verdicts: [{ ruleId: directionsRule, message: 'response' }],
+})
+
+/**
+ * Returns whether redocly diff paired a named schema of the older document with one of another name, and references led
+ * to it: its changes are found where these references were.
+ */
+function isReplaced({ path, base }: Pick<Report, 'path' | 'base'>, before: Compared): boolean {
+  const [name, other] = [base?.pointer ?? path, path].map((pointer) => schemaName.exec(pointer)?.[0])
+  return name !== undefined && other !== undefined && name !== other && before.isReferredTo(join('#', ...keysOf(name)))
+}
+
+const schemaName = /^#\/components\/schemas\/[^/]+/
+
+type Compared = ComparableDocument & {
+  original: Document
+  /** Returns the pointer in the comparable document, before its unions and lists were rewritten for the comparison. */
+  pointerOf(pointer: string): string
+}
+
+/** Returns two comparable documents whose unions and lists were rewritten so that redocly diff pairs what belongs together. */
+function pairedDocuments(...originals: [Document, Document]): [Compared, Compared] {
+  const [older, newer] = originals.map(comparableDocument) as [ComparableDocument, ComparableDocument]
+  const aligned = alignUnions(older.document, newer.document)
+  const lists = listsIn(newer.document)
+  const shared = new Set([...listsIn(older.document)].filter((pointer) => lists.has(pointer)))
+  return [older, newer].map((comparable, index): Compared => {
+    const named = nameItems(comparable.document, shared)
+    const [original, { get }] = [originals[index] as Document, aligned[index] as PointerMap]
+    return { ...comparable, original, pointerOf: (pointer) => get(named.get(pointer)[0] as string)[0] as string }
+  }) as [Compared, Compared]
 }
 
 const directionsRule = 'changes/directions'

@@ -31,8 +31,8 @@ export function withInherited(document: Document): { document: Document; origins
   return { document: copy, origins }
 }
 
-/** Returns whether a path item may be one of `paths`: the document's security does not protect what the service sends. */
-const isServed = (pointer: string): boolean => !/^#\/webhooks\/|\/callbacks\//.test(pointer)
+/** Returns whether a path item or operation may be one of `paths`: the document's security does not protect what the service sends. */
+export const isServed = (pointer: string): boolean => !/^#\/webhooks\/|\/callbacks\//.test(pointer)
 
 const operationsBelow = (item: Node, pointer: string): [operation: Node, pointer: string][] =>
   operationsIn(item).map(({ keys }) => [keys.reduce((node, key) => node[key] as Node, item), join(pointer, ...keys)])
@@ -44,7 +44,7 @@ function inheritParameters(document: Document, item: Node, pointer: string, { re
   const { parameters } = item
   const from = join(pointer, 'parameters')
   const operations = operationsBelow(item, pointer)
-  if (!Array.isArray(parameters) || operations.length === 0) return
+  if (!Array.isArray(parameters) || typeof item.$ref === 'string') return
   if (references.some((reference) => reference.startsWith(`${from}/`))) return
   const nameOf = (parameter: object) => {
     const { in: place, name } = resolved<{ in: string; name: string }>(document, parameter)

@@ -227,6 +227,10 @@ export const distinctSources = (document: object, sources: Source[]): Source[] =
 /** Returns the target pointer of a $ref in normalized form. */
 export const targetOf = ($ref: string): string => join('#', ...keysOf($ref))
 
+/** Returns the pointers in normalized form that the texts of a document refer to, by a $ref or in a mapping. */
+export const pointersIn = (document: object): string[] =>
+  Array.from(JSON.stringify(document).matchAll(/"#\/(?:[^"\\]|\\.)*"/g), ([text]) => targetOf(JSON.parse(text)))
+
 /** Returns whether a value is a schema with a $ref. */
 export const isReferring = (schema: unknown): schema is { $ref: string } =>
   isNode(schema) && typeof schema.$ref === 'string'

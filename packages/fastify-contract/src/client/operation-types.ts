@@ -82,7 +82,12 @@ type TypedBody<Type, Kind, Value> = Type extends 'application/json'
   ? { contentType?: Type; body: Value }
   : Type extends `${string}*${string}`
     ? { contentType: string; body: Bytes }
-    : { contentType: Type; body: Body<Kind, Value> }
+    : Type extends `multipart/${string}`
+      ? { contentType: MultipartType<Type, Kind>; body: Body<Kind, Value> }
+      : { contentType: Type; body: Body<Kind, Value> }
+
+/** A media type of parts; with their boundary, unless the client writes them. */
+type MultipartType<Type extends string, Kind> = Kind extends 'multipart' ? Type : Type | `${Type};${string}`
 
 /** The kind of a media type, which the compiler writes into the type of the operation if it is not JSON. */
 type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }

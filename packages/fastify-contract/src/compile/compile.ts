@@ -79,13 +79,14 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const placed = placesIn(sources, bundled)
   const integers = exactIntegers(published, sources)
+  const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
     const given = { ...options, textAt, unresolved }
     const compiled = await compileDocument(published, path, given, contractTypes, integers)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
-      warnings: warnings.map((line) => placed(line, pointerOf(line))),
+      warnings: [...assumed, ...warnings.map((line) => placed(line, pointerOf(line)))],
       skipped: compiled.skipped.map((problem) => ({ ...problem, text: placed(problem.text, problem.pointer) })),
     }
   } catch (error) {
@@ -125,7 +126,7 @@ export async function compileDocument(
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { mended, advice } = lenientDocument(given, options.textAt ?? (() => undefined))
+    const { mended, advice } = lenientDocument(given, options.textAt)
     const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
@@ -152,12 +153,24 @@ export async function compileDocument(
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings: [...advice.map(visible), ...warnings], skipped }
+    return { files, document, routes, integers, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
     throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], given)
   }
+}
+
+/** Returns the lines of advice, except those about skipped operations only. */
+function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {
+  const lines = advice.map(visible)
+  if (skipped.length === 0) return lines
+  const lost = new Set(skipped.flatMap(({ operations }) => operations))
+  const findings = findingsIn(document)
+  return lines.filter((line) => {
+    const operations = findings([line]).problems.flatMap((problem) => problem.operations)
+    return operations.length === 0 || operations.some((one) => !lost.has(one))
+  })
 }
 
 /** A document that can be served, in the form of `normalize`, with what is made of it first. */

@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { withoutDynamicReferences } from './document/dynamic-references.ts'
 import { keysOf } from './document/json-pointer.ts'
 import type { Document } from './document/openapi-document.ts'
 import type { Node } from './document/walk-document.ts'
 import { type Bundle, bundleSources } from './read/bundle-sources.ts'
-import { shownName } from './read/file-text.ts'
-import { parseSource, type Source } from './read/read-source.ts'
+import { isFile, shownName } from './read/file-text.ts'
+import { parseSource, type Source, SourceError } from './read/read-source.ts'
 import { withOwnNames } from './read/schema-names.ts'
 import { readSources, type Sources } from './read/source-files.ts'
 import { isSame, onDocument, onFiles, withPlaces } from './redocly-files.ts'
@@ -50,7 +51,7 @@ export type LintLocation = {
 
 /**
  * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml, and
- * each reference to a URL. Nothing is fetched.
+ * each reference that Redocly must not follow. Nothing is fetched.
  */
 export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
   const sources = given ?? (await readSources(path))
@@ -76,7 +77,7 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   return [...ownFindings(sources), ...(isCopied ? withPlaces(findings, sources) : findings)]
 }
 
-/** Returns what Redocly does not see: the references that it would fetch, and a version that is no string. */
+/** Returns what Redocly does not see: the references that it must not follow, and a version that is no string. */
 function ownFindings({ files, problems }: Sources): LintFinding[] {
   const [[root = '', source] = []] = files
   const finding = (ruleId: string, file: string, pointer: string, message: string): LintFinding => {
@@ -90,7 +91,7 @@ function ownFindings({ files, problems }: Sources): LintFinding[] {
       ? []
       : [finding('struct', root, '#/openapi', `openapi must be a string, not ${JSON.stringify(openapi)}${quoted}`)]),
     ...[...problems.values()]
-      .filter(({ isRemote }) => isRemote)
+      .filter(({ isHidden }) => isHidden)
       .map(({ file, pointer, text }) => finding('no-unresolved-refs', file, pointer, text)),
   ]
 }
@@ -118,7 +119,9 @@ export async function bundleWith(
   const { renamed, ...bundled } = bundleSources(sources)
   const named = withOwnNames(bundled.document, renamed)
   const name = rules ?? configurations.find((each) => existsSync(each))
-  const document = name ? await decorated(named.document, sources, name) : named.document
+  const { dynamicMark } = sources
+  const resolved = dynamicMark === undefined ? named.document : withoutDynamicReferences(named.document, dynamicMark)
+  const document = name ? await decorated(resolved, sources, name) : resolved
   return { ...bundled, document, warnings: named.warnings }
 }
 
@@ -126,11 +129,22 @@ export async function bundleWith(
 async function decorated(document: Document, sources: Sources, name: string): Promise<Document> {
   const configuration = configurationIn(name)
   if (!configuration.isDecorating) return document
-  const run = async (path: string) =>
-    JSON.parse(await redocly('bundle', literalPattern(path), '--ext=json', '--force', `--config=${name}`))
+  const run = async (path: string) => {
+    const { stdout, message } = await runRedocly(
+      'bundle',
+      literalPattern(path),
+      '--ext=json',
+      '--force',
+      `--config=${name}`,
+    )
+    if (message === undefined) return JSON.parse(stdout)
+    throw new SourceError(
+      `${sources.path}: @redocly/cli cannot bundle it with ${name}; correct one of them:\n${message}`,
+    )
+  }
   const isOwn = sources.files.size === 1 || configuration.roots.some((root) => resolve(root) === resolve(sources.path))
   // The configuration may have decorators for a document by its path.
-  return isOwn && isSame(sources) ? await run(sources.path) : await onDocument(document, run)
+  return isOwn && isSame(sources) && !sources.isTranslated ? await run(sources.path) : await onDocument(document, run)
 }
 
 /** The collections of rules that Redocly has itself, which have no decorators. */
@@ -138,6 +152,7 @@ const collections = /^(?:all|minimal|spec|recommended(?:-strict)?|diff-recommend
 
 /** Returns whether a configuration changes documents, and the documents that it names. */
 function configurationIn(name: string): { isDecorating: boolean; roots: string[] } {
+  if (!isFile(name)) throw new SourceError(`${name} does not exist; name a configuration of Redocly`)
   // Redocly reports a configuration that it cannot read.
   const { value } = parseSource(name, readFileSync(name, 'utf8'), name)
   const parts = [value, ...Object.values(Object(Object(value).apis))].map((part) => Object(part) as Node)

@@ -44,10 +44,18 @@ export function withCodeSamples(published: Document, clientModule: string): Docu
   return copy
 }
 
-/** Returns the samples of a request. Omits the sample for the client if the client does not support the method. */
+/**
+ * Returns the samples of a request. Omits the sample for the client if the client does not support the method, and each
+ * sample of JavaScript for a GET with a body, which fetch cannot send.
+ */
 function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[] {
-  const isOfClient = clientMethods.some((method) => method === request.method)
-  const sources = [curl(request), isOfClient ? client(request, clientModule) : undefined, fetchCall(request)]
+  const isOfFetch = request.method !== 'GET' || request.sent === undefined
+  const isOfClient = isOfFetch && clientMethods.some((method) => method === request.method)
+  const sources = [
+    curl(request),
+    isOfClient ? client(request, clientModule) : undefined,
+    isOfFetch ? fetchCall(request) : undefined,
+  ]
   return sampleLanguages.flatMap((language, index) => {
     const source = sources[index]
     return source === undefined ? [] : { ...language, source }
@@ -61,7 +69,8 @@ function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[
 export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string | undefined {
   if (sent?.parts.some(({ name }) => name.includes('='))) return undefined
   // With -X HEAD curl would wait for a body.
-  const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
+  const usual = { GET: sent === undefined ? '' : undefined, HEAD: '--head ' }[method]
+  const verb = usual ?? `-X ${method} `
   // In brackets, curl expects the ranges of a set of URLs.
   const glob = /[[\]]/.test(target) ? '-g ' : ''
   const lines = [

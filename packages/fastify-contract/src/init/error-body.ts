@@ -3,21 +3,24 @@ import type { Compiled } from '../compile/compile.ts'
 import { type Document, endpoints, type MediaType, type MediaTypes } from '../compile/document/openapi-document.ts'
 import { commonTypes, isInt64, memberSchemas, partsOf } from '../compile/document/schemas.ts'
 import type { Node } from '../compile/document/walk-document.ts'
+import { exampleOf } from '../compile/emit/examples.ts'
 import { errorBodyProblems } from '../compile/rules/error-bodies.ts'
 import { literal, stringLiteral } from '../compile/text/source-text.ts'
+import type { Content } from '../serve/contract.ts'
 import type { AnyErrorBody, ErrorFacts, ErrorRequest } from '../serve/error-writer.ts'
 import { isRange, kindOf } from '../serve/media-types.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
 import { responseKey } from '../serve/send-response.ts'
+import { createValidator } from '../serve/validator.ts'
 
 /** The module error-body.ts of a document, or the reasons why it cannot be derived from the document. */
-export type DerivedErrorBody = { text: string } | { reasons: string[] }
+export type DerivedErrorBody = { text: string; errorBody: AnyErrorBody } | { reasons: string[] }
 
 /** A value in the body of an error: its source text, and the function that makes it. */
 type Value = { code: string; make: (facts: ErrorFacts, request: ErrorRequest) => unknown }
 
-/** The reply to an error. */
-type Reply = { contentType: string; body: Value }
+/** The reply to an error; `type` is its media type or range in the document. */
+type Reply = { type: string; contentType: string; body: Value }
 
 /** A member that cannot be filled: its path within the body. */
 class UnknownMember extends Error {}
@@ -49,15 +52,59 @@ export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' 
   if (problems.length > 0)
     return { reasons: problems.map((problem) => problem.replace(/; correct the response.*/s, '')) }
   const special = Array.from(byStatus).filter(([, reply]) => keyOf(reply) !== keyOf(usual))
-  return { text: moduleText(usual, special) }
+  return { text: moduleText(usual, special), errorBody }
 }
 
+/**
+ * Returns the bodies of errors for a mock: those of `deriveErrorBody`, or else a body for each response, in which members
+ * of unknown meaning have example values. An error whose response allows no such body is plain text.
+ */
+export function describedErrorBody({ document, routes }: Pick<Compiled, 'document' | 'routes'>): AnyErrorBody {
+  const derived = deriveErrorBody({ document, routes })
+  if ('errorBody' in derived) return derived.errorBody
+  const validator = createValidator(routes.schemas)
+  const usual = usualReply(document, true) ?? plainText
+  const byStatus = new Map<number, Reply>()
+  const replyOf = (status: number): Reply => {
+    const known = byStatus.get(status) ?? repliesOf(document, status, true).replies[0] ?? usual
+    byStatus.set(status, known)
+    return known
+  }
+  const described = new Map(endpoints(document).map(({ operationId, responses }) => [operationId, responses] as const))
+  const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  /** Returns the body of a response if the response allows it. */
+  const bodyIn = (reply: Reply, content: Content, facts: ErrorFacts, request: ErrorRequest): unknown => {
+    const body = reply.body.make(facts, request)
+    const { schema = true } = content[reply.type] ?? {}
+    validator.response(schema, 'body')(body)
+    return body
+  }
+  return (facts, request) => {
+    const { response = {} } = operations.get(String(request.operation))?.schema ?? {}
+    const key = responseKey(response, facts.statusCode) ?? ''
+    const given = described.get(String(request.operation))?.[key]?.content
+    const content = response[key]?.content
+    if (given === undefined || content === undefined) {
+      const { contentType, body } = replyOf(facts.statusCode)
+      return { contentType, body: body.make(facts, request) }
+    }
+    try {
+      const reply = replyIn(document, given, true)
+      return { contentType: reply.contentType, body: bodyIn(reply, content, facts, request) }
+    } catch {
+      return { contentType: plainText.contentType, body: facts.message }
+    }
+  }
+}
+
+const plainText: Reply = { type: 'text/plain', contentType: 'text/plain', body: textOf('message') }
+
 /** Returns the most frequent reply of all error responses, or RFC 9457 without any; undefined if none can be made. */
-function usualReply(document: Document): Reply | undefined {
+function usualReply(document: Document, isFilled = false): Reply | undefined {
   const found = endpoints(document).flatMap(({ responses }) =>
     Object.keys(responses)
       .filter((status) => /^([45]|default)/.test(status))
-      .map((status) => repliesOf(document, Number(status.replace('XX', '00')) || 599)),
+      .map((status) => repliesOf(document, Number(status.replace('XX', '00')) || 599, isFilled)),
   )
   const isDescribed = found.some(({ replies, reasons }) => replies.length + reasons.length > 0)
   return isDescribed ? mostFrequent(found.flatMap(({ replies }) => replies)) : problemDetails
@@ -65,6 +112,7 @@ function usualReply(document: Document): Reply | undefined {
 
 /** RFC 9457: what the service sends if the document describes no errors. */
 const problemDetails: Reply = {
+  type: 'application/problem+json',
   contentType: 'application/problem+json',
   body: objectOf([
     ['title', titleOfStatus()],
@@ -83,14 +131,18 @@ function mostFrequent(replies: Reply[]): Reply | undefined {
 }
 
 /** Returns the replies that the operations of a document describe for a status, the most frequent first. */
-function repliesOf(document: Document, status: number): { status: number; replies: Reply[]; reasons: string[] } {
+function repliesOf(
+  document: Document,
+  status: number,
+  isFilled = false,
+): { status: number; replies: Reply[]; reasons: string[] } {
   const replies: Reply[] = []
   const reasons: string[] = []
   for (const { responses } of endpoints(document)) {
     const response = responses[responseKey(responses, status) ?? '']
     if (response?.content === undefined || Object.keys(response.content).length === 0) continue
     try {
-      replies.push(replyIn(document, response.content))
+      replies.push(replyIn(document, response.content, isFilled))
     } catch (error) {
       if (!(error instanceof UnknownMember)) throw error
       reasons.push(`${response.pointer}: ${error.message}`)
@@ -101,7 +153,7 @@ function repliesOf(document: Document, status: number): { status: number; replie
 }
 
 /** Returns the reply in the first media type that can be made; JSON first. */
-function replyIn(document: Document, content: MediaTypes): Reply {
+function replyIn(document: Document, content: MediaTypes, isFilled = false): Reply {
   const types = Object.entries(content)
   const json = types.find(([type]) => !isRange(type) && kindOf(type) === 'json')
   const range = types.find(([type]) => isRange(type) && /^(\*|application)\//.test(type))
@@ -111,10 +163,11 @@ function replyIn(document: Document, content: MediaTypes): Reply {
     throw new UnknownMember(`the body is ${type}; only JSON and text can be made`)
   const contentType = isRange(type) ? 'application/json' : type
   const isProblem = contentType.startsWith('application/problem+')
-  if (json === undefined && range === undefined) return { contentType, body: textOf('message') }
+  if (json === undefined && range === undefined) return { type, contentType, body: textOf('message') }
   return {
+    type,
     contentType,
-    body: valueFor(document, [schema], { path: [], isProblem, siblings: [], isRequired: true }) as Value,
+    body: valueFor(document, [schema], { path: [], isProblem, siblings: [], isRequired: true, isFilled }) as Value,
   }
 }
 
@@ -126,6 +179,8 @@ type Place = {
   /** The names of the members of its object. */
   siblings: string[]
   isRequired: boolean
+  /** Whether a required value of unknown meaning is an example. */
+  isFilled: boolean
 }
 
 /**
@@ -148,6 +203,8 @@ function valueFor(document: Document, schemas: Schema[], place: Place): Value | 
   if (made !== undefined || !place.isRequired) return made
   const given = parts.find((part) => part.default !== undefined)
   if (given !== undefined) return constant(given.default)
+  const example = place.isFilled ? exampleOf(document, { allOf: schemas }) : undefined
+  if (example !== undefined) return constant(example)
   const kind = lists[0] === undefined ? (type ?? 'any value') : `one of ${lists[0].slice(0, 5).map(String).join(', ')}`
   throw new UnknownMember(`member ${place.path.join('.') || '(the body)'} (${kind}) has no known meaning`)
 }

@@ -18,25 +18,36 @@ import { scopesOf, securityScheme } from '../compile/document/security-schemes.t
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../compile/emit/examples.ts'
 import { sendableResponses } from '../compile/emit/handler-stubs.ts'
 import { ContractError } from '../http/errors.ts'
-import { loadContract } from '../serve/contract.ts'
+import { type Contract, loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
 import { contentNegotiation } from '../serve/media-types.ts'
 import type { AnyHandler } from '../serve/request-steps.ts'
 import { type HandlerResponse, isStream, responseKey } from '../serve/send-response.ts'
 
+/** `realm` is the realm in the challenges of 401; default: the title of the document. */
+export type MockOptions = { realm?: string | undefined }
+
 /**
  * Resolves with a server that responds with the examples of a document, and with the title and version of the document.
  *
  * @param generated The directory of the generated files.
  */
-export async function createMock(
-  generated: string,
-  errorBody: AnyErrorBody,
-  { realm }: { realm?: string | undefined },
-): Promise<{ title: string; version: string; app: FastifyInstance }> {
+export async function createMock(generated: string, errorBody: AnyErrorBody, options: MockOptions): Promise<Mock> {
+  return mockServer(await generatedContract(generated), errorBody, options)
+}
+
+/** Loads the contract from the directory of the generated files. */
+export async function generatedContract(generated: string): Promise<Contract> {
   const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
-  const contract = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+  return await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+}
+
+/** A server that responds with the examples of a document, with the title and version of the document. */
+export type Mock = { title: string; version: string; app: FastifyInstance }
+
+/** Returns a server that responds with the examples of a document. */
+export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
   const { documentText, routes } = contract
   const document = normalizedDocument(JSON.parse(documentText))
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))

@@ -37,7 +37,7 @@ export type SerializedValue = {
    * not in `properties`.
    */
   types: string[]
-  /** The types of a single value that the schema allows beside an array. */
+  /** The types of a single value that the schema allows beside an array, or beside an object with separate properties. */
   scalarTypes?: string[]
   /** No item of the array is empty or contains a comma, as of numbers: an empty text is an empty array. */
   isPlain?: true
@@ -45,6 +45,8 @@ export type SerializedValue = {
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, unless its name is that of another value. */
   acceptsAnyName?: true
+  /** The names of credentials, which are no properties of a value that accepts any name. */
+  credentials?: string[]
   /** What a nested value and its members may be. The first place is that of the value itself. */
   places?: NestedPlace[]
   /** The JSON text of the value if the request has none. */
@@ -101,8 +103,8 @@ export type Form = {
   otherParts?: { field: FormField; skipped: string[] }
 }
 
-/** A response header that a handler sets (OpenAPI 3.1 section 4.8.21). */
-export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean }
+/** A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). */
+export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean; isJson?: true }
 
 /** A path at which an operation is served: the path of a server followed by the path of the operation. */
 export type ServedPath = {

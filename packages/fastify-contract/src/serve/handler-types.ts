@@ -229,9 +229,18 @@ type BodyOf<Operation, Response> = Response extends { content: infer Media }
 
 type TypedResponseBody<Operation, Type, Value, IsOneOfSeveral> = Type extends `${string}*${string}`
   ? RangeBody<Type, Value>
-  : IsOneOfSeveral extends true
-    ? { contentType: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
-    : { contentType?: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
+  : NeedsBoundary<Type> extends true
+    ? { contentType: `${Type & string};${string}boundary=${string}`; body: Uint8Array | ByteStream }
+    : IsOneOfSeveral extends true
+      ? { contentType: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
+      : { contentType?: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
+
+/** Whether the boundary between the parts of a body is missing in its media type: the handler chooses it. */
+type NeedsBoundary<Type> = Type extends `${string}boundary=${string}`
+  ? false
+  : Type extends `multipart/${string}`
+    ? true
+    : false
 
 /** The bodies of a media type range. The schema applies to JSON only. */
 type RangeBody<Range extends string, Value> =

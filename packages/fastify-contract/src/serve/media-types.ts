@@ -14,9 +14,22 @@ export type MediaKind = 'json' | 'form' | 'multipart' | 'events' | 'lines' | 'te
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
 export const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
 
-/** Returns the kind of the bodies of a media type or range. */
+/**
+ * Returns the kind of the bodies of a media type or range. Text and forms in a charset other than UTF-8 are bytes, since
+ * everything that the service reads and writes itself is UTF-8.
+ */
 export function kindOf(mediaType: string): MediaKind {
-  const essence = essenceOf(mediaType)
+  const kind = kindOfEssence(essenceOf(mediaType))
+  return (kind === 'text' || kind === 'form') && !isUtf8(mediaType) ? 'bytes' : kind
+}
+
+const isUtf8 = (mediaType: string): boolean =>
+  !mediaType.includes(';') || isUtf8Charset(parseContentType(mediaType)?.parameters.get('charset'))
+
+/** Returns whether a charset is UTF-8, which is the default. */
+const isUtf8Charset = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
+
+function kindOfEssence(essence: string): MediaKind {
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
   if (/^[^/]+\/(?:.+\+)?json$/.test(essence)) return 'json'
   if (essence === 'application/x-www-form-urlencoded') return 'form'
@@ -36,6 +49,13 @@ export const itemPrefix = (mediaType: string): string =>
 
 /** Returns whether a media type is a range, such as image/* (OpenAPI 3.1 section 4.8.14). */
 export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')
+
+/**
+ * Returns whether a media type of a response lacks the boundary between its parts (RFC 2046 section 5.1.1), which a
+ * handler then chooses.
+ */
+export const needsBoundary = (mediaType: string): boolean =>
+  /^multipart\/[^*;]/i.test(mediaType) && parseContentType(mediaType)?.parameters.has('boundary') !== true
 
 /** Returns whether a media type lies within a range. */
 export function isInRange(range: string, mediaType: string): boolean {
@@ -90,7 +110,12 @@ type BodyType = { mediaType: string; kind: RequestKind }
 /** The body type that matches a request, with the Content-Type of the request. */
 export type GivenType = BodyType & { contentType: ContentType }
 
-type Candidate = BodyType & { essence: string; parameters: Map<string, string> }
+type Candidate = BodyType & {
+  essence: string
+  parameters: Map<string, string>
+  /** The charset of text that is read as bytes. */
+  charset: string | undefined
+}
 
 /**
  * Returns a function that finds the body type for a Content-Type header. The most specific one wins: most parameters
@@ -109,7 +134,8 @@ export function bodyTypeFinder(mediaTypes: string[]): (given: string | undefined
 function candidateOf(mediaType: string): Candidate {
   const kind = requestKindOf(mediaType)
   const { essence, parameters } = parseContentType(mediaType) as ContentType
-  return { mediaType, kind, essence, parameters: withoutCharset(parameters) }
+  const charset = kind === requestKindOf(essence) ? undefined : parameters.get('charset')
+  return { mediaType, kind, essence, parameters: withoutCharset(parameters), charset }
 }
 
 const specificity = ({ mediaType, parameters }: Candidate): number => {
@@ -117,14 +143,15 @@ const specificity = ({ mediaType, parameters }: Candidate): number => {
   return isRange(mediaType) ? 1 : 2 + parameters.size
 }
 
-function fits({ essence, kind, parameters }: Candidate, given: ContentType): boolean {
+function fits({ essence, kind, parameters, charset }: Candidate, given: ContentType): boolean {
   if (isRange(essence)) return isInRange(essence, given.essence)
   if (essence !== given.essence) return false
   const counted = withoutCharset(given.parameters)
   for (const [name, value] of parameters) if (counted.get(name) !== value) return false
-  if (kind === 'bytes') return true
+  const sent = given.parameters.get('charset')
+  if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
   if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && (given.parameters.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8'
+  return counted.size === parameters.size && isUtf8Charset(sent)
 }
 
 /** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */

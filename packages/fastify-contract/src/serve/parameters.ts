@@ -11,15 +11,18 @@ import {
   branchOf,
   isOfTypes,
   itemTexts,
+  nameMatcher,
   propertyTexts,
   setJson,
   setMember,
   setNested,
   setScalar,
+  sharedNames,
   TextError,
   type Texts,
   type ValidateDocument,
   validReader,
+  withoutRepeats,
   withoutStyle,
 } from './text-values.ts'
 import type { Validator } from './validator.ts'
@@ -195,7 +198,9 @@ export function textReader(
   const defaults = values.map(defaultSetter)
   const isTaken = nameMatcher(values)
   const isOpen = values.some(({ acceptsAnyName }) => acceptsAnyName)
-  return (texts, others) => {
+  const shared = sharedNames(values)
+  return (given, others) => {
+    const texts = shared.length === 0 ? given : withoutRepeats(given, shared)
     const isOther = (name: string) => others?.has(name) === true
     const holder = {}
     const document = { value: holder, length: 0 }
@@ -295,8 +300,9 @@ const hasBrackets = ({ style }: SerializedValue): boolean =>
 const plainParts = (parts: string[]): string[] =>
   parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
 
-function readObject(value: SerializedValue, { texts, document, holder, isTaken, isOpen, decode }: Reading): boolean {
-  const { key, style, explode, types, properties = {}, acceptsAnyName } = value
+function readObject(value: SerializedValue, reading: Reading): boolean {
+  const { texts, document, holder, isTaken, isOpen, decode } = reading
+  const { key, style, explode, types, properties = {}, acceptsAnyName, credentials = [], scalarTypes = [] } = value
   const bracketed =
     hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
   if (bracketed)
@@ -308,10 +314,12 @@ function readObject(value: SerializedValue, { texts, document, holder, isTaken, 
     setScalar(document, members, name, decode(text), typesOf(name))
   }
   if (style === 'form' && explode) {
-    const isOwn = (name: string) => Object.hasOwn(properties, name) || !isTaken(name)
+    const isOwn = (name: string) => Object.hasOwn(properties, name) || !(isTaken(name) || credentials.includes(name))
     const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
     const names = accepted.filter((name) => Object.hasOwn(texts, name))
-    if (names.length === 0) return false
+    const single = scalarTypes.length > 0 ? textsOf(value, texts) : []
+    if (names.length === 0) return single.length > 0 && readScalar({ ...value, types: scalarTypes }, reading)
+    if (single.length > 0) throw new TextError('must be either one value or an object, not both')
     for (const name of names) {
       for (const text of texts[name] as string[]) add(name, text)
     }
@@ -382,13 +390,4 @@ function setUndeclared(document: JsonDocument, name: string, [first = '', ...mor
   const holder = document.value as object
   if (more.length === 0) setScalar(document, holder, name, first, types)
   else setMember(holder, name, [first, ...more])
-}
-
-/** Returns a function that tells whether a name is that of a value, or of a separate property of one. */
-function nameMatcher(values: SerializedValue[]): (name: string) => boolean {
-  const namesOf = ({ kind, style, explode, key, properties = {} }: SerializedValue) =>
-    kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
-  const names = new Set(values.flatMap(namesOf))
-  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
-  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }

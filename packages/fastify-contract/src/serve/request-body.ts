@@ -299,14 +299,16 @@ function validItem(document: JsonDocument, validate: Validate, name: string): un
 export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
   const { limits, memory } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
-  const hasRange = mediaTypes.some(isRange)
+  const mayBeStreamed = mediaTypes.some(
+    (each) => isRange(each) || requestKindOf(each) !== requestKindOf(essenceOf(each)),
+  )
   const rejectContent = emptyBodyReader(bounds)
   const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
     done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
   const whole = (parse: ParseBody): BodyReader => {
     const read = wholeBodyReader(parse, { limit: limits.body, headersLimit: limits.headers, memory })
-    // With a media type range, one operation can stream a media type that another operation parses.
-    return hasRange
+    // With a range or a charset, one operation can stream a media type that another operation parses.
+    return mayBeStreamed
       ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
       : read
   }
@@ -318,6 +320,7 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
     multipart: leaveUnread,
     bytes: leaveUnread,
   }
+  if (operations.some(({ method, schema }) => method === 'GET' && schema.body !== undefined)) acceptBodiesOfGet(app)
   app.removeAllContentTypeParsers()
   for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
     app.addContentTypeParser(essence, readers[requestKindOf(essence)])
@@ -325,6 +328,21 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   app.addContentTypeParser('*', (request, payload, done) =>
     (isBodyReadByHandler(request.raw) ? leaveUnread : rejectContent)(request, payload, done),
   )
+}
+
+/**
+ * Lets Fastify read the bodies of GET, and of HEAD, which it serves by the same routes. Other routes ignore them as before.
+ * The raw headers stay, since they say what follows on the connection.
+ */
+function acceptBodiesOfGet(app: FastifyInstance): void {
+  const hidden = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined }
+  for (const method of ['GET', 'HEAD']) app.addHttpMethod(method, { hasBody: true, overrideExisting: true })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { method, headers, routeOptions } = request
+    const isIgnored = (method === 'GET' || method === 'HEAD') && Object(routeOptions.schema).body === undefined
+    if (isIgnored && (hasBody(headers) || headers['content-type'] !== undefined)) request.headers = hidden
+    done()
+  })
 }
 
 /** Returns a reader that accepts only an empty body, which is none (RFC 9110 section 6.4); other content gets 415. */

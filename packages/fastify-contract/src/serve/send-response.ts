@@ -16,7 +16,7 @@ import {
 } from '../http/streams.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import type { Content, Operation, ResponseHeader } from './contract.ts'
-import { contentTypeOf, isInRange, isRange, itemPrefix, kindOf, rangeOf } from './media-types.ts'
+import { contentTypeOf, isInRange, isRange, itemPrefix, kindOf, needsBoundary, rangeOf } from './media-types.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -86,9 +86,15 @@ export function sendResponse(
   return undefined
 }
 
-/** Returns how to send a media type: as itself, or as one of the narrowest range that includes it. */
+/** Returns how to send a media type: as itself, with a boundary, or as one of the narrowest range that includes it. */
 const senderOf = (senders: Map<string, SendBody>, contentType: string): SendBody | undefined =>
-  senders.get(contentType) ?? senders.get(rangeOf([...senders.keys()], contentType) as string)
+  senders.get(contentType) ??
+  senders.get([...senders.keys()].find((each) => hasOwnBoundary(each, contentType)) as string) ??
+  senders.get(rangeOf([...senders.keys()], contentType) as string)
+
+/** Returns whether a media type is that of the document with a boundary. */
+const hasOwnBoundary = (mediaType: string, contentType: string): boolean =>
+  needsBoundary(mediaType) && contentType.startsWith(`${mediaType};`) && !needsBoundary(contentType)
 
 /** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
 export function responseKey(responses: object, status: number | string): string | undefined {
@@ -113,6 +119,7 @@ function bodySenders(
     const kind = kindOf(mediaType)
     if (kind === 'events' || kind === 'lines') return [mediaType, sequenceSender(fastifyStatus, mediaType)]
     if (kind === 'json') return [mediaType, jsonSender(fastifyStatus, mediaType)]
+    if (needsBoundary(mediaType)) return [mediaType, multipartSender(mediaType)]
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })
   const [only] = senders
@@ -188,6 +195,17 @@ const bytesSender =
     if (!isStream(body))
       throw new Error(`a ${contentType} body must be a Uint8Array or an async iterable of Uint8Array`)
     return sendSource(reply, body, { write: bytesOf, end: streamScope(reply.request.raw).gone }, begin)
+  }
+
+/** Returns a function that sends bytes as a media type whose boundary the handler chooses. */
+const multipartSender =
+  (mediaType: string): SendBody =>
+  (reply, given) => {
+    const { contentType = '' } = given
+    if (!hasOwnBoundary(mediaType, contentType))
+      throw new Error(`contentType must be ${mediaType} with the boundary of the body: ${mediaType}; boundary=TEXT`)
+    validateHeaderValue('content-type', contentType)
+    return bytesSender(mediaType)(reply, given)
   }
 
 /** Milliseconds between keep-alive comments. Without them, proxies or this service would close an idle stream. */
@@ -301,10 +319,11 @@ function headerWriter(
 }
 
 /**
- * Serializes the value of a header in the style `simple` (OpenAPI 3.1 section 4.8.12.3). Throws for a character that is
+ * Serializes the value of a header: as JSON, or in the style `simple` (OpenAPI 3.1 section 4.8.12.3). Throws for a character that is
  * invalid in a header.
  */
-function headerText({ name, explode }: ResponseHeader, value: unknown): string | string[] {
+function headerText({ name, explode, isJson }: ResponseHeader, value: unknown): string | string[] {
+  if (isJson) return checkedHeader(name, asciiJson(value))
   // Set-Cookie headers must not be joined into one (RFC 6265 section 3).
   if (Array.isArray(value) && name.toLowerCase() === 'set-cookie')
     return value.map((one) => checkedHeader(name, scalar(one)))
@@ -313,6 +332,10 @@ function headerText({ name, explode }: ResponseHeader, value: unknown): string |
   const members = Object.entries(value).map(([key, member]) => `${key}${explode ? '=' : ','}${scalar(member)}`)
   return checkedHeader(name, members.join())
 }
+
+/** Serializes a value to JSON in ASCII, since other characters are not portable in a header (RFC 9110 section 5.5). */
+const asciiJson = (value: unknown): string =>
+  `${stringifyJson(value)}`.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const scalar = (value: unknown): string => (typeof value === 'string' ? value : `${stringifyJson(value)}`)
 

@@ -44,7 +44,7 @@ export const hasFormat = (name: string, text: string): boolean => Boolean(tests.
 
 /**
  * Matches syntax of other dialects to which ECMA-262 without the flag u gives another meaning instead of an error: an
- * escaped letter that it does not define, such as `\p`, classes inside of classes, such as `[[:alpha:]]` and
+ * escaped letter that it does not define, such as `\h`, classes inside of classes, such as `[[:^alpha:]]` and
  * `[a-z&&[^b]]`, and a quantifier such as `{,5}`.
  */
 const foreign =
@@ -53,10 +53,54 @@ const foreign =
 /** What other dialects write in another way. */
 const translations: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '(?P<': '(?<' }
 
+/** The classes of POSIX, which are inside of brackets (POSIX.1 section 9.3.5, in the locale C). */
+const posixClasses = new Map(
+  Object.entries({
+    alnum: '\\dA-Za-z',
+    alpha: 'A-Za-z',
+    blank: ' \\t',
+    cntrl: '\\0-\\x1F\\x7F',
+    digit: '\\d',
+    graph: '!-~',
+    lower: 'a-z',
+    print: ' -~',
+    punct: '!-\\/:-@\\[-`{-~',
+    space: ' \\t-\\r',
+    upper: 'A-Z',
+    word: '\\w',
+    xdigit: '\\dA-Fa-f',
+  }),
+)
+
+/** Names of Unicode properties that only java.util.regex has, with those of ECMA-262. */
+const javaProperties = new Map(
+  Object.entries({
+    Letter: 'L',
+    Digit: 'Nd',
+    Punctuation: 'P',
+    Control: 'Cc',
+    Alphabetic: 'Alphabetic',
+    Lowercase: 'Lowercase',
+    Uppercase: 'Uppercase',
+    Latin: 'Script=Latin',
+  }),
+)
+
+/** A part of a pattern: a class, a Unicode property, another escape, or the start of a named group. */
+const token = /\[(?:\[:\w+:\]|\\.|[^\]\\])*\]|\\[pP](?:[CZL-NPS]|\{Is\w+\})|\\.|\(\?P</gs
+
+/** A class of POSIX, a Unicode property without braces, or one that Java names, each perhaps in a class. */
+const foreignClass = /\[:(\w+):\]|\\([pP])(?:([CZL-NPS])|\{Is(\w+)\})|\\./gs
+
+function translatedClass(text: string, posix = '', property = '', letter = '', java = ''): string {
+  const category = letter || /^[CZL-NPS][a-z]?$/.exec(java)?.[0] || javaProperties.get(java)
+  return category === undefined ? (posixClasses.get(posix) ?? text) : `\\${property}{${category}}`
+}
+
 /**
  * Compiles a regular expression of a schema: with the flag u, or else without it. Many documents escape characters
  * needlessly, as in `[\-\:]`, which the flag forbids. Translates what another dialect means for certain: `\A`, `\z`,
- * `\Z`, `(?P<name>…)`, and `(?i)` or `(?s)` at the start. Throws a SyntaxError for any other text that is not a regular
+ * `\Z`, `(?P<name>…)`, `[[:alpha:]]`, `\pL`, `\p{IsLetter}`, and `(?i)` or `(?s)` at the start. Throws a SyntaxError for any other text that is not a regular
  * expression of ECMA-262.
  */
 export function compilePattern(text: string): RegExp {
@@ -65,7 +109,7 @@ export function compilePattern(text: string): RegExp {
   } catch {
     const [start, flags = ''] = /^\^?\(\?([is]+)\)/.exec(text) ?? ['']
     const rest = (start.startsWith('^') ? '^' : '') + text.slice(start.length)
-    const source = rest.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\(\?P</gs, (token) => translations[token] ?? token)
+    const source = rest.replace(token, (part) => translations[part] ?? part.replace(foreignClass, translatedClass))
     try {
       return new RegExp(source, `${flags}u`)
     } catch (error) {

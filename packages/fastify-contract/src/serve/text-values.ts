@@ -264,7 +264,9 @@ export function validReader<Given>(
   read: (given: Given, others?: ReadonlySet<string>) => JsonDocument,
   validate: ValidateDocument,
 ): (given: Given) => ReturnType<ValidateDocument> {
-  const ambiguous = values.filter(({ scalarTypes }) => scalarTypes !== undefined).map(({ name }) => name)
+  const ambiguous = values
+    .filter(({ kind, scalarTypes }) => kind === 'array' && scalarTypes !== undefined)
+    .map(({ name }) => name)
   if (ambiguous.length === 0) return (given) => validate(read(given))
   return (given) => {
     let result = validate(read(given))
@@ -286,3 +288,35 @@ export function validReader<Given>(
 /** Returns whether a message is about a value or something in it. */
 const isAbout = (message: string, place: string): boolean =>
   message.startsWith(place) && /^[ /]/.test(message.slice(place.length))
+
+/** Returns the names of a value: its own, or those of its properties if they are separate. */
+const namesOf = ({ kind, style, explode, key, properties = {}, scalarTypes }: SerializedValue): string[] =>
+  kind === 'object' && style === 'form' && explode
+    ? [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [key])]
+    : [key]
+
+/** Returns the names of several values, each of which has the same single text. */
+export function sharedNames(values: SerializedValue[]): string[] {
+  const seen = new Set<string>()
+  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  return values
+    .flatMap(namesOf)
+    .filter((name) => seen.size === seen.add(name).size || prefixes.some((prefix) => name.startsWith(prefix)))
+}
+
+/** Returns texts in which the names that values share have one text, if a client has written it for each of them. */
+export function withoutRepeats(texts: Texts, names: string[]): Texts {
+  const own = { ...texts }
+  for (const name of names) {
+    const given = Object.hasOwn(texts, name) ? texts[name] : undefined
+    if (Array.isArray(given) && new Set(given).size === 1) setMember(own, name, given.slice(0, 1))
+  }
+  return own
+}
+
+/** Returns a function that tells whether a name is that of a value, or of a separate property of one. */
+export function nameMatcher(values: SerializedValue[]): (name: string) => boolean {
+  const names = new Set(values.flatMap(namesOf))
+  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}

@@ -49,7 +49,10 @@ const { schema, keywords } = fc.letrec<{ schema: unknown; keywords: object }>((t
     keywords: someOf({
       $ref: fc.constantFrom(...names).map((name) => to(name).$ref),
       allOf: list,
-      anyOf: list,
+      anyOf: fc.oneof(
+        list,
+        tie('keywords').map((schema) => [schema, { type: 'null' }]),
+      ),
       oneOf: list,
       not: tie('schema'),
       if: tie('schema'),

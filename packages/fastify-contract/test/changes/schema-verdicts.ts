@@ -3,8 +3,14 @@ import { compositionVerdicts } from './composition-verdicts.ts'
 import { constraintVerdicts } from './constraint-verdicts.ts'
 import { discriminatorVerdicts } from './discriminator-verdicts.ts'
 import { positions, type Verdict, type Version } from './expected-severity.ts'
+import { notationVerdicts } from './notation-verdicts.ts'
 
-export const verdicts: Verdict[] = [...discriminatorVerdicts, ...compositionVerdicts, ...constraintVerdicts]
+export const verdicts: Verdict[] = [
+  ...discriminatorVerdicts,
+  ...compositionVerdicts,
+  ...constraintVerdicts,
+  ...notationVerdicts,
+]
 
 /** Returns a document with the schema of each edit, before or after the edit, at each position. */
 export function documentOf(version: 'before' | 'after'): Document {

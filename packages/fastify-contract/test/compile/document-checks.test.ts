@@ -246,6 +246,7 @@ const operation = (more: object) => ({ ...valid, paths: { '/a': { get: more } } 
 const schema = (more: unknown) => ({ ...valid, components: { schemas: { A: more } } })
 
 t.test('a violation of the OpenAPI structure is rejected with its location', async (t) => {
+  const scheme = (more: object) => ({ ...valid, components: { securitySchemes: { a: more } } })
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a version of OpenAPI'],
@@ -262,7 +263,25 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [operation({ parameters: [{ in: 'body' }] }), '#/paths/~1a/get/parameters/0/name', 'is missing; add a string'],
     [operation({ operationId: 1 }), '#/paths/~1a/get/operationId', 'must be a string, not 1'],
     [operation({ requestBody: { required: 'no' } }), '#/paths/~1a/get/requestBody/required', 'must be true or false'],
+    [operation({ requestBody: {} }), '#/paths/~1a/get/requestBody/content', 'is missing; add an object'],
+    [
+      operation({ requestBody: { content: { 'text/plain': { encoding: { a: { contentType: 1 } } } } } }),
+      '#/paths/~1a/get/requestBody/content/text~1plain/encoding/a/contentType',
+      'must be a string, not 1',
+    ],
+    [operation({ parameters: [{ $ref: '#/info' }] }), '#/info/name', 'is missing; add a string'],
+    [
+      { ...operation({ parameters: [{ $ref: '#/x-shared/a' }] }), 'x-shared': { a: { name: 'b', in: 1 } } },
+      '#/x-shared/a/in',
+      'must be path, query, querystring, header or cookie, not 1',
+    ],
+    [
+      operation({ parameters: [{ $ref: '#/paths/~1a' }] }),
+      '#/paths/~1a/get/parameters/0/$ref',
+      '#/paths/~1a does not resolve to the expected parameter; correct it',
+    ],
     [schema(null), '#/components/schemas/A', 'must be an object, not null'],
+    [schema({ $id: 1 }), '#/components/schemas/A/%24id', 'must be a string, not 1'],
     [
       schema({ type: [1] }),
       '#/components/schemas/A/type',
@@ -271,7 +290,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [schema({ enum: 'a' }), '#/components/schemas/A/enum', 'must be an array with at least one value, not "a"'],
     [schema({ minimum: '1' }), '#/components/schemas/A/minimum', 'must be a number, not "1"'],
     [schema({ exclusiveMaximum: 'a' }), '#/components/schemas/A/exclusiveMaximum', 'must be a number, not "a"'],
-    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number, not null'],
+    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number of at least 0, not null'],
     [schema({ uniqueItems: 1 }), '#/components/schemas/A/uniqueItems', 'must be true or false, not 1'],
     [
       schema({ dependentRequired: { a: 'b' } }),
@@ -294,7 +313,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [
       { ...valid, components: { securitySchemes: { a: {} } } },
       '#/components/securitySchemes/a/type',
-      'is missing; add a string',
+      'is missing; add one of apiKey',
     ],
     [
       { ...valid, components: { securitySchemes: { a: { $ref: '#/components/securitySchemes/a' } } } },
@@ -333,6 +352,14 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
       '#/paths/~1a/get/requestBody/$ref',
       'a.yaml does not point into this',
     ],
+    [scheme({ type: 'http' }), '#/components/securitySchemes/a/scheme', 'is missing; add a string'],
+    [scheme({ type: 'apiKey', in: 'query' }), '#/components/securitySchemes/a/name', 'is missing; add a string'],
+    [
+      scheme({ type: 'apiKey', name: 'a' }),
+      '#/components/securitySchemes/a/in',
+      'is missing; add query, header or cook',
+    ],
+    [schema({ maximum: Number.POSITIVE_INFINITY }), '#/components/schemas/A/maximum', 'must be a number, not Infinity'],
   ]
   for (const [document, place, problem] of cases) {
     const [first = ''] = structureProblems(document)

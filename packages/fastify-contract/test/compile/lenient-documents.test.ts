@@ -13,6 +13,7 @@ const info = { title: 'Test', version: '1' }
 const base = { openapi: '3.1.0', info }
 const responses = { 204: { description: 'Done.' } }
 const operation = (more: object) => ({ ...base, paths: { '/a': { get: { responses, ...more } } } })
+const scheme = (more: object) => ({ ...base, components: { securitySchemes: { A: more } } })
 const schema = (more: unknown, openapi = '3.1.0') => ({ ...base, openapi, components: { schemas: { A: more } } })
 
 const at = { get: '#/paths/~1a/get', schema: '#/components/schemas/A' }
@@ -20,22 +21,22 @@ const at = { get: '#/paths/~1a/get', schema: '#/components/schemas/A' }
 t.test('a value of a wrong type is read as its author meant it, with advice', async (t) => {
   const typeOf = 'must be one of string, number, integer, boolean, array, object, null, or an array of them'
   const infoOf = '#/info: must be an object with a title and a version, not'
-  const securityOf = '#/security: must be an array of objects with an array of scopes for each scheme, not'
   const cases: [given: object, expected: object, advice: string][] = [
     [{ ...base, openapi: 3.1 }, base, '#/openapi: must be a version of OpenAPI, not 3.1; read as "3.1.0"; correct it'],
     [{ ...base, openapi: 3 }, { ...base, openapi: '3.0.0' }, '#/openapi: must be a version of OpenAPI, not 3;'],
     [{ ...base, openapi: '3.1' }, base, '#/openapi: must be a version of OpenAPI, not "3.1";'],
-    [{ ...base, info: { title: 'Test', version: 1 } }, base, `${infoOf} {"title":"Test","version":1}; read as`],
+    [
+      { ...base, info: { title: 'Test', version: 1 } },
+      base,
+      '#/info/version: must be a string, not 1; read as "1"; correct it',
+    ],
     [
       { ...base, info: { title: 'Test' } },
       { ...base, info: { ...info, version: '0.0.0' } },
-      `${infoOf} {"title":"Test"};`,
+      '#/info/version: is missing; assumed to be "0.0.0"; add it',
     ],
     [{ ...base, info: 'Test' }, { ...base, info: { title: 'API', version: '0.0.0' } }, `${infoOf} "Test";`],
     [{ openapi: '3.1.0' }, { ...base, info: { title: 'API', version: '0.0.0' } }, '#/info: is missing; assumed to be'],
-    [{ ...base, security: { key: [] } }, { ...base, security: [{ key: [] }] }, `${securityOf} {"key":[]};`],
-    [{ ...base, security: ['key'] }, { ...base, security: [{ key: [] }] }, `${securityOf} ["key"];`],
-    [{ ...base, security: [{ key: null }] }, { ...base, security: [{ key: [] }] }, `${securityOf} [{"key":null}];`],
     [operation({ summary: 1 }), operation({ summary: '1' }), `${at.get}/summary: must be a string, not 1; read as "1"`],
     [operation({ summary: [] }), operation({}), `${at.get}/summary: must be a string, not []; ignored; correct it`],
     [operation({ tags: 'a' }), operation({}), `${at.get}/tags: must be an array of strings, not "a"; ignored`],
@@ -51,7 +52,7 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [
       operation({ parameters: [{ name: 'a', in: 'query', type: 'integer', format: 'int64' }] }),
       operation({ parameters: [{ name: 'a', in: 'query', schema: { type: 'integer', format: 'int64' } }] }),
-      `${at.get}/parameters/0: has type, format beside its name; read as its schema; move them there`,
+      `${at.get}/parameters/0: has type, format outside of its schema; read as its schema; move them there`,
     ],
     [
       operation({ responses: { 204: null } }),
@@ -60,14 +61,9 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     ],
     [operation({ responses: [] }), operation({ responses: {} }), `${at.get}/responses: must be an object, not [];`],
     [
-      operation({ responses: { '4xx': { description: 'a' }, Default: { description: 'b' } } }),
-      operation({ responses: { '4XX': { description: 'a' }, default: { description: 'b' } } }),
-      `${at.get}/responses/4xx: is read as 4XX; correct it`,
-    ],
-    [
-      operation({ responses: { '4xx': { description: 'a' }, '4XX': { description: 'b' } } }),
-      operation({ responses: { '4XX': { description: 'b' } } }),
-      `${at.get}/responses/4xx: is ignored beside 4XX`,
+      operation({ parameter: [] }),
+      operation({}),
+      `${at.get}/parameter: parameter is not a field of an operation, and ignored; write parameters`,
     ],
     [
       operation({ operationID: 'a' }),
@@ -109,7 +105,7 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [
       schema({ maxLength: '10' }),
       schema({ maxLength: 10 }),
-      `${at.schema}/maxLength: must be a number, not "10"; read as 10`,
+      `${at.schema}/maxLength: must be a number of at least 0, not "10"; read as 10`,
     ],
     [
       schema({ minimum: '0.50' }),
@@ -164,6 +160,103 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
       `${at.schema}/exclusiveMaximum: must be a number since`,
     ],
     [schema({ exclusiveMaximum: true }), schema({}), `${at.schema}/exclusiveMaximum: must be a number since`],
+    [
+      { ...base, openapi: ' 3.0.3 ' },
+      { ...base, openapi: '3.0.3' },
+      '#/openapi: must be a version of OpenAPI, not " 3.0',
+    ],
+    [{ ...base, openapi: '3.1.x' }, base, '#/openapi: must be a version of OpenAPI, not "3.1.x"; read as "3.1.0"'],
+    [
+      { ...base, paths: { '/a': { GET: { responses, summary: 1 }, Put: { responses } } } },
+      { ...base, paths: { '/a': { get: { responses, summary: '1' }, put: { responses } } } },
+      '#/paths/~1a/GET: is read as get; write methods in lower case',
+    ],
+    [
+      { ...base, paths: { '/a': { PUT: { responses }, put: { responses } } } },
+      { ...base, paths: { '/a': { put: { responses } } } },
+      '#/paths/~1a/PUT: PUT is not a field of a path item, and ignored; write put',
+    ],
+    [
+      operation({ responses: { 204: 'Done.' } }),
+      operation({}),
+      `${at.get}/responses/204: must be an object, not "Done."; read as {"description":"Done."}`,
+    ],
+    [
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': { type: 'string' } } } } }),
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': { schema: { type: 'string' } } } } } }),
+      `${at.get}/responses/200/content/a~1b: has type outside of its schema; read as its schema; move it there`,
+    ],
+    [
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': { examples: { one: 'a' } } } } } }),
+      operation({ responses: { 200: { description: 'a', content: { 'a/b': { examples: {} } } } } }),
+      `${at.get}/responses/200/content/a~1b/examples/one: must be an object, not "a"; ignored`,
+    ],
+    [
+      operation({ parameters: [{ name: 'a', in: 'query', collectionFormat: 'csv', schema: {} }] }),
+      operation({ parameters: [{ name: 'a', in: 'query', schema: {} }] }),
+      `${at.get}/parameters/0/collectionFormat: collectionFormat is not a field of a parameter, and ignored; write style`,
+    ],
+    [
+      { ...base, paths: { '/a': { get: null } } },
+      { ...base, paths: { '/a': { get: {} } } },
+      `${at.get}: is null, and read as {}; correct it`,
+    ],
+    [
+      scheme({ type: 'HTTP', scheme: 'bearer' }),
+      scheme({ type: 'http', scheme: 'bearer' }),
+      '#/components/securitySchemes/A/type: must be one of apiKey, http, mutualTLS, oauth2, openIdConnect, not "HTTP"',
+    ],
+    [
+      scheme({ type: 'apiKey', in: 'Header', name: 'X-Key' }),
+      scheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
+      '#/components/securitySchemes/A/in: must be query, header or cookie, not "Header"; read as "header"',
+    ],
+    [schema({ min: 1 }), schema({}), `${at.schema}/min: min is not a field of a schema, and ignored; write minimum`],
+    [
+      schema({ size: { type: 'string' } }),
+      schema({}),
+      `${at.schema}/size: size is not a field of a schema, and ignored; move it to properties`,
+    ],
+    [
+      schema({ required: true }),
+      schema({}),
+      `${at.schema}/required: must be an array of strings, not true; ignored; name the property in required of its obj`,
+    ],
+    [
+      schema({ type: 'date' }),
+      schema({ type: 'string' }),
+      `${at.schema}/type: ${typeOf}, not "date"; read as "string"`,
+    ],
+    [schema({ type: [] }), schema({}), `${at.schema}/type: ${typeOf}, not []; ignored`],
+    [schema({ type: null }), schema({ type: 'null' }), `${at.schema}/type: ${typeOf}, not null; read as "null"`],
+    [
+      schema({ items: 'string' }),
+      schema({ items: { type: 'string' } }),
+      `${at.schema}/items: must be a schema, not "st`,
+    ],
+    [schema({ maxLength: -1 }), schema({}), `${at.schema}/maxLength: must be a number of at least 0, not -1; ignored`],
+    [schema({ multipleOf: 0 }), schema({}), `${at.schema}/multipleOf: must be a number above 0, not 0; ignored`],
+    [schema({ oneOf: [] }), schema({}), `${at.schema}/oneOf: has no schema, and is ignored; add one`],
+    [
+      schema({ type: 'string', pattern: '/^a$/' }),
+      schema({ type: 'string', pattern: '^a$' }),
+      `${at.schema}/pattern: the slashes around a pattern are a part of it; read as ^a$; remove them`,
+    ],
+    [
+      schema({ pattern: '/^a$/gi' }),
+      schema({ pattern: '(?i)^a$' }),
+      `${at.schema}/pattern: the slashes around a pattern are a part of it; read as (?i)^a$; remove them`,
+    ],
+    [
+      schema({ type: 'string', enum: ['a', 1, true, 2, 3, 4] }),
+      schema({ type: 'string', enum: ['a', '1', 'true', '2', '3', '4'] }),
+      `${at.schema}/enum: its values must be strings, not 1, true, 2, 3, …; read as "1", "true", "2", "3", …; quote them`,
+    ],
+    [
+      schema({ type: ['integer', 'null'], enum: ['1', 2, null] }),
+      schema({ type: ['integer', 'null'], enum: [1, 2, null] }),
+      `${at.schema}/enum: its values must be numbers, not "1"; read as 1; remove the quotes`,
+    ],
   ]
   for (const [given, expected, line] of cases) {
     const [document, advice] = mended(given)
@@ -179,6 +272,55 @@ t.test('a version is read as the file writes it', async (t) => {
     pointer === '#/info/version' ? '1.10' : undefined,
   )
   t.same(document, { ...base, info: { title: 'Test', version: '1.10' } })
+})
+
+t.test('a value of an enum of strings is read as the file writes it', async (t) => {
+  const [document] = mended(schema({ type: 'string', enum: [1, 'b'] }), (pointer) =>
+    pointer === `${at.schema}/enum/0` ? '1.0' : undefined,
+  )
+  t.same(document, schema({ type: 'string', enum: ['1.0', 'b'] }))
+})
+
+t.test('a type without a value is no type, unlike null', async (t) => {
+  const [document, advice] = mended(schema({ type: null }), () => '')
+  t.same([document, advice], [schema({}), [`${at.schema}/type: is null, and ignored; remove it`]])
+})
+
+t.test('what has no effect beside a reference or a type stays, and is reported', async (t) => {
+  const parameters = [{ $ref: '#/components/parameters/A', required: true, description: 'a', note: 1 }]
+  const cases: [document: object, line: string][] = [
+    [operation({ parameters }), `${at.get}/parameters/0: required: no effect beside $ref; remove it`],
+    [
+      schema({ $ref: '#/components/schemas/B', type: 'object', maxLength: 5, title: 'a', nullable: true }, '3.0.3'),
+      `${at.schema}: type, maxLength: no effect beside $ref; remove it`,
+    ],
+    [
+      schema({ type: 'string', enum: ['a', null] }),
+      `${at.schema}/enum: null: no effect beside the type string; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: ['array', 'object', 'integer'], enum: [[], {}, 1, 1.5, false] }),
+      `${at.schema}/enum: 1.5, false: no effect beside the type array or object or integer; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: 'integer', enum: ['9223372036854775807'] }),
+      `${at.schema}/enum: "9223372036854775807": no effect beside the type integer; remove it, or correct the type`,
+    ],
+    [
+      schema({ type: 'string', enum: [2 ** 63] }),
+      `${at.schema}/enum: 9223372036854776000: no effect beside the type string; remove it, or correct the type`,
+    ],
+  ]
+  for (const [document, line] of cases) t.same([mended(document)[0], mended(document)[1][0]], [document, line])
+  for (const more of [
+    { type: ['string', 'null'], enum: ['a', null] },
+    { type: 'string', nullable: true, enum: ['a', null] },
+    { type: ['string', 'integer'], enum: ['a', 1] },
+    { type: 'null', enum: [null] },
+    { pattern: '/a/' },
+    { $ref: '#/components/schemas/B', maxLength: 5 },
+  ])
+    t.same(mended(schema(more)), [schema(more), []], JSON.stringify(more))
 })
 
 t.test('what OpenAPI 3.1 allows in 3.0 is applied, with advice', async (t) => {
@@ -257,7 +399,10 @@ t.test('what leaves a doubt stays as it is, and is refused', async (t) => {
     [schema({ discriminator: {} }), `${at.schema}/discriminator`],
     [schema({ properties: ['a'] }), `${at.schema}/properties`],
     [schema({ items: 'a' }), `${at.schema}/items`],
+    [schema({ allOf: { size: { type: 'string' } } }), `${at.schema}/allOf`],
     [{ ...base, components: { securitySchemes: { a: null } } }, '#/components/securitySchemes/a'],
+    [scheme({ type: 'token' }), '#/components/securitySchemes/A/type'],
+    [scheme({ type: 'apiKey', in: 'path', name: 'a' }), '#/components/securitySchemes/A/in'],
   ]
   for (const [document, pointer] of cases) {
     const [kept, advice] = mended(document)

@@ -200,17 +200,6 @@ t.test('parameters in the notations of routers are read as parameters', async (t
   ])
 })
 
-t.test('a method in upper case is read in lower case', async (t) => {
-  const { document, advice } = lenientPaths(
-    documentOf({ '/a': { GET: { responses }, Put: { responses }, put: { responses } } }),
-  )
-  t.same(
-    endpoints(document).map(({ method }) => method),
-    ['GET', 'PUT'],
-  )
-  t.same(advice, ['#/paths/~1a/GET: is read as get; write methods in lower case'])
-})
-
 t.test('a document with an invalid structure is left to the rules', async (t) => {
   for (const paths of [
     null,
@@ -250,4 +239,69 @@ t.test('a repaired operation is typed, called and served as its advice says', as
   for (const url of ['/plants/a%2Fb', '/shelves/7']) t.equal((await app.inject(url)).statusCode, 204, url)
   t.same(calls, [{ id: 'a/b' }, { shelfId: 7 }])
   t.equal((await app.inject('/shelves/a')).statusCode, 400)
+})
+
+t.test('a percent-encoded character of a path is that character', async (t) => {
+  const get = { operationId: 'a', responses }
+  const { routes, files } = await compileDocument(
+    documentOf({ '/caf%C3%A9%20a/b': { get } }, { servers: [{ url: '/v%201' }] }),
+    'a.yaml',
+  )
+  t.match(files['requests.http'], '/v%201/caf%C3%A9%20a/b')
+  const app = serveRoutes(routes, { handlers: { a: async () => ({ status: 204 }) } } as never)
+  t.teardown(() => app.close())
+  t.equal((await app.inject('/v%201/caf%C3%A9%20a/b')).statusCode, 204)
+  t.equal((await app.inject('/v%201/caf%C3%A9%20a%2Fb')).statusCode, 404)
+})
+
+t.test('repairs apply together, and the published document compiles to the same files without them', async (t) => {
+  const document = documentOf(
+    {
+      'plants/{id}': {
+        GET: {
+          operationId: 'getPlant',
+          parameters: [inHeader('X-A'), inHeader('x-a', { schema: { type: 'integer' } })],
+          servers: [{ url: 'localhost:8080/v1' }],
+          security: [{ Bearer: null }],
+          responses: { '200 OK': { description: 'Found.' } },
+        },
+      },
+      '/shelves/:id': {
+        get: { operationId: 'getShelf', parameters: [{ name: 'id', in: 'path', schema: text }], responses },
+      },
+    },
+    { components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } },
+  )
+  const { files, routes, warnings } = await compileDocument(document, 'a.yaml')
+  t.same(
+    routes.operations.map(({ method, servedPaths, security, parameters, schema }) => [
+      `${method} ${servedPaths.map(({ path }) => path)}`,
+      security,
+      parameters.map(({ name }) => name),
+      Object.keys(schema.response),
+    ]),
+    [
+      ['GET /v1/plants/{id}', [{ bearer: [] }], ['id', 'x-a'], ['200']],
+      ['GET /shelves/{id}', [], ['id'], ['204']],
+    ],
+  )
+  t.equal(warnings.length, 10)
+  const again = await compileDocument(JSON.parse(files['openapi.json'] as string), 'a.yaml')
+  t.same(again.warnings, [])
+  t.same(again.files, files)
+})
+
+t.test('there is no advice about an operation that is skipped for another reason', async (t) => {
+  const of = (operationId: string) => ({ operationId, responses })
+  const document = documentOf({
+    '/a/{b}': { get: of('a'), parameters: [inPath('b')] },
+    '/c/{d}': { trace: of('c') },
+    e: { get: of('e') },
+  })
+  const { warnings, skipped } = await compileDocument(document, 'a.yaml', { skipUnsupported: true })
+  t.same(warnings, ['#/paths/e: does not begin with a slash; it is served as /e; correct it'])
+  t.same(
+    skipped.map(({ text }) => text),
+    ['TRACE is not supported; remove the operation'],
+  )
 })

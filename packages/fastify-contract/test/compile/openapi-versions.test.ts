@@ -3,6 +3,7 @@ import { compileDocument } from '../../src/compile/compile.ts'
 import { asOpenApi31, normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 
 const translated = (schema: object) => {
   const document = { openapi: '3.0.4', components: { schemas: { nullable: schema } } }
@@ -39,20 +40,6 @@ t.test('schemas of 3.0 keep their meaning in 3.1', async (t) => {
 t.test('a document of 3.1 is unchanged', async (t) => {
   const document = { openapi: '3.1.1', components: { schemas: { A: { $ref: '#/b', title: 'A' } } } }
   t.equal(asOpenApi31(document), document)
-})
-
-t.test('a $recursiveRef is a $ref to the shared schema that holds it, if that is certain', async (t) => {
-  const tree = { type: 'object', properties: { up: { $recursiveRef: '#', title: 'Up' } } }
-  const upgraded = (schemas: object) => asOpenApi31({ openapi: '3.1.0', components: { schemas } }).components.schemas
-  const served = { type: 'object', properties: { up: { $ref: '#/components/schemas/Tree', title: 'Up' } } }
-  t.same(upgraded({ Tree: tree, Other: {} }), { Tree: served, Other: {} })
-  t.same(upgraded({ Tree: { ...tree, $recursiveAnchor: true } }), { Tree: { ...served, $recursiveAnchor: true } })
-  const anchored = { $recursiveAnchor: true }
-  const unclear = {
-    Tree: { ...tree, ...anchored },
-    Other: { ...anchored, allOf: [{ $ref: '#/components/schemas/Tree' }] },
-  }
-  t.same(upgraded(unclear), unclear)
 })
 
 t.test('upgrading twice changes nothing, siblings of a $ref included', async (t) => {
@@ -131,8 +118,44 @@ t.test('an event schema describes its data', (t) => {
   t.same(data(event(json)), { schema: true })
   t.same(data({ properties: {} }), { schema: true })
   for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
-    t.same(data(other), { itemSchema: other })
+    t.same(data(other), { schema: true, itemSchema: other })
   }
+  const named = { required: ['data', 'id'], properties: { data: { type: 'integer' }, event: { const: 'added' } } }
+  t.same(data(named), { schema: { type: 'integer' }, itemSchema: named })
+  t.end()
+})
+
+t.test('items that are not described in a supported way are not validated, with a warning', (t) => {
+  const warnings = (mediaType: string, media: object) => {
+    const requestBody = { content: { [mediaType]: media } }
+    const before = document({ '/boxes': { post: { operationId: 'a', requestBody, responses } } })
+    const found = checkDocument(before, asOpenApi31(before))
+    t.same(found.rejected, [])
+    const [endpoint] = endpoints(normalizedDocument(before))
+    const lines = found.warnings.map((line) => line.replace(/^.*?content\/?[^/:]*\/?/, ''))
+    return [endpoint?.requestBody?.content[mediaType]?.schema, ...lines]
+  }
+  const integer = { type: 'integer' }
+  const lines = { itemSchema: integer, schema: { type: 'array', minItems: 2 } }
+  t.same(warnings('application/jsonl', lines), [
+    integer,
+    'itemSchema: the schema beside it is ignored; describe either the items or the whole body',
+  ])
+  const ofEvents =
+    'itemSchema: is applied to the data of an event only; describe only data, event, id and retry, without a schema beside it'
+  const event = { properties: { data: integer } }
+  t.same(warnings('text/event-stream', { itemSchema: event, schema: {} }), [integer, ofEvents])
+  t.same(warnings('text/event-stream', { itemSchema: { oneOf: [event] } }), [true, ofEvents])
+  t.same(warnings('text/event-stream', { itemSchema: { ...event, required: ['id'] } }), [integer, ofEvents])
+  t.same(warnings('application/json', { itemSchema: integer }), [
+    undefined,
+    'itemSchema: is ignored, since items of application/json are not read one by one; use application/jsonl, application/json-seq or text/event-stream',
+  ])
+  t.same(warnings('multipart/mixed', { prefixEncoding: [{}], itemEncoding: {} }).slice(1), [
+    ': multipart/mixed is not parsed: a handler gets its bytes, and the boundary in the Content-Type of the request',
+    'prefixEncoding: is ignored, since parts without names are not parsed',
+    'itemEncoding: is ignored, since parts without names are not parsed',
+  ])
   t.end()
 })
 
@@ -141,8 +164,7 @@ t.test('a circular event schema is rejected with its location', async (t) => {
   const content = { 'text/event-stream': { itemSchema: schemas.A } }
   const paths = { '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } }
   await t.rejects(compileDocument(document(paths, { schemas }), 'boxes'), {
-    message:
-      /#\/components\/schemas\/A\/.* refers back to itself.*\/text~1event-stream\/itemSchema: only data of an event /s,
+    message: /#\/components\/schemas\/A\/.* refers back to itself/,
   })
 })
 

@@ -117,9 +117,13 @@ t.test('a pattern that only the flag u forbids matches as it is written', async 
   t.match(exampleOf(document, { type: 'string', pattern: '^[\\:]{2}$' }), '::')
   t.equal(growthOf('^([\\-\\:]+)+$'), 'steep', 'its time is bounded all the same')
   const unknown = [
-    '[\\p{IsLetter}]',
+    '[\\p{IsGreek}]',
+    '\\p{IsThai}',
     '[\\A-Z]',
-    '^[[:alpha:]]+$',
+    '^[[:alpine:]]+$',
+    '^[[:constructor:]]+$',
+    '^[[:^alpha:]]+$',
+    '\\h',
     '[a-z&&[^b]]',
     'a{,5}',
     'a{1, 5}',
@@ -154,6 +158,17 @@ t.test('a pattern of another dialect is translated where its meaning is certain'
     ['^(?is)a.c$', ['A\nC'], ['ac']],
     ['^(?P<first>a)b$', ['ab'], ['P<first>ab']],
     ['^\\\\A$', ['\\A'], ['']],
+    ['^[[:alpha:]_]+$', ['aZ_'], ['é', '1', ':']],
+    ['^[^[:space:][:cntrl:]]$', ['a'], [' ', '\0', '\x7f']],
+    ['^[[:punct:]]{2}$', ['[-', '/~'], ['a-']],
+    ['^[[:xdigit:]]+[[:alnum:]][[:upper:]][[:lower:]]$', ['fF09Aa'], ['gAa']],
+    ['^[[:word:]][[:print:]][[:graph:]][[:blank:]][[:digit:]]$', ['_ !\t1'], ['_  \t1']],
+    ['^[\\pL\\pN-]+$', ['é1-'], ['!']],
+    ['^\\pLu$', ['Ou'], ['Lu ', 'u']],
+    ['^\\PL$', ['1'], ['a']],
+    ['^\\p{IsLetter}[\\p{IsLu}\\p{IsDigit}]$', ['aA', 'a1'], ['aa']],
+    ['^\\P{IsLatin}$', ['я'], ['a']],
+    ['^\\\\p{IsLetter}$', [], ['a']],
   ]
   for (const [pattern, valid, invalid] of cases) {
     for (const text of valid) t.equal(matchesPattern(pattern, text), true, `${pattern} ${text}`)

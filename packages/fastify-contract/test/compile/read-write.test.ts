@@ -237,7 +237,7 @@ const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Docu
 const at = '#/components/schemas'
 const secret = { type: 'object', properties: { secret: { writeOnly: true } } }
 
-t.test('contradictory readOnly and writeOnly are rejected with their location', async (t) => {
+t.test('a property that is both readOnly and writeOnly is in neither direction, with a warning', async (t) => {
   const both = {
     Id: { readOnly: true },
     A: {
@@ -245,12 +245,15 @@ t.test('contradictory readOnly and writeOnly are rejected with their location', 
     },
     B: { 'x-ignored': true },
   }
-  const nowhere = 'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them'
-  t.same(checkDocument(documentOf(both)).rejected, [
-    `${at}/A/properties/id: ${nowhere}`,
-    `${at}/A/properties/own: ${nowhere}`,
-    `${at}/B/x-ignored: is reserved for generated schemas; rename it`,
-  ])
+  const nowhere = 'is both readOnly and writeOnly, so requests ignore it and no response has it; remove one of them'
+  const { rejected, warnings } = checkDocument(documentOf(both))
+  t.same(rejected, [`${at}/B/x-ignored: is reserved for generated schemas; rename it`])
+  t.same(warnings, [`${at}/A/properties/id: ${nowhere}`, `${at}/A/properties/own: ${nowhere}`])
+  const document = directed(
+    exchange(object({ own: { readOnly: true, writeOnly: true }, name: text }, { required: ['own'] })),
+  )
+  for (const place of [taken, answered])
+    t.same(resolve(document, place), object({ own: ignored, name: text }), 'neither direction requires it')
 })
 
 t.test('alternatives must agree about what is writeOnly', async (t) => {

@@ -324,7 +324,7 @@ t.test('a file that cannot be read is named in one line', async (t) => {
     ['cycle.yaml', /^cycle\.yaml: .*; correct the alias$/],
     ['alias.yaml', /^alias\.yaml:3:13: Unresolved alias .*: b; correct it$/],
     ['merge.yaml', /^merge\.yaml:4:3: Merge sources must be maps or map aliases; correct it$/],
-    ['tab.yaml', /^tab\.yaml:2:1: Tabs are not allowed as indentation; correct it$/],
+    ['tab.yaml', /^tab\.yaml:2:1: Tabs are not allowed as indentation; use spaces$/],
     ['bomb.yaml', /^bomb\.yaml: its aliases stand for more than 5000000 values; write fewer$/],
     ['deep.yaml', /^deep\.yaml: values are nested too deeply; flatten them$/],
     ['deep.json', /^deep\.json: values are nested too deeply; flatten them$/],

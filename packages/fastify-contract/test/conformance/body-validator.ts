@@ -1,18 +1,24 @@
-import { compileDocument } from '../../src/compile/compile.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileContract, compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { mapTree, type Node } from '../../src/compile/document/walk-document.ts'
+import { mapTree } from '../../src/compile/document/walk-document.ts'
 import { JsonError, parseJson } from '../../src/json/parse-json.ts'
 import type { Routes } from '../../src/serve/contract.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { bothValidators } from '../support/both-validators.ts'
 import { isRejection } from './rejection.ts'
+import { metaschemas, suiteRemotes } from './schema-suite.ts'
 
 export type Validate = (value: unknown) => boolean
 
 /** Returns a validator that treats request bodies as the service does; undefined if generation rejects the schema. */
 export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
   try {
-    const files = (await compileDocument(documentWith(schema), 'openapi.yaml')).files
+    const files = (
+      await (isIdentified(schema) ? compileFile(schema) : compileDocument(documentWith(placed(schema)), 'openapi.yaml'))
+    ).files
     const routes: Routes = JSON.parse(files['routes.json'] as string)
     const content = routes.operations[0]?.schema.body?.content['application/json']
     const validate = bothValidators(routes).request(content?.schema ?? false, 'body')
@@ -36,13 +42,35 @@ function isTaken(validate: () => boolean): boolean {
 const place = '#/components/schemas/Tested'
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
 
-const documentWith = (schema: Schema): Document => {
+const documentWith = (schema: unknown, more: object = {}): Document => {
   const body = { required: true, content: { 'application/json': { schema: { $ref: place } } } }
   return {
     openapi: '3.1.0',
     info: { title: 'JSON Schema Test Suite', version: '1.0.0' },
     paths: { '/': { post: { operationId: 'test', requestBody: body, responses: { 204: { description: 'Valid.' } } } } },
-    components: { schemas: { Tested: mapTree(schema, 'schema', { schema: placed }) } },
+    components: { schemas: { Tested: schema, ...more } },
+  }
+}
+
+/** Returns whether a schema refers by other means than JSON pointers, which are resolved where files are read. */
+const isIdentified = (schema: Schema): boolean =>
+  /"\$(?:id|anchor|dynamicRef|dynamicAnchor)":|"\$ref":"[^#]/.test(JSON.stringify(schema))
+
+/** Compiles a schema in a file of a document, in which it is a resource of its own. */
+async function compileFile(schema: Schema) {
+  const text = JSON.stringify(schema)
+  const others = [
+    ...(text.includes('//localhost:1234/') ? suiteRemotes() : []),
+    ...(text.includes(`"$ref":"${dialect}"`) ? metaschemas() : []),
+  ]
+  const directory = await mkdtemp(join(tmpdir(), 'json-schema-'))
+  try {
+    const path = join(directory, 'openapi.json')
+    const more = Object.fromEntries(others.map((each, index) => [`Other${index}`, each]))
+    await writeFile(path, JSON.stringify(documentWith({ $id: 'https://example.com/tested', ...Object(schema) }, more)))
+    return await compileContract(path)
+  } finally {
+    await rm(directory, { recursive: true })
   }
 }
 
@@ -50,10 +78,11 @@ const documentWith = (schema: Schema): Document => {
  * Adapts a schema to an OpenAPI document: references to # point to the schema's place, and the default dialect, JSON
  * Schema 2020-12, is left out.
  */
-function placed({ $schema, $ref, ...schema }: Node): Node {
-  return {
-    ...($schema !== undefined && $schema !== dialect && { $schema }),
-    ...($ref !== undefined && { $ref: String($ref).replace(/^#(?=\/|$)/, place) }),
-    ...schema,
-  }
-}
+const placed = (schema: Schema): unknown =>
+  mapTree(schema, 'schema', {
+    schema: ({ $schema, $ref, ...rest }) => ({
+      ...($schema !== undefined && $schema !== dialect && { $schema }),
+      ...($ref !== undefined && { $ref: String($ref).replace(/^#(?=\/|$)/, place) }),
+      ...rest,
+    }),
+  })

@@ -29,10 +29,11 @@ export async function judgeSuite(
       refused.push(name)
       continue
     }
-    const plain = plainValidator(schema)
+    const plain = plainVerdict(schema)
     for (const test of tests) {
-      const isAjvRight = plain(test.data) === test.valid
-      if (validate(test.data) !== test.valid) (isAjvRight ? wrong : wrongAsAjv).push(test.name)
+      const verdict = plain(test.data)
+      const isAjvRight = verdict === test.valid
+      if (validate(test.data) !== test.valid) (verdict === !test.valid ? wrongAsAjv : wrong).push(test.name)
       else {
         right++
         if (!isAjvRight) rightAlone++
@@ -48,11 +49,20 @@ export async function judgeSuite(
   reportExceptions(report, 'wrong where plain Ajv is right', wrong, exceptions['wrong where plain Ajv is right'])
 }
 
-function plainValidator(schema: Group['schema']): Validate {
+/** Returns the verdict of plain Ajv on a value; undefined if it cannot compile the schema, or recurses without end. */
+function plainVerdict(schema: Group['schema']): (value: unknown) => boolean | undefined {
   const ajv = new Ajv2020({ strict: false, logger: false })
   addFormats.default(ajv)
-  const validate = ajv.compile(schema as object)
-  return (value) => validate(value)
+  const validate = valueOrNone(() => ajv.compile(schema as object))
+  return (value) => validate && valueOrNone(() => validate(value))
+}
+
+function valueOrNone<Value>(make: () => Value): Value | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the names, with those of each format's tests replaced by one entry with their number. */

@@ -233,3 +233,17 @@ t.test('a page of another layout is rejected', async (t) => {
   ]
   for (const other of others) t.throws(() => selfContainedPage(other, ''), /differs from that of version 2\.77/, other)
 })
+
+t.test('a GET with a body has a sample for curl only, since fetch cannot send it', async (t) => {
+  const requestBody = { required: true, content: bodies.json }
+  const paths = { '/a': { get: { operationId: 'a', requestBody, responses: done } } }
+  const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, servers: [{ url: 'https://a.b' }], paths }
+  const { paths: shown } = withCodeSamples(document as never, './client.ts') as unknown as {
+    paths: Record<string, Item>
+  }
+  t.match(
+    shown['/a']?.get?.['x-codeSamples'].map(({ label, source }) => [label, source]),
+    [['curl', /^curl -X GET 'https:\/\/a\.b\/a'.*-d '?7'?/s]],
+  )
+  t.equal(shown['/a']?.get?.['x-codeSamples'].length, 1)
+})

@@ -24,16 +24,11 @@ const useNames = `use style deepObject, or ${useContent}`
 const styles = [
   '0: parameter pair: style label would split a number at its decimal point; use explode: false',
   '0: parameter pair: is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
-  '1: parameter closed: style deepObject is always exploded; remove explode',
-  '2: parameter spaced: style spaceDelimited requires an array or an object; use form',
-  '3: parameter piped: style pipeDelimited cannot be exploded; remove explode, or use form',
   `4: parameter lists: its style cannot write an array of objects or arrays; ${useNames}`,
   `5: parameter either: may be an object or another type, which its style cannot distinguish; ${useNames}`,
   `6: parameter nested: [size] has several types that a string cannot distinguish; ${useContent}`,
   `6: parameter nested: property a[b] contains a bracket, which ends a name; ${useContent}`,
-  '6: parameter nested: nested[high] would name both a property of it and parameter nested[high]; rename one of them',
   `7: parameter unclear: property size has several types that no style can distinguish; ${useContent}`,
-  '8: parameter range: its property low has the same name as parameter low; rename one of them, or use explode: false',
   '8: parameter range: its property high has the same name as security scheme key; rename one of them, or use explode: false',
   '11: parameter all: its additionalProperties accept every name in the cookie, including that of parameter one; list its properties by name only, or use explode: false',
   '12: parameter one: its additionalProperties accept every name in the cookie, including that of parameter all; list its properties by name only, or use explode: false',
@@ -50,7 +45,6 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
     `${document} cannot be served as written:`,
     '#/components/schemas/Anchored/%24anchor: is not supported; refer to the schema by its JSON pointer, with $ref',
     '#/components/schemas/Named/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
-    '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
     '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262; correct it',
     '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262; correct it',
     '#/components/schemas/Rounded/const: an integer beyond 2^53 - 1 would be rounded; use the type integer with the format int64 or uint64, or state it in the description',
@@ -59,17 +53,11 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
     '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
     '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
     '#/paths/~1relative: the path of a server has the undescribed variable {stage}; describe it in variables',
-    `${search}: a request body of GET is not supported; use parameters or POST`,
-    `${search}/parameters/0: parameter filter: style spaceDelimited requires an array or an object; use form`,
-    `${search}/parameters/1: parameter matrix: style form is not supported in path; use simple or label or matrix`,
     `${search}/parameters/2: parameter point: application/octet-stream is not supported in a parameter; use application/json or text/plain`,
-    `${search}/responses/default/content: text/plain;charset=latin1 has a charset that cannot be written; use utf-8`,
-    `${search}/responses/default/content: plain is not a media type; use one such as text/plain`,
-    `${search}/responses/default/headers/X-A: header X-A: content is not supported; describe the header with schema`,
+    `${search}/responses/default/content: application/json;charset=utf-16 has a charset that cannot be written; use utf-8`,
     ...styles.map((line) => `#/paths/~1styles~1%7Bpair%7D.json/get/parameters/${line}`),
     '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
-    '#/paths/~1upload/post/requestBody/content: image/* is a range, so the format of the body is unknown; name each media type, such as application/json',
-    '#/paths/~1upload/post/requestBody/content/multipart~1form-data/schema: has no properties, so a handler would receive nothing; name each part as a property',
+    '#/paths/~1upload/post/requestBody/content: application/json;charset=utf-16 has a charset that cannot be read; use utf-8',
   ])
 })
 
@@ -105,23 +93,9 @@ t.test('a mistake is reported with its line', async (t) => {
 
 t.test('unsupported features of OpenAPI 3.2 are rejected with location and fix', async (t) => {
   const document = 'packages/fastify-contract/test/documents/refused-3-2.yaml'
-  const items = '#/paths/~1items/post'
-  const responses = `${items}/responses`
-  const ofEvents =
-    'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
-  const ofOthers = 'are not supported; use application/jsonl, application/json-seq or text/event-stream'
-  const ofParts = 'parts without names are not supported; use multipart/form-data with encoding'
   t.same(await refusalOf(document), [
     `${document} cannot be served as written:`,
     '#/components/schemas/Pet/discriminator/defaultMapping: must refer to an alternative in the oneOf or anyOf of the same schema, or without those to a schema that inherits from it; correct it',
-    `${items}/requestBody/content/application~1json/itemSchema: items of application/json ${ofOthers}`,
-    `${responses}/200/content/application~1jsonl/itemSchema: cannot be combined with schema; describe either the items or the whole body`,
-    `${responses}/201/content/application~1json/itemSchema: items of application/json ${ofOthers}`,
-    `${responses}/202/content/multipart~1mixed/itemEncoding: ${ofParts}`,
-    `${responses}/202/content/multipart~1mixed/prefixEncoding: ${ofParts}`,
-    `${responses}/400/content/text~1event-stream/itemSchema: ${ofEvents}`,
-    `${responses}/401/content/text~1event-stream/itemSchema: ${ofEvents}`,
-    `${responses}/402/content/text~1event-stream/itemSchema: ${ofEvents}`,
     '#/paths/~1methods/additionalOperations/CONNECT: CONNECT is not a supported method; use another one, such as POST',
     '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; methods are case-sensitive: write COPY',
     '#/paths/~1methods/additionalOperations/post: is a method of OpenAPI itself; write it as post, beside additionalOperations',
@@ -132,7 +106,6 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and fix',
       '0: parameter all: text/csv is not supported for a query string; use application/x-www-form-urlencoded or application/json',
       '1: parameter form: is the whole query string, so parameter all cannot be beside it; remove one of them',
       '1: parameter form: is the whole query string, so parameter schema cannot be beside it; remove one of them',
-      '1/content/application~1x-www-form-urlencoded/schema: a form must be an object; describe each field as a property',
       '2: parameter schema: is the whole query string; describe it by content with exactly one media type',
     ].map((line) => `#/paths/~1search/get/parameters/${line}`),
   ])

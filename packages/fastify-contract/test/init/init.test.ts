@@ -5,7 +5,7 @@ import { run } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { deriveErrorBody } from '../../src/init/error-body.ts'
+import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
 import { packageName } from '../../src/init/project.ts'
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
@@ -120,7 +120,7 @@ t.test('a finding about a value of a wrong type quotes the value', async (t) => 
     error,
     /name\/type: must be one of .*, or an array of them, not "text"; correct it \(\S*typos\.yaml:\d+:\d+\)\n/,
   )
-  t.match(error, /minLength: must be a number, not \{"a":1\}; correct it \(/)
+  t.match(error, /minLength: must be a number of at least 0, not \{"a":1\}; correct it \(/)
 })
 
 t.test('text of a document and its name are no code in a new project', async (t) => {
@@ -202,16 +202,19 @@ const text = { type: 'string' }
 const integer = { type: 'integer' }
 const object = (properties: object, required = Object.keys(properties)) => ({ type: 'object', required, properties })
 
-/** Derives the error body of a document whose only operation has these responses. */
-async function derive(responses: object) {
+/** Compiles a document whose only operation has these responses. */
+async function compiledWith(responses: object) {
   const requestBody = { content: { 'application/json': { schema: integer } } }
   const document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1' },
     paths: { '/a': { post: { operationId: 'a', requestBody, responses: { 204: { description: '' }, ...responses } } } },
   }
-  return deriveErrorBody(await compileDocument(document as Document, 'a.yaml', {}, () => ''))
+  return await compileDocument(document as Document, 'a.yaml', {}, () => '')
 }
+
+/** Derives the error body of a document whose only operation has these responses. */
+const derive = async (responses: object) => deriveErrorBody(await compiledWith(responses))
 const described = (schema: object, type = 'application/json') => ({ description: '', content: { [type]: { schema } } })
 
 /** Returns the reply of the derived module, on one line. */
@@ -310,4 +313,32 @@ t.test('a member that cannot be filled for sure is named with its place', async 
   })
   const invalid = await derive({ default: described({ ...object({ message: text }), minProperties: 2 }) })
   t.match(invalid, { reasons: [/the body of errors .* does not match the declared schema: .*properties/] })
+})
+
+t.test('a mock fills members of unknown meaning with examples, and writes other errors as plain text', async (t) => {
+  const facts = { kind: 'invalid', error: 40000, statusCode: 400, message: 'wrong' }
+  const bodyOf = async (responses: object, operation: string | undefined = 'a', statusCode = 400) =>
+    describedErrorBody(await compiledWith(responses))({ ...facts, statusCode }, { id: 'b', operation })
+  const shard = { type: 'integer', example: 7 }
+  const reply = (body: unknown) => ({ contentType: 'application/json', body })
+  const plain = { contentType: 'text/plain', body: 'wrong' }
+  const responses = {
+    400: described(object({ message: text, shard })),
+    404: described(object({ message: text })),
+    413: described({ ...object({ message: text }), minProperties: 2 }),
+    415: described({}, 'image/png'),
+    '5XX': { description: 'No content.' },
+  }
+  t.same(await bodyOf({ default: described(object({ message: text })) }), reply({ message: 'wrong' }), 'derived')
+  t.same(await bodyOf(responses), reply({ message: 'wrong', shard: 7 }), 'filled')
+  t.same(await bodyOf(responses, 'a', 404), reply({ message: 'wrong' }))
+  t.same(await bodyOf(responses, 'a', 413), plain, 'a body that breaks its schema')
+  t.same(await bodyOf(responses, 'a', 415), plain, 'a body that is neither JSON nor text')
+  t.same(await bodyOf(responses, 'a', 500), reply({ message: 'wrong' }), 'a response without content')
+  t.same(await bodyOf(responses, 'a', 409), reply({ message: 'wrong' }), 'a status without a response')
+  t.same(await bodyOf(responses, ''), reply({ message: 'wrong', shard: 7 }), 'no operation, in the body of the status')
+  const nested = {
+    400: described(object({ errors: { type: 'array', minItems: 1, items: object({ shard: { not: {} } }) } })),
+  }
+  t.same(await bodyOf(nested), plain, 'a member without an example')
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
-import { exampleHeaders, exampleOf, exampleResponse } from '../../src/compile/emit/examples.ts'
+import { exampleBody, exampleHeaders, exampleOf, exampleResponse } from '../../src/compile/emit/examples.ts'
 import { preferredResponse } from '../../src/mock/mock-server.ts'
 
 t.test('an example comes from the document or from the examples of its parts', async (t) => {
@@ -44,6 +44,20 @@ t.test('an example comes from the document or from the examples of its parts', a
     [{ type: 'object', minProperties: 1, additionalProperties: false }, {}],
   ]
   for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
+})
+
+t.test('an example of parts has the boundary of its first line', async (t) => {
+  const document = { openapi: '3.1.0', info: { title: '', version: '' } } as Document
+  const bodyOf = (media: object) => {
+    const { contentType, body } = exampleBody(document, { content: { 'multipart/mixed': media } } as never)
+    return [contentType, String(body)]
+  }
+  const empty = ['multipart/mixed; boundary=example', '--example--\r\n']
+  t.same(bodyOf({}), empty)
+  t.same(bodyOf({ schema: { type: 'object', properties: { a: { type: 'string' } } } }), empty)
+  t.same(bodyOf({ example: 'text' }), empty)
+  const example = '--next:1\r\n\r\na\r\n--next:1--\r\n'
+  t.same(bodyOf({ example }), ['multipart/mixed; boundary="next:1"', example])
 })
 
 t.test('an example has no optional Content-Encoding, since its body is not encoded', async (t) => {

@@ -60,6 +60,15 @@ const openFiles = {
     additionalProperties: { type: 'array', items: { type: 'string', format: 'binary' } },
   },
 }
+/** A form of which the service reads one part as described, and the others as files. */
+const unclearForm = {
+  schema: {
+    type: 'object',
+    properties: { name: plainText, meta: { type: ['string', 'object'] } },
+    patternProperties: { '^more': plainText },
+  },
+}
+const parts = { description: 'Parts.', content: { 'multipart/mixed': {}, 'multipart/related; boundary=a': {} } }
 const done = { responses: { 204: { description: 'Done.' } } }
 const operation = (operationId: string, required: boolean, content: object) => ({
   post: { operationId, requestBody: { required, content }, ...done },
@@ -73,6 +82,9 @@ const bodies = {
     '/form': operation('form', true, { 'multipart/form-data': form }),
     '/openForm': operation('openForm', true, { 'multipart/form-data': openForm }),
     '/openFiles': operation('openFiles', true, { 'multipart/form-data': openFiles }),
+    '/unclearForm': operation('unclearForm', true, { 'multipart/form-data': unclearForm }),
+    '/related': operation('related', true, { 'multipart/related': form, 'text/csv;charset=latin1': {} }),
+    '/parts': { get: { operationId: 'parts', responses: { 200: parts } } },
     '/bytes': operation('bytes', false, { 'application/pdf': {} }),
     '/text': operation('text', true, { 'text/plain': { schema: { enum: ['a', 'b'] } }, 'image/png': {} }),
     '/range': operation('range', false, { 'image/*': {} }),
@@ -216,6 +228,12 @@ t.test('the type of a body follows its media type', async (t) => {
       ),
     ],
     ['openFiles', 'body', loop("if ('stream' in part) part.stream.resume(); else part.value.trim()")],
+    ['unclearForm', 'body', loop("if ('stream' in part) part.stream.resume(); else part.value.trim()")],
+    [
+      'related',
+      'body, contentType',
+      "body.resume(); contentType satisfies 'multipart/related' | 'text/csv;charset=latin1'",
+    ],
     ['bytes', 'body, signal', 'for await (const chunk of body ?? []) chunk.copy(Buffer.alloc(1)); void signal'],
     [
       'text',
@@ -227,6 +245,51 @@ t.test('the type of a body follows its media type', async (t) => {
     ['none', 'body', 'body satisfies undefined'],
   ]
   for (const [index, problem] of problems(valid).entries()) t.equal(problem, '', `${valid[index]}`)
+})
+
+t.test('a response of parts needs a boundary', async (t) => {
+  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
+    import type { operations } from './bodies.d.ts'
+    const body = new Uint8Array()
+    export const reply: OperationResponse<operations['parts']> = `
+  const valid = [
+    "{ status: 200, contentType: 'multipart/mixed; boundary=a', body }",
+    '{ status: 200, contentType: \'multipart/mixed;boundary="a"\', body }',
+    "{ status: 200, contentType: 'multipart/related; boundary=a', body }",
+  ]
+  const invalid = [
+    "{ status: 200, contentType: 'multipart/mixed', body }",
+    "{ status: 200, contentType: 'multipart/related; boundary=b', body }",
+    "{ status: 200, contentType: 'multipart/mixed; boundary=a', body: 'text' }",
+    '{ status: 200, body }',
+  ]
+  const found = diagnoseProbes([...valid, ...invalid].map((reply) => types + reply))
+  for (const [index, reply] of valid.entries()) t.same(found[index], [], reply)
+  for (const [index, reply] of invalid.entries()) t.not(found[valid.length + index]?.length, 0, reply)
+})
+
+t.test('a client sends parts with their boundary', async (t) => {
+  const types = `import type { ExactClient } from '../packages/fastify-contract/src/client/exact-client.ts'
+    import type { paths } from './bodies.d.ts'
+    declare const client: ExactClient<paths>
+    export declare const body: Uint8Array
+    export declare const blob: Blob
+    export const reply = client.POST`
+  const valid = [
+    "('/related', { contentType: 'multipart/related; boundary=a', body })",
+    "('/related', { contentType: 'multipart/related', headers: { 'content-type': 'multipart/related; boundary=a' }, body })",
+    "('/related', { contentType: 'text/csv;charset=latin1', body })",
+    "('/unclearForm', { contentType: 'multipart/form-data', body: { name: 'a', meta: blob, more: [blob] } })",
+  ]
+  const invalid = [
+    "('/related', { contentType: 'multipart/mixed; boundary=a', body })",
+    "('/related', { contentType: 'multipart/related; boundary=a', body: { id: 1n } })",
+    "('/unclearForm', { contentType: 'multipart/form-data; boundary=a', body: {} })",
+    "('/unclearForm', { contentType: 'multipart/form-data', body: { meta: {} } })",
+  ]
+  const found = diagnoseProbes([...valid, ...invalid].map((call) => types + call))
+  for (const [index, call] of valid.entries()) t.same(found[index], [], call)
+  for (const [index, call] of invalid.entries()) t.not(found[valid.length + index]?.length, 0, call)
 })
 
 t.test('using a property of another body type does not compile', async (t) => {

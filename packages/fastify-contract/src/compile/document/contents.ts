@@ -7,8 +7,10 @@ import { join, resolve } from './json-pointer.ts'
 import {
   type Document,
   type Header,
+  jsonStyle,
   type Located,
   locate,
+  type MediaType,
   type MediaTypes,
   type RequestBody,
   type Response,
@@ -61,26 +63,29 @@ export const allowsOnlyStrings = (document: object, schema: Schema): boolean => 
 }
 
 /**
- * Returns whether a body under a media type range is JSON: its schema describes more than bytes or a string, and no media
- * type of JSON stands beside it. Springdoc writes such bodies under a range.
+ * Returns whether a body under a media type range is JSON: its schema describes more than bytes or a string. Springdoc
+ * writes such bodies under a range.
  */
 export const isJsonRange = (document: Document, mediaType: string, content: MediaTypes): boolean =>
-  ['*/*', 'application/*'].includes(essenceOf(mediaType)) &&
-  !describesBytes(document, content[mediaType]?.schema) &&
-  !Object.keys(content).some((other) => other !== mediaType && (isRange(other) || kindOf(other) === 'json'))
+  ['*/*', 'application/*'].includes(essenceOf(mediaType)) && !describesBytes(document, content[mediaType]?.schema)
 
-/** Returns a document in which request bodies that `isJsonRange` finds have the media type application/json. */
+/**
+ * Returns a document in which request bodies that `isJsonRange` finds have the media type application/json. Beside
+ * it, or beside another such range, they are left out.
+ */
 export const withoutJsonRanges = (document: Document): Document =>
   mapDocument(document, {
     requestBody(body) {
       const content = Object(body.content) as MediaTypes
-      const names = Object.keys(content)
-      if (!names.some((name) => isJsonRange(document, name, content))) return body
-      const renamed = names.map((name) => [
-        isJsonRange(document, name, content) ? 'application/json' : name,
-        content[name],
-      ])
-      return { ...body, content: Object.fromEntries(renamed) }
+      const isOfJson = (name: string) => isJsonRange(document, name, content)
+      const [first, ...more] = Object.keys(content).filter(isOfJson)
+      if (first === undefined) return body
+      const hasJson = Object.keys(content).some((name) => essenceOf(name) === 'application/json')
+      const left = Object.entries(content).filter(([name]) => !(hasJson && name === first) && !more.includes(name))
+      return {
+        ...body,
+        content: Object.fromEntries(left.map(([name, media]) => [name === first ? 'application/json' : name, media])),
+      }
     },
   })
 
@@ -113,11 +118,36 @@ export const headersOf = (document: Document, response: Located<Response>): [nam
 /** Returns whether the handler sets a header, rather than the service itself. */
 export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
 
+/** Returns the media type that describes a response header by `content`; undefined if a schema describes it. */
+export const headerMedia = ({ content }: Header): [name: string, media: MediaType] | undefined =>
+  content === undefined ? undefined : (Object.entries(content)[0] ?? ['text/plain', {}])
+
+/**
+ * Returns a document in which each header of a response has a schema. In the original document, `content` may describe
+ * it: as JSON, or as text.
+ */
+export const withHeaderSchemas = (document: Document): Document =>
+  mapDocument(document, {
+    header(header) {
+      const described = headerMedia(header)
+      if (described === undefined) return header
+      const [mediaType, { schema = true }] = described
+      const { content: _, ...own } = header
+      if (kindOf(mediaType) === 'json') return { ...own, schema, style: jsonStyle }
+      return { ...own, schema: allowsOnlyStrings(document, schema) ? schema : { type: 'string' } }
+    },
+  })
+
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */
 export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
   headersOf(document, response)
     .filter(([name]) => isGiven(name))
-    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
+    .map(([name, { required = false, explode = false, style }]) => ({
+      name,
+      isRequired: required,
+      explode,
+      ...(style === jsonStyle && { isJson: true }),
+    }))
 
 /**
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { integerOf } from '../../json/decimal.ts'
 import { comparedKeywords, exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import type { Sources } from '../read/source-files.ts'
@@ -34,16 +35,22 @@ export const exactIntegers = (bundled: object, { files }: Sources): ExactInteger
     ? new Map()
     : integersIn(...[...files.values()].flatMap((source) => (source === undefined ? [] : [source.text])))
 
-/** Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. */
+/**
+ * Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. One with an
+ * exponent, as programs write doubles, counts if no other digits have its double.
+ */
 export function integersIn(...texts: string[]): ExactIntegers {
   const found = new Map<number, Set<bigint>>()
-  for (const [digits] of texts.flatMap((text) => [...text.matchAll(/-?\d{16,}/g)])) {
+  const powers = new Map<number, Set<bigint>>()
+  for (const [digits] of texts.flatMap((text) => [...text.matchAll(/-?\d+(?:\.\d+)?e\+?\d+|-?\d{16,}/gi)])) {
+    const integer = /e/i.test(digits) ? integerOf(digits) : BigInt(digits)
+    const all = /e/i.test(digits) ? powers : found
     const double = Number(digits)
-    found.set(double, (found.get(double) ?? new Set()).add(BigInt(digits)))
+    if (integer !== undefined) all.set(double, (all.get(double) ?? new Set()).add(integer))
   }
   const exact = new Map<number, bigint>()
   const ofInt64 = new Map<number, bigint>()
-  for (const [double, [integer = 0n, ...others]] of found) {
+  for (const [double, [integer = 0n, ...others]] of new Map([...powers, ...found])) {
     const [one, ...more] = [integer, ...others].filter((each) => BigInt.asIntN(64, each) === each)
     if (others.length === 0) exact.set(double, integer)
     // Tools write 9223372036854775807 also as 9223372036854776000, which is a double and no int64.
@@ -200,9 +207,16 @@ const shownMembers = ['example', 'examples', 'value', 'dataValue']
  */
 type RoundedIntegers = { pointer: string; isShown: boolean; isWide: boolean }[]
 
+/** Keywords that count: nothing has so many characters, items or members, so that rounding changes nothing. */
+const counts = /^(?:min|max)(?:Length|Items|Properties|Contains)$/
+
+/** Returns whether no integer that is exact is between a limit and its double: those of uint64 are smaller. */
+const isBeyondAll = (name: string, limit: unknown): boolean =>
+  ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].includes(name) && Math.abs(Number(limit)) > 2 ** 64
+
 /**
- * Returns the rounded integers of a document, except those of schemas whose values are doubles, and those that an exact
- * keyword has.
+ * Returns the rounded integers of a document, except those of schemas whose values are doubles, those that an exact
+ * keyword has, and limits that mean the same when they are rounded.
  */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
@@ -213,8 +227,12 @@ export function roundedIntegers(document: object): RoundedIntegers {
   }
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
-      const isDouble = kind === 'schema' && exactable.has(name) && isFraction(node)
-      if (memberOf(kind, name) === undefined && !isDouble && !Object.hasOwn(node, exactKeyword(name)))
+      const isSame = counts.test(name) || isBeyondAll(name, value) || (exactable.has(name) && isFraction(node))
+      if (
+        memberOf(kind, name) === undefined &&
+        !(kind === 'schema' && isSame) &&
+        !Object.hasOwn(node, exactKeyword(name))
+      )
         below(value, join(pointer, name), { isShown: isShownIn(kind, name), isWide: isInt64(node) })
     }
   })

@@ -1,13 +1,17 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { withItemSchemas, withoutJsonRanges } from './contents.ts'
+import { withNumericLimits } from '../read/schema-dialects.ts'
+import { withDefinedStyles } from './assumed-styles.ts'
+import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
-import { join, resolve } from './json-pointer.ts'
+import { resolve } from './json-pointer.ts'
+import { hasNoTypes, withServedNames } from './media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withPathQueries } from './path-queries.ts'
-import { commonTypes, partsOf } from './schemas.ts'
+import { commonTypes, partsOf, schemasDescribing } from './schemas.ts'
+import { partStyles, withServedForms } from './served-forms.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import {
   isExtension,
@@ -16,23 +20,21 @@ import {
   mapDocument,
   mapEntries,
   mapHeld,
-  mapTree,
   memberOf,
   type Node,
   type Transforms,
-  walk,
   withoutKeys,
 } from './walk-document.ts'
 
 /**
- * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the pointers of the
+ * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
 export function upgrade(
   document: Document,
   integers: ExactIntegers = new Map(),
 ): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(withPathQueries(asOpenApi31(document)), integers)
+  const upgraded = withExactKeywords(withPathQueries(withDefinedStyles(asOpenApi31(document))), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 
@@ -44,7 +46,11 @@ export function upgrade(
 export const normalize = (discriminated: Document): Document =>
   withCertainTypes(
     withExactUnions(
-      withDirections(withSharedSchemas(withItemSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+      withDirections(
+        withSharedSchemas(
+          withServedForms(withItemSchemas(withHeaderSchemas(withoutJsonRanges(withOperationIds(discriminated))))),
+        ),
+      ),
     ),
   )
 
@@ -110,9 +116,26 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
 }
 
 /**
- * Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice.
+ * Returns the methods of a path item whose request body is ignored. OpenAPI 3.0 ignores those of GET and HEAD (section
+ * 4.7.10). DELETE is served: its body has a use in practice. In 3.1, an optional body of HEAD is ignored, too.
  */
-export const ignoredBodies = ['get', 'head']
+export function ignoredBodies(document: { openapi: string }, item: Node): string[] {
+  const is30 = document.openapi.startsWith('3.0.')
+  return (is30 ? ['get', 'head'] : ['head']).filter((method) => {
+    const { requestBody } = Object(item[method]) as { requestBody?: Node }
+    return requestBody !== undefined && (is30 || located(document, Object(requestBody)).required !== true)
+  })
+}
+
+/**
+ * Returns the keys of responses that are no status, or a status that does not end a request. They are ignored beside a
+ * response with another one.
+ */
+export function unservedStatuses(responses: Node): string[] {
+  const keys = Object.keys(responses).filter((key) => !key.startsWith('x-'))
+  const unserved = keys.filter((key) => !/^(?:[2-5](?:\d\d|XX)|default)$/.test(key))
+  return unserved.length === keys.length ? [] : unserved
+}
 
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export const bodiless = ['204', '205', '304']
@@ -126,83 +149,51 @@ export const bodiless = ['204', '205', '304']
 export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
   const version = document.openapi.slice(0, 4)
   const changes: Transforms =
-    version === '3.0.'
-      ? transforms
-      : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])), components: withRecursion }
+    version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
-    withoutNonTypes((changes[kind]?.(node) ?? node) as Node)
+    withoutExtensions((changes[kind]?.(node) ?? node) as Node)
+  const withBody = (kind: 'requestBody' | 'response') => (node: Node) => withServedNames(withContent(kind)(node))
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,
-    requestBody: withContent('requestBody'),
-    response: withContent('response'),
+    requestBody: (node) => withAnyType(withBody('requestBody')(node)),
+    response: withBody('response'),
     parameter: withContent('parameter'),
     header: withContent('header'),
-    operation: (node) => withResponses(document, version === '3.0.', node),
+    operation: (node) => withResponses(document, node),
+    pathItem: (node) => withoutIgnoredBodies(document, node),
   })
   return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
 }
 
-/** No range of RFC 9110, but ASP.NET writes it beside application/json. */
-const suffixRange = 'application/*+json'
-
 const contentMember = memberOf('requestBody', 'content') as Member
 
-function withoutNonTypes(body: Node): Node {
-  const extensions = Object.keys(Object(body.content)).filter((name) => isExtension(contentMember, name))
-  const names = [...nonTypes(body), ...extensions]
-  return names.length === 0 ? body : { ...body, content: withoutKeys(body.content as Node, names) }
-}
+/** Returns an object whose content has media types only, and no extensions. */
+const withoutExtensions = (node: Node): Node =>
+  isNode(node.content) && Object.keys(node.content).some((name) => isExtension(contentMember, name))
+    ? {
+        ...node,
+        content: withoutKeys(
+          node.content,
+          Object.keys(node.content).filter((name) => isExtension(contentMember, name)),
+        ),
+      }
+    : node
+
+/** Returns a request body that accepts bytes of any media type, if it lists none. */
+const withAnyType = (body: Node): Node => (hasNoTypes(body) ? { ...body, content: { '*/*': {} } } : body)
 
 /**
- * Returns the names in the content of a body that are ignored beside media types: `suffixRange` beside JSON, and names
- * without a slash that have examples only, such as those of properties.
+ * Returns an operation without the responses that are ignored, whose responses have content only if their status allows
+ * a body. An operation without responses, which OpenAPI 3.1 allows, gets one for any status without a body.
  */
-export function nonTypes({ content }: Node): string[] {
-  const held: [string, unknown][] = Object.entries(Object(content))
-  const hasJson = held.some(([name]) => name === 'application/json')
-  const hasTypes = held.some(([name]) => name.includes('/'))
-  const hasOnlyExamples = (media: unknown) => isNode(media) && /^examples?$/.test(Object.keys(media).join())
-  return held
-    .filter(([name, media]) =>
-      name === suffixRange ? hasJson : hasTypes && !name.includes('/') && hasOnlyExamples(media),
-    )
-    .map(([name]) => name)
-}
-
-/**
- * Returns components in which each `$recursiveRef` of JSON Schema 2019-09 is a $ref to the shared schema that holds it:
- * `#` meant that before the schema became part of an OpenAPI document. With several `$recursiveAnchor` another schema
- * may be meant, so they stay.
- */
-function withRecursion(components: Node): Node {
-  let anchors = 0
-  walk(components, 'components', '#', (node, kind) => {
-    if (kind === 'schema' && node.$recursiveAnchor === true) anchors++
-  })
-  if (anchors > 1) return components
-  return mapHeld(components, 'schemas', (schema, name) =>
-    mapTree(schema, 'schema', {
-      schema: (node) =>
-        node.$recursiveRef === '#'
-          ? { ...withoutKeys(node, ['$recursiveRef']), $ref: join('#', 'components', 'schemas', name) }
-          : node,
-    }),
-  )
-}
-
-/**
- * Returns an operation whose responses have content only if their status allows a body. An operation without responses,
- * which OpenAPI 3.1 allows, gets one for any status without a body.
- */
-function withResponses(document: object, is30: boolean, operation: Node): Node {
+function withResponses(document: object, operation: Node): Node {
   const declared: Node = Object(operation.responses)
   // openapi-typescript takes every member for a response.
   const extensions = Object.keys(declared).filter((name) => name.startsWith('x-'))
-  const given = mapEntries(withoutKeys(declared, extensions), (response, status) =>
+  const given = mapEntries(withoutKeys(declared, [...extensions, ...unservedStatuses(declared)]), (response, status) =>
     bodiless.includes(status) ? withoutContent(document, response as Node) : response,
   )
-  const isEmpty = !is30 && Object.keys(given).length === 0
-  const responses = isEmpty ? { ...given, default: { description: '' } } : given
+  const responses = Object.keys(given).length === 0 ? { ...given, default: { description: '' } } : given
   return responses === operation.responses ? operation : { ...operation, responses }
 }
 
@@ -220,10 +211,13 @@ const transforms: Transforms = {
   requestBody: (node) => withoutPartStyles(lone(node)),
   header: lone,
   callback: lone,
-  pathItem: (node) =>
-    mapEntries(node, (operation, name) =>
-      ignoredBodies.includes(name) && isNode(operation) ? withoutKeys(operation, ['requestBody']) : operation,
-    ),
+}
+
+function withoutIgnoredBodies(document: { openapi: string }, item: Node): Node {
+  const ignored = ignoredBodies(document, item)
+  return mapEntries(item, (operation, name) =>
+    ignored.includes(name) ? withoutKeys(operation as Node, ['requestBody']) : operation,
+  )
 }
 
 /** Returns a request body without the styles of parts, which OpenAPI 3.0 ignores (section 4.7.15.1). */
@@ -234,23 +228,10 @@ const withoutPartStyles = (body: Node): Node =>
       : media,
   )
 
-/** Fields of an encoding that have no effect in multipart/form-data in OpenAPI 3.0. */
-export const partStyles = ['style', 'explode', 'allowReserved']
-
-const limits = [
-  ['minimum', 'exclusiveMinimum'],
-  ['maximum', 'exclusiveMaximum'],
-] as const
-
 function upgraded(node: Node): Node {
   let schema = withoutKeys(node, ['nullable'])
   if (node.nullable === true && typeof node.type === 'string') schema = { ...schema, type: [node.type, 'null'] }
-  for (const [limit, exclusive] of limits) {
-    if (typeof schema[exclusive] !== 'boolean') continue
-    const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
-    schema = value === undefined ? rest : { ...rest, [isExclusive ? exclusive : limit]: value }
-  }
-  return withoutUnlisted(schema)
+  return withoutUnlisted(withNumericLimits(schema))
 }
 
 /**
@@ -283,26 +264,43 @@ function asWritten31<Document extends object>(document: Document): Document {
   return mapDocument(inPlace, {
     response: inBody,
     requestBody: inBody,
+    pathItem: (node) => withRequiredQuery(document, node),
     parameter: (node) => (node.in === 'querystring' ? { ...node, in: 'query', style: wholeStyle } : node),
     example: ({ dataValue, ...example }) => ({ ...(dataValue !== undefined && { value: dataValue }), ...example }),
   })
 }
+
+/** Returns a path item whose operation QUERY requires its body, as RFC 10008 section 2 says. */
+const withRequiredQuery = (document: object, item: Node): Node =>
+  mapEntries(item, (operation, method) => {
+    if (method !== 'query' || !isNode(operation) || !isNode(operation.requestBody)) return operation
+    const body = located(document, operation.requestBody)
+    return body.required === true ? operation : { ...operation, requestBody: { ...body, required: true } }
+  })
 
 function located(document: object, node: Node): Node {
   if (typeof node.$ref !== 'string') return node
   return located(document, resolve(document, node.$ref) as Node)
 }
 
-/** Returns the schema of a body in a media type from that of its items; undefined if its items are not supported. */
-function wholeOf(document: object, mediaType: string, items: unknown): unknown {
-  if (kindOf(mediaType) === 'events') return eventData(document, items)
-  return kindOf(mediaType) === 'lines' ? { type: 'array', items } : undefined
-}
-
+/**
+ * Returns a media type with the schema of its items as its own. Keeps an `itemSchema` that is not applied in full: a
+ * schema beside it is not applied at all, and of an event only the data are.
+ */
 function withItems(document: object, mediaType: string, media: Node): Node {
   const { itemSchema, ...rest } = media
-  const schema = itemSchema === undefined || 'schema' in rest ? undefined : wholeOf(document, mediaType, itemSchema)
-  return schema === undefined ? media : { ...rest, schema }
+  const kind = kindOf(mediaType)
+  if (itemSchema === undefined || (kind !== 'events' && kind !== 'lines')) return media
+  const exact = kind === 'lines' ? { type: 'array', items: itemSchema } : eventData(document, itemSchema)
+  if (exact !== undefined && !('schema' in rest)) return { ...rest, schema: exact }
+  return { ...media, schema: exact ?? looseData(document, itemSchema) }
+}
+
+/** Returns the schema of the data of an event whose schema constrains more than that. */
+function looseData(document: object, schema: unknown): unknown {
+  const held = schemasDescribing(document, [schema], []).map(({ properties }) => Object(properties) as Node)
+  const holder = held.find((properties) => Object.hasOwn(properties, 'data'))
+  return holder === undefined ? true : dataOf(holder.data)
 }
 
 /**

@@ -30,7 +30,9 @@ export type Parameter = {
   allowEmptyValue?: boolean
 }
 export type RequestBody = { required?: boolean; content: MediaTypes }
-export type Header = { required?: boolean; schema?: Schema; explode?: boolean }
+export type Header = { required?: boolean; schema?: Schema; content?: MediaTypes; style?: string; explode?: boolean }
+/** The style that stands for the media type of JSON in the content of a response header. */
+export const jsonStyle = 'json'
 export type Response = { content?: MediaTypes; headers?: Record<string, Header> }
 
 export type Document = {
@@ -183,7 +185,7 @@ function endpointOf(
     pointer: operation.pointer,
     path,
     server: serverUrl(servers),
-    routes: basePaths(servers).map((base) => base + routedPath(path)),
+    routes: basePaths(servers).map((base) => withCharacters(base + routedPath(path))),
     method,
     keys,
     operationId: operationId || derivedId(method, path),
@@ -207,6 +209,24 @@ const queryOfPath = /\?((?:[^?&={}]+(?:=(?:[^?&{}]*|\{[^{}]+\}))?(?:&|$))+)$/
 
 /** Returns a path as requests are routed: without a fragment and a query. */
 export const routedPath = (path: string): string => withoutFragment(path).replace(queryOfPath, '')
+
+/**
+ * Returns a path with its percent-encoded characters decoded, as the router compares them (RFC 3986 section 6.2.2.2),
+ * except delimiters and what has a meaning in a path of OpenAPI or of the router.
+ */
+const withCharacters = (path: string): string =>
+  path.replace(/(?:%[\da-f]{2})+/gi, (encoded) => {
+    const text = decodedUri(encoded)
+    return /[%{}*\p{Cc}]/u.test(text) ? encoded : text
+  })
+
+function decodedUri(encoded: string): string {
+  try {
+    return decodeURI(encoded)
+  } catch {
+    return encoded
+  }
+}
 
 /** A pair in the query of a path, whose value is a text or the name of a parameter. */
 export type PathPair = { name: string; value: string; parameter?: string }
@@ -247,8 +267,12 @@ export function parametersOf(document: Document, ...holders: Located<Item>[]): L
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
   )
   const kept = all.filter((parameter) => !isIgnored(parameter))
-  return [...new Map(kept.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+  return [...new Map(kept.map((parameter) => [parameterKey(parameter), parameter])).values()]
 }
+
+/** Returns what is unique to a parameter. The case of a header does not matter (RFC 9110 section 5.1). */
+export const parameterKey = ({ in: location, name }: Parameter): string =>
+  `${location} ${location === 'header' ? name.toLowerCase() : name}`
 
 /** Returns an object of a document, after following any $ref. */
 export const resolved = <T>(document: Document, node: { $ref?: string }): T =>

@@ -20,7 +20,7 @@ export function withSharedSchemas(document: Document): Document {
     const pointer = join('#', ...keys)
     if (names.has(pointer)) return
     const isNamed = keys.length === 3 && pointer.startsWith(schemaPrefix)
-    names.set(pointer, isNamed ? (keys[2] as string) : unused(taken, keys))
+    names.set(pointer, isNamed ? (keys[2] as string) : unusedName(taken, keys))
   })
   const renamed = mapDocument(document, {
     schema: (schema) =>
@@ -38,7 +38,7 @@ export function withSharedSchemas(document: Document): Document {
 }
 
 /** Returns a name for the schema at these keys that no other schema has. */
-function unused(taken: Set<string>, keys: string[]): string {
+export function unusedName(taken: Set<string>, keys: string[]): string {
   const base = keys
     .filter((key, index) => !(index === 0 && key === 'components') && !(index === 1 && key === 'schemas'))
     .join('.')

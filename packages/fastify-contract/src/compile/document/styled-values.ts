@@ -47,12 +47,22 @@ export function serializedValue(
     name,
     [...new Set(propertyTypes(document, schema, name).flat())],
   ])
+  const isSeparate = style === 'form' && explode
+  const acceptsAnyName = isSeparate && isOpen(document, schema)
+  const scalarTypes = types.filter((type) => type !== 'object')
+  const isAlsoScalar =
+    isSeparate &&
+    !acceptsAnyName &&
+    scalarTypes.some((type) => type !== 'null') &&
+    !scalarTypes.includes('array') &&
+    properties.every(([property]) => property !== name)
   return {
     ...text,
     kind: 'object',
     types: [...new Set(otherTypes(document, schema).flat())],
     properties: Object.fromEntries(properties),
-    ...(style === 'form' && explode && isOpen(document, schema) && { acceptsAnyName: true }),
+    ...(acceptsAnyName && { acceptsAnyName }),
+    ...(isAlsoScalar && { scalarTypes }),
   }
 }
 
@@ -83,7 +93,7 @@ const combining = ['$ref', 'allOf', 'anyOf', 'oneOf']
  * Returns whether no item of a list is empty or contains a comma: each schema of the items allows only numbers, booleans,
  * such formats, or listed values.
  */
-function isPlainList(document: Document, schema: Schema | undefined): boolean {
+export function isPlainList(document: Document, schema: Schema | undefined): boolean {
   const lists = schemasDescribing(document, [schema], combining)
   const given = lists.flatMap((list) => ['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)))
   const items = schemasDescribing(document, given, combining)

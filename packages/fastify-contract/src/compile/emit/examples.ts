@@ -1,5 +1,5 @@
 import { isIgnored } from '../../serve/exact-keywords.ts'
-import { isRange, kindOf, type MediaKind } from '../../serve/media-types.ts'
+import { isRange, kindOf, type MediaKind, needsBoundary } from '../../serve/media-types.ts'
 import { type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import type { HandlerResponse } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
@@ -20,6 +20,7 @@ import {
 import { isNode, type Node } from '../document/walk-document.ts'
 import { conditionalSchemas, demandedNames } from './example-conditions.ts'
 import { exampleItems, maxArrayItems, together } from './example-items.ts'
+import { multipartBody } from './example-parts.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 
 /**
@@ -124,6 +125,7 @@ function bodyOf(response: Response, accept: string | undefined, value: unknown):
   const mediaType = mediaTypeOf(response, accept)
   if (mediaType === undefined) return { body: undefined }
   const contentType = concreteType(mediaType)
+  if (needsBoundary(contentType)) return multipartBody(contentType, value)
   const isNamed = contentType !== mediaType || Object.keys(response.content ?? {}).length > 1
   const body = (converters[kindOf(contentType)] ?? toBytes)(value)
   return isNamed ? { contentType, body } : { body }

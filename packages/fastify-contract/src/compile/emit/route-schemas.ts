@@ -1,4 +1,11 @@
-import type { Operation, RouteSchema, Routes, Selector, ServedOperation } from '../../serve/contract.ts'
+import type {
+  Operation,
+  RouteSchema,
+  Routes,
+  Selector,
+  SerializedParameter,
+  ServedOperation,
+} from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { essenceOf, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -10,7 +17,7 @@ import { type Document, type Endpoint, endpoints, type Located, type Parameter }
 import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger, typesOf } from '../document/schemas.ts'
-import { apiKeyHeaders } from '../document/security-schemes.ts'
+import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
 
@@ -138,7 +145,9 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     servedPaths: routes.map(servedPath),
     security,
     ...(requestBody && { bodyRequired: requestBody.required === true }),
-    parameters: parameters.map((parameter) => serializedParameter(document, endpoint.path, parameter)),
+    parameters: parameters.map((parameter) =>
+      withoutCredentials(document, endpoint, serializedParameter(document, endpoint.path, parameter)),
+    ),
     ...(forms.length > 0 && {
       forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
     }),
@@ -149,6 +158,20 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ...(deprecation !== undefined && { deprecation }),
     schema,
   }
+}
+
+/** Returns an object that accepts any name with the names of the credentials beside it, which it must not receive. */
+function withoutCredentials(
+  document: Document,
+  { security }: Endpoint,
+  parameter: SerializedParameter,
+): SerializedParameter {
+  if (!parameter.acceptsAnyName) return parameter
+  const credentials = security
+    .flatMap((requirement) => Object.keys(requirement))
+    .flatMap((scheme) => credentialOf(document, scheme) ?? [])
+    .flatMap((credential) => (credential.in === parameter.in ? [credential.name] : []))
+  return credentials.length === 0 ? parameter : { ...parameter, credentials: [...new Set(credentials)] }
 }
 
 /** Fastify's names for the locations of parameters. */

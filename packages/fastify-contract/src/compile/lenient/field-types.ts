@@ -14,10 +14,23 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 const isScalar = (value: unknown): value is string | number | boolean =>
   isText(value) || typeof value === 'boolean' || Number.isFinite(value)
 
+const isAtLeast = (least: number, value: unknown): boolean => typeof value === 'number' && value >= least
+
+/** Returns the number of a text if it is in the range; a number out of the range limits nothing. */
+const asLimit =
+  (isInRange: (value: unknown) => boolean): Mend =>
+  (value) => {
+    const number = typeof value === 'number' ? value : asNumber(value)
+    return number === undefined || isInRange(number) ? number : omitted
+  }
+
+const isCount = (value: unknown): boolean => Number.isFinite(value) && isAtLeast(0, value)
+const isDivisor = (value: unknown): boolean => Number.isFinite(value) && isAtLeast(Number.MIN_VALUE, value)
+
 const asText = (value: unknown) => (isScalar(value) ? String(value) : undefined)
 
 /** Returns the number that a text is written as, if a double holds it exactly. */
-function asNumber(value: unknown): number | undefined {
+export function asNumber(value: unknown): number | undefined {
   if (!isText(value) || !/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(value)) return undefined
   const number = Number(value)
   return String(number) === value.replace(/\.?0+$/, '') || String(number) === value ? number : undefined
@@ -31,34 +44,47 @@ const flags = new Map([
 
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
 
-/** Names of types in programming languages, and in Swagger 2.0. */
-const typeSynonyms = new Map(
-  Object.entries({
-    int: 'integer',
-    long: 'integer',
-    float: 'number',
-    double: 'number',
-    bool: 'boolean',
-    file: 'string',
-  }),
-)
+/** Names of types in programming languages and in Swagger 2.0, and formats of strings. */
+const synonyms = {
+  integer: ['int', 'int32', 'long'],
+  number: ['float', 'double', 'decimal'],
+  boolean: ['bool'],
+  array: ['list'],
+  object: ['dict', 'map'],
+  string: ['file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
+}
+
+const typeSynonyms = new Map(Object.entries(synonyms).flatMap(([type, names]) => names.map((name) => [name, type])))
 
 function asType(value: unknown): unknown {
   if (Array.isArray(value)) {
     const all = value.map((one) => (one === null ? 'null' : asType(one)))
-    return all.includes(omitted) ? omitted : all.every(isText) ? all : undefined
+    return all.length === 0 || all.includes(omitted) ? omitted : all.every(isText) ? all : undefined
   }
   const name = String(value).toLowerCase()
   if (name === 'any') return omitted
   return types.find((one) => one === name) ?? typeSynonyms.get(name)
 }
 
+const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
+
 const locations = ['path', 'query', 'querystring', 'header', 'cookie']
 
-/** Returns a version of OpenAPI with its patch number. */
+/** Returns the type of a field with one of some words, which may be in another case. */
+const wordType = (expected: string, words: string[]): [string, (value: unknown) => boolean, Mend] => [
+  expected,
+  (value) => words.includes(value as string),
+  (value) => words.find((one) => one.toLowerCase() === String(value).toLowerCase()),
+]
+
+const isVersion = (value: unknown): boolean =>
+  isText(value) && (!/^\s*3\b/.test(value) || /^3\.\d+\.\d+(?:-\S+)?$/.test(value))
+
+/** Returns a version of OpenAPI with its patch number, which some write as a letter. */
 function asVersion(value: unknown): string | undefined {
-  const [version, minor] = /^3\.(\d+)$/.exec(Number.isFinite(value) ? Number(value).toFixed(1) : String(value)) ?? []
-  return minor === undefined ? undefined : `${version}.0`
+  const text = Number.isFinite(value) ? Number(value).toFixed(1) : String(value)
+  const [, version, patch = '0'] = /^\s*(3\.\d+)(?:\.(\d+|\w))?\s*$/.exec(text) ?? []
+  return version === undefined ? undefined : `${version}.${/\d/.test(patch) ? patch : 0}`
 }
 
 const asInfo: Mend = (value, textOf) => {
@@ -66,16 +92,6 @@ const asInfo: Mend = (value, textOf) => {
   // A version such as 1.10 without quotes is the number 1.1.
   const text = typeof version === 'number' ? textOf('version') : undefined
   return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
-}
-
-/** Returns security requirements that require each scheme which is named in any form: none of them gets lost. */
-function asSecurity(value: unknown): unknown {
-  if (!Array.isArray(value)) return isNode(value) ? asSecurity([value]) : undefined
-  return value.map((one) => {
-    if (isText(one)) return { [one]: [] }
-    if (!isNode(one)) return one
-    return Object.fromEntries(Object.entries(one).map(([scheme, scopes]) => [scheme, scopes ?? []]))
-  })
 }
 
 const asNames: Mend = (value) => (isText(value) ? [value] : typeof value === 'boolean' ? omitted : undefined)
@@ -96,11 +112,13 @@ export const fieldTypes = {
   ],
   names: ['an array of strings', isTexts, asNames],
   number: ['a number', Number.isFinite, asNumber],
+  count: ['a number of at least 0', isCount, asLimit(isCount)],
+  divisor: ['a number above 0', isDivisor, asLimit(isDivisor)],
   // In OpenAPI 3.0 an exclusive limit is a flag.
   limit: ['a number', (value) => typeof value === 'boolean' || Number.isFinite(value), asNumber],
   type: [
     `one of ${types.join(', ')}, or an array of them`,
-    (value) => [value].flat().every((one) => types.includes(one as string)),
+    (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,
     asType,
   ],
   values: [
@@ -113,12 +131,10 @@ export const fieldTypes = {
     (value) => isNode(value) && Object.values(value).every(isTexts),
     () => undefined,
   ],
-  location: [
-    'path, query, querystring, header or cookie',
-    (value) => locations.includes(value as string),
-    (value) => locations.find((one) => one === String(value).toLowerCase()),
-  ],
-  version: ['a version of OpenAPI', (value) => isText(value) && !/^3\.\d+$/.test(value), asVersion],
+  location: wordType('path, query, querystring, header or cookie', locations),
+  keyLocation: wordType('query, header or cookie', ['query', 'header', 'cookie']),
+  schemeType: wordType(`one of ${schemeTypes.join(', ')}`, schemeTypes),
+  version: ['a version of OpenAPI', isVersion, asVersion],
   info: [
     'an object with a title and a version',
     (value) => isNode(value) && isText(value.title) && isText(value.version),
@@ -132,7 +148,7 @@ export const fieldTypes = {
   security: [
     'an array of objects with an array of scopes for each scheme',
     (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
-    asSecurity,
+    () => undefined,
   ],
   discriminator: [
     'an object with a propertyName and a mapping to strings',

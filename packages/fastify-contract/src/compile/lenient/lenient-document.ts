@@ -8,7 +8,10 @@ import { lenientStructure, type TextAt } from './lenient-structure.ts'
  *
  * @param textAt Returns the text of a value in the file of the document.
  */
-export function lenientDocument(document: Document, textAt: TextAt): { mended: Document; advice: string[] } {
+export function lenientDocument(
+  document: Document,
+  textAt: TextAt = () => undefined,
+): { mended: Document; advice: string[] } {
   const advice: string[] = []
   // A document without a version is none of OpenAPI 3.
   if (document.openapi === undefined) return { mended: document, advice }

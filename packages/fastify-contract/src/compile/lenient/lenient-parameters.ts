@@ -1,5 +1,12 @@
 import { join, resolve } from '../document/json-pointer.ts'
-import { type Document, isIgnored, type Parameter, pathQuery, routedPath } from '../document/openapi-document.ts'
+import {
+  type Document,
+  isIgnored,
+  type Parameter,
+  parameterKey,
+  pathQuery,
+  routedPath,
+} from '../document/openapi-document.ts'
 import { isNode, mapDocument, type Node, walk } from '../document/walk-document.ts'
 import type { Advise } from './lenient-structure.ts'
 
@@ -14,10 +21,13 @@ export function targetOf(document: object, given: unknown, seen: unknown[] = [])
 /** Returns a document in which every path parameter is required, as OpenAPI says (3.1 section 4.8.12.2). */
 export function withRequiredPathParameters(document: Document, advise: Advise): Document {
   const isOptional = (node: Node) => node.in === 'path' && node.required !== true && node.$ref === undefined
+  let isSame = true
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
-    if (kind === 'parameter' && isOptional(node))
-      advise(pointer, 'a path parameter is always required; add required: true')
+    if (kind !== 'parameter' || !isOptional(node)) return
+    isSame = false
+    advise(pointer, 'a path parameter is always required; add required: true')
   })
+  if (isSame) return document
   return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
 }
 
@@ -91,14 +101,14 @@ type Scope = { names: string[]; query: string[]; above: Parameter[] }
 function plainList(document: Document, given: unknown, scope: Scope, { pointer, advise }: Place): unknown {
   if (!Array.isArray(given)) return given
   const described = given.map((each) => parameterAt(document, each))
-  const lastOf = new Map(described.map((each, index) => [each && keyOf(each), index]))
+  const lastOf = new Map(described.map((each, index) => [each && parameterKey(each), index]))
   const list = given.flatMap((each, index): unknown[] => {
     const parameter = described[index]
     if (parameter === undefined || isIgnored(parameter)) return [each]
     const report = (text: string) => advise(join(pointer, 'parameters', String(index)), text)
-    const last = lastOf.get(keyOf(parameter)) as number
+    const last = lastOf.get(parameterKey(parameter)) as number
     if (last !== index) return []
-    const first = described.findIndex((one) => one && keyOf(one) === keyOf(parameter))
+    const first = described.findIndex((one) => one && parameterKey(one) === parameterKey(parameter))
     if (first !== index) {
       const isEqual = JSON.stringify(described[first]) === JSON.stringify(parameter)
       const counted = isEqual ? '' : ', and differently; the last description counts'
@@ -119,7 +129,7 @@ function plainParameter(
 ): Parameter | undefined {
   const { in: location, name } = parameter
   if (location === 'header') {
-    const other = above.find((one) => keyOf(one) === keyOf(parameter) && one.name !== name)
+    const other = above.find((one) => parameterKey(one) === parameterKey(parameter) && one.name !== name)
     if (other === undefined) return parameter
     report(
       `header parameter ${name} is ${other.name} of the path, since the case of a header does not matter; use one name`,
@@ -139,7 +149,3 @@ function plainParameter(
 
 /** Returns a name without the case and the punctuation that styles of names differ in. */
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
-
-/** Returns what is unique to a parameter. The case of a header does not matter (RFC 9110 section 5.1). */
-const keyOf = ({ in: location, name }: Parameter): string =>
-  `${location} ${location === 'header' ? name.toLowerCase() : name}`

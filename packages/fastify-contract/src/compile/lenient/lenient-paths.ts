@@ -1,20 +1,22 @@
 import { join } from '../document/json-pointer.ts'
 import { type Document, operationsIn } from '../document/openapi-document.ts'
-import { isNode, methods, type Node } from '../document/walk-document.ts'
+import { isNode, type Node } from '../document/walk-document.ts'
+import { withPlainOperations } from './lenient-operations.ts'
 import { targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
 import { withPlainServers } from './lenient-servers.ts'
 import type { Advise } from './lenient-structure.ts'
 
 /**
- * Returns a document whose paths, path parameters and servers are as OpenAPI requires, and a line of advice for each
- * repair, with the pointer of the given document. A repair is made only where the document leaves no doubt about what
+ * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a
+ * line of advice for each repair, with its pointer. A repair is made only where the document leaves no doubt about what
  * its author means. What is invalid otherwise stays, for the rules to report. A document without repairs is not copied.
  */
 export function lenientPaths(given: Document): { document: Document; advice: string[] } {
   if (!isNode(given)) return { document: given, advice: [] }
   const advice = new Set<string>()
   const advise: Advise = (pointer, text) => advice.add(`${pointer}: ${text}`)
-  const document = [withPlainServers, withRequiredPathParameters, withPlainPaths].reduce(
+  // The other repairs find the operations of the paths.
+  const document = [withPlainPaths, withPlainServers, withPlainOperations, withRequiredPathParameters].reduce(
     (before, repair) => repair(before, advise),
     given as Document,
   )
@@ -35,6 +37,9 @@ function withPlainPaths(document: Document, advise: Advise): Document {
   return isSame ? document : { ...document, paths: Object.fromEntries(entries) as Record<string, object> }
 }
 
+/** Matches a path without anything that may be the notation of a router. */
+const plainPathGrammar = /^(?:[^{}:<%$]|\{[\w.-]+\})*$/
+
 /** Returns the path that a key of the paths stands for; undefined if it stands for none. */
 function plainPath(document: Document, paths: Node, key: string, advise: Advise): string | undefined {
   const pointer = join('#', 'paths', key)
@@ -44,7 +49,9 @@ function plainPath(document: Document, paths: Node, key: string, advise: Advise)
     advise(pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
     return undefined
   }
-  const { path, spanning } = withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
+  const { path, spanning } = plainPathGrammar.test(rooted)
+    ? { path: rooted, spanning: [] }
+    : withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
   if (path === rooted || !isFree(path)) {
     if (rooted !== key) advise(pointer, `does not begin with a slash; it is served as ${rooted}; correct it`)
     return rooted
@@ -95,15 +102,14 @@ function withPlainTemplates(given: string, described: ReadonlySet<string>): { pa
   return { path, spanning }
 }
 
-/** Returns a path item with methods in lower case, whose parameters are those of its path. */
+/** Returns a path item whose parameters are those of its path. */
 function plainItem(document: Document, [key, path]: [string, string], given: unknown, advise: Advise): unknown {
   const target = targetOf(document, given)
   if (target === undefined) return given
   const pointer = join('#', 'paths', key)
   const { $ref: _, ...own } = given as Node
   const item = target === given ? target : { ...target, ...own }
-  const lower = withLowerMethods(item, pointer, advise)
-  const described = withDescribedParameters(document, path, lower, operationsOf(lower), { pointer, advise })
+  const described = withDescribedParameters(document, path, item, operationsOf(item), { pointer, advise })
   return described === item ? given : described
 }
 
@@ -113,15 +119,3 @@ const operationsOf = (item: Node): { keys: string[]; operation: Node }[] =>
     const operation = keys.reduce<unknown>((node, key) => Object(node)[key], item)
     return isNode(operation) ? [{ keys, operation }] : []
   })
-
-function withLowerMethods(item: Node, pointer: string, advise: Advise): Node {
-  const methodOf = (key: string) => {
-    const lower = key.toLowerCase()
-    return lower !== key && methods.includes(lower) && !Object.hasOwn(item, lower) ? lower : key
-  }
-  const keys = Object.keys(item)
-  if (keys.every((key) => methodOf(key) === key)) return item
-  for (const key of keys.filter((each) => methodOf(each) !== each))
-    advise(join(pointer, key), `is read as ${methodOf(key)}; write methods in lower case`)
-  return Object.fromEntries(Object.entries(item).map(([key, value]) => [methodOf(key), value]))
-}

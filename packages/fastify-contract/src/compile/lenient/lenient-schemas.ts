@@ -1,5 +1,6 @@
 import { join } from '../document/json-pointer.ts'
 import { type Node, withoutKeys } from '../document/walk-document.ts'
+import { withDependentRequired } from '../read/schema-dialects.ts'
 import type { Advise } from './lenient-structure.ts'
 
 /** The keywords that apply to values of some types only (JSON Schema 2020-12, validation, section 6, and core, 10.3). */
@@ -33,7 +34,18 @@ export function lenientSchema(schema: Node, version: unknown, pointer: string, a
   if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
     advise(join(pointer, 'type'), `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`)
   adviseOnTypes(schema, pointer, advise)
-  return withLimits(withWideFormat(withoutEmptyEnum(schema, pointer, advise), pointer, advise), is30, pointer, advise)
+  const listed = withLists(withoutEmptyEnum(schema, pointer, advise), pointer, advise)
+  return withLimits(withWideFormat(listed, pointer, advise), is30, pointer, advise)
+}
+
+function withLists(schema: Node, pointer: string, advise: Advise): Node {
+  const mended = withDependentRequired(schema)
+  if (mended !== schema)
+    advise(
+      join(pointer, 'dependencies'),
+      'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
+    )
+  return mended
 }
 
 /** The keywords whose integers are values of a schema, or limits of them. */

@@ -10,9 +10,12 @@ const holders: Kind[] = ['document', 'pathItem', 'operation']
  * needs only the path of a server: its operator chooses the scheme and the host.
  */
 export function withPlainServers(document: Document, advise: Advise): Document {
+  let isSame = true
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
-    if (holders.includes(kind)) plainHolder(node, (at, text) => advise(`${pointer}/${at}`, text))
+    if (holders.includes(kind))
+      isSame = plainHolder(node, (at, text) => advise(`${pointer}/${at}`, text)) === node && isSame
   })
+  if (isSame) return document
   const transform = (node: Node) => plainHolder(node, () => {})
   return mapDocument(document, { document: transform, pathItem: transform, operation: transform })
 }

@@ -1,18 +1,20 @@
-import { join } from '../document/json-pointer.ts'
+import { join, keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import {
   hasShape,
   isExtension,
   isNode,
   type Kind,
+  kindAt,
   type Member,
   memberOf,
   type Node,
 } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
+import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
-import { lenientStatuses } from './lenient-statuses.ts'
-import { fieldNames, fieldsOf, isField } from './openapi-fields.ts'
+import { lenientValues } from './lenient-values.ts'
+import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
 
 /** How a pass reports what it assumes at a location of a document. */
 export type Advise = (pointer: string, text: string) => void
@@ -48,9 +50,11 @@ class StructureMender {
   #object(given: unknown, kind: Kind, pointer: string): unknown {
     const value = kind === 'schema' ? this.#schemaFrom(given, pointer) : given
     if (!isNode(value)) return value
-    // What a reference has beside it is left to the version of OpenAPI.
-    if (Object.hasOwn(value, '$ref') && kind !== 'schema' && kind !== 'pathItem') return value
-    const node = kind === 'parameter' || kind === 'header' ? this.#withSchema(value, kind, pointer) : value
+    const node = this.#prepared(value, kind, pointer)
+    if (Object.hasOwn(node, '$ref') && kind !== 'schema' && kind !== 'pathItem') {
+      this.#adviseOnReference(node, kind, pointer)
+      return node
+    }
     let isSame = node === given
     const entries = Object.entries(node).flatMap(([name, held]): [string, unknown][] => {
       const mended = this.#member(held, kind, name, join(pointer, name))
@@ -62,10 +66,24 @@ class StructureMender {
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
   }
 
+  /** Returns an object with the members that its author meant, before they are mended. */
+  #prepared(value: Node, kind: Kind, pointer: string): Node {
+    if (kind === 'pathItem') return withLowerMethods(value, pointer, this.#advise)
+    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(value, kind, pointer) : value
+  }
+
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'operation') return lenientStatuses(node, pointer, this.#advise)
-    return kind === 'schema' ? lenientSchema(node, this.#version, pointer, this.#advise) : node
+    if (kind !== 'schema') return node
+    if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
+    const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
+    return lenientSchema(plain, this.#version, pointer, this.#advise)
+  }
+
+  /** Reports the fields beside a reference: they are ignored, except in schemas since OpenAPI 3.1. */
+  #adviseOnReference(node: Node, kind: Kind, pointer: string): void {
+    const fields = Object.keys(node).filter((name) => isField(kind, name) && !isAnnotation(name))
+    if (fields.length > 0) this.#advise(pointer, `${fields.join(', ')}: no effect beside $ref; remove it`)
   }
 
   #member(value: unknown, kind: Kind, name: string, pointer: string): unknown {
@@ -73,10 +91,13 @@ class StructureMender {
     const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
     if (member === undefined && type === undefined) {
       if (isField(kind, name)) return value
-      this.#advise(pointer, unknownField(kind, name))
+      this.#advise(pointer, unknownField(kind, name, value))
       return omitted
     }
-    if (value === null) {
+    if (value === null && member?.kind === 'operation') return this.#empty('operation', pointer)
+    // A requirement that gets lost would open an operation. `type: null` without quotes names a type; `type:` without a
+    // value does not.
+    if (value === null && name !== 'security' && !(type === 'type' && this.#textAt(pointer) !== '')) {
       this.#advise(pointer, 'is null, and ignored; remove it')
       return omitted
     }
@@ -88,8 +109,19 @@ class StructureMender {
     if (isValid(value)) return value
     const mended = mend(value, (name) => this.#textAt(join(pointer, name)))
     if (mended === undefined || (mended !== omitted && !isValid(mended))) return value
-    this.#advise(pointer, assumed(expected, value, mended))
+    if (type === 'info' && isNode(value)) this.#adviseOnInfo(value, mended as Node, pointer)
+    else if (type === 'names' && mended === omitted)
+      this.#advise(pointer, `must be ${expected}, not ${value}; ignored; name the property in required of its object`)
+    else this.#advise(pointer, assumed(expected, value, mended))
     return mended
+  }
+
+  #adviseOnInfo(given: Node, mended: Node, pointer: string): void {
+    for (const name of ['title', 'version'].filter((each) => given[each] !== mended[each])) {
+      const value = given[name]
+      const text = value === undefined ? missing(mended[name]) : assumed('a string', value, mended[name])
+      this.#advise(join(pointer, name), text)
+    }
   }
 
   /** Returns what a member holds in its shape: also from an empty map or list in place of the other, as PHP writes it. */
@@ -112,11 +144,25 @@ class StructureMender {
 
   /** Returns an object of a map or a list; in place of null, one without members. */
   #one(held: unknown, kind: Kind, pointer: string): unknown {
+    if (kind === 'response' && typeof held === 'string') {
+      const response = { description: held }
+      this.#advise(pointer, assumed('an object', held, response))
+      return response
+    }
+    if (kind === 'example' && held !== null && !isNode(held)) {
+      this.#advise(pointer, assumed('an object', held, omitted))
+      return omitted
+    }
     if (held !== null || kind === 'securityScheme') return this.#object(held, kind, pointer)
     if (kind === 'parameter' || kind === 'example') {
       this.#advise(pointer, 'is null, and ignored; remove it')
       return omitted
     }
+    return this.#empty(kind, pointer)
+  }
+
+  /** Returns an object without members, in place of null. */
+  #empty(kind: Kind, pointer: string): unknown {
     this.#advise(pointer, `is null, and read as {}; correct it`)
     return this.#object({}, kind, pointer)
   }
@@ -125,28 +171,38 @@ class StructureMender {
     const { shape, kind } = member
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
     const mended = isEmpty ? (shape === 'list' ? [] : {}) : isNode(value) && kind !== 'example' ? [value] : omitted
-    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isNode(value) && kind === 'schema')
+    const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
+    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isSchema)
     if (!isCertain) return value
     this.#advise(pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended
   }
 
-  /** Returns a schema from a text that can only stand for one: a boolean, or the target of a reference. */
+  /** Returns a schema from a text that can only stand for one: a boolean, a type, or the target of a reference. */
   #schemaFrom(value: unknown, pointer: string): unknown {
     if (typeof value !== 'string') return value
-    const schema = value.startsWith('#/') ? { $ref: value } : { true: true, false: false }[value]
+    const isType = fieldTypes.type[1](value)
+    const schema = value.startsWith('#/')
+      ? { $ref: value }
+      : isType
+        ? { type: value }
+        : { true: true, false: false }[value]
     if (schema === undefined) return value
     this.#advise(pointer, assumed('a schema', value, schema))
     return schema
   }
 
-  /** Returns a parameter with the keywords of a schema that it has itself, as in Swagger 2.0. */
+  /** Returns an object with the keywords of a schema that it has itself, like a parameter of Swagger 2.0. */
   #withSchema(node: Node, kind: Kind, pointer: string): Node {
     if (Object.hasOwn(node, 'schema') || Object.hasOwn(node, 'content')) return node
-    const own = Object.entries(node).filter(([name]) => !isField(kind, name) && isField('schema', name))
-    if (!own.some(([name]) => name === 'type' || name === 'enum')) return node
+    const toSchema = kind === 'mediaType' && isPointerTo('schema', node.$ref)
+    const own = Object.entries(node).filter(([name]) =>
+      name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name),
+    )
+    if (!own.some(([name]) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
     const names = own.map(([name]) => name)
-    this.#advise(pointer, `has ${names.join(', ')} beside its name; read as its schema; move them there`)
+    const fix = names.length === 1 ? 'move it there' : 'move them there'
+    this.#advise(pointer, `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`)
     const rest = Object.entries(node).filter(([name]) => !names.includes(name))
     return { ...Object.fromEntries(rest), schema: Object.fromEntries(own) }
   }
@@ -158,17 +214,31 @@ class StructureMender {
     if (kind === 'document' && node.info === undefined) {
       const [, , mend] = fieldTypes.info
       const info = mend({}, () => undefined)
-      this.#advise('#/info', `is missing; assumed to be ${shown(info)}`)
+      this.#advise('#/info', missing(info))
       return [['info', info]]
     }
     return []
   }
 }
 
-/** Returns the advice about a member that OpenAPI does not define, with the name that was probably meant. */
-function unknownField(kind: Kind, name: string): string {
-  const meant = fieldNames(kind).find((one) => one.toLowerCase() === name.toLowerCase())
-  const fix = meant === undefined ? 'remove it, or begin its name with x-' : `write ${meant}`
+/** Returns whether a value is a pointer to an object of a kind. */
+const isPointerTo = (kind: Kind, value: unknown): boolean =>
+  typeof value === 'string' && value.startsWith('#/') && kindAt(keysOf(value)) === kind
+
+const is30 = (version: unknown): boolean => /^3\.0\b/.test(String(version))
+
+/** Fields that a service ignores wherever they stand, or that another rule reports. */
+const annotationNames = new Set(
+  '$ref summary title description example examples externalDocs xml deprecated default nullable $comment'.split(' '),
+)
+const isAnnotation = (name: string): boolean => annotationNames.has(name) || name.startsWith('x-')
+
+/** Returns the advice about a member that OpenAPI does not define, with what was probably meant. */
+function unknownField(kind: Kind, name: string, value: unknown): string {
+  const meant = replacementOf(kind, name)
+  const isProperty = kind === 'schema' && isNode(value)
+  const other = isProperty ? 'move it to properties' : 'remove it, or begin its name with x-'
+  const fix = meant === undefined ? other : `write ${meant}`
   return `${name} is not a field of ${kindNames[kind] ?? `a ${kind}`}, and ignored; ${fix}`
 }
 
@@ -188,6 +258,8 @@ const shown = (value: unknown): string => {
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
+
+const missing = (value: unknown): string => `is missing; assumed to be ${shown(value)}; add it`
 
 /** Returns the advice about a value of a wrong type. */
 const assumed = (expected: string, value: unknown, mended: unknown): string =>

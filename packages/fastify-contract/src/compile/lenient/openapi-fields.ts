@@ -1,10 +1,8 @@
-import { type Kind, memberNames, memberOf } from '../document/walk-document.ts'
+import { type Kind, memberNames, memberOf, type Node } from '../document/walk-document.ts'
 import type { FieldType } from './field-types.ts'
 
-/** The keywords of a schema whose value is a number. */
-const numeric = ['minimum', 'maximum', 'multipleOf'].concat(
-  ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`]),
-)
+/** The keywords of a schema that count characters, items or properties. */
+const counting = ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`])
 
 const words = { summary: 'word', description: 'word' } as const
 const styled = { required: 'flag', style: 'text', explode: 'flag' } as const
@@ -18,16 +16,21 @@ const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
   requestBody: { ...words, required: 'flag' },
   response: words,
   header: { ...words, ...styled },
-  securityScheme: { description: 'word', type: 'text', scheme: 'text', in: 'text', name: 'text' },
+  encoding: { contentType: 'text', style: 'text', explode: 'flag', allowReserved: 'flag' },
+  securityScheme: { description: 'word', type: 'schemeType', scheme: 'text', in: 'keyLocation', name: 'text' },
   schema: {
     ...words,
+    $id: 'text',
     title: 'word',
     type: 'type',
     format: 'text',
     pattern: 'text',
     required: 'names',
     enum: 'values',
-    ...Object.fromEntries(numeric.map((keyword) => [keyword, 'number'] as const)),
+    minimum: 'number',
+    maximum: 'number',
+    multipleOf: 'divisor',
+    ...Object.fromEntries(counting.map((keyword) => [keyword, 'count'] as const)),
     exclusiveMinimum: 'limit',
     exclusiveMaximum: 'limit',
     uniqueItems: 'flag',
@@ -57,12 +60,12 @@ const otherFields: Record<Kind, string> = {
   requestBody: '',
   response: 'links',
   mediaType: 'example description',
-  encoding: 'contentType style explode allowReserved',
+  encoding: '',
   example: 'summary description value externalValue dataValue serializedValue',
   securityScheme: 'bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated',
   callback: '',
   schema:
-    '$schema $id $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment const ' +
+    '$schema $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment const ' +
     'contentEncoding contentMediaType default deprecated example examples externalDocs xml id additionalItems',
 }
 
@@ -73,8 +76,14 @@ const knownOther = Object.fromEntries(
 /** Returns the fields that the generator reads of an object, with the types of their values. */
 export const fieldsOf = (kind: Kind): Record<string, FieldType> => readFields[kind] ?? {}
 
+/** The fields that a security scheme must have, by its type. */
+const requiredOfSchemes: Record<string, string[]> = { http: ['scheme'], apiKey: ['in', 'name'] }
+
 /** Returns whether an object of a kind must have a field. */
-export const isRequired = (kind: Kind, name: string): boolean => required[kind]?.includes(name) === true
+export function isRequired(kind: Kind, name: string, { type }: Node): boolean {
+  const more = kind === 'securityScheme' ? requiredOfSchemes[String(type)] : undefined
+  return [required[kind], more].some((names) => names?.includes(name) === true)
+}
 
 /** Returns whether OpenAPI defines a field for objects of a kind, or allows it as an extension. */
 export const isField = (kind: Kind, name: string): boolean =>
@@ -90,3 +99,27 @@ export const fieldNames = (kind: Kind): string[] => [
   ...Object.keys(fieldsOf(kind)),
   ...knownOther[kind],
 ]
+
+/** What OpenAPI 3 has in place of fields of Swagger 2.0, and of short names. */
+const replacements: Record<string, string> = {
+  collectionFormat: 'style and explode',
+  consumes: 'the content of requestBody',
+  produces: 'the content of responses',
+  schema: 'content',
+  host: 'servers',
+  basePath: 'servers',
+  schemes: 'servers',
+  definitions: 'components, schemas',
+  securityDefinitions: 'components, securitySchemes',
+  min: 'minimum',
+  max: 'maximum',
+}
+
+/** Returns what to write in place of a field that OpenAPI does not define, if its author's meaning is known. */
+export function replacementOf(kind: Kind, name: string): string | undefined {
+  const lower = name.toLowerCase()
+  // The singular of a keyword, such as item, is often the name of a property.
+  const names = kind === 'schema' ? [lower] : [lower, `${lower}s`]
+  const near = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
+  return near ?? (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
+}

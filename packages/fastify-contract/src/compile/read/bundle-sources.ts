@@ -4,8 +4,8 @@ import { isNode, type Kind, type Node } from '../document/walk-document.ts'
 import { ComponentNames, componentGroups } from './component-names.ts'
 import { pathTo, shownName } from './file-text.ts'
 import { placeText, type Source, withinStack } from './read-source.ts'
-import type { Location } from './reference-targets.ts'
-import { location, type ReferenceTarget, type SourceProblem, type Sources } from './source-files.ts'
+import { type Location, location } from './reference-targets.ts'
+import type { ReferenceTarget, SourceProblem, Sources } from './source-files.ts'
 
 /** The files of a document as one document. */
 export type Bundle = {
@@ -56,6 +56,7 @@ class Bundler {
   }
 
   run(): Bundle {
+    this.#open.set(location(this.#root, '#'), '#')
     const whole = this.#copy(this.#valueAt({ file: this.#root, pointer: '#' }), this.#at('#'), '#') as Node
     const written = new Map<string, [name: string, value: unknown][]>()
     // A component that is written may name others.

@@ -1,8 +1,9 @@
 import { basename } from 'node:path'
 import { join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
-import { isNode, type Kind, type Node } from '../document/walk-document.ts'
+import type { Kind, Node } from '../document/walk-document.ts'
 import type { Location } from './reference-targets.ts'
-import { location, type ReferenceTarget, type Sources } from './source-files.ts'
+import { location } from './reference-targets.ts'
+import type { ReferenceTarget, Sources } from './source-files.ts'
 
 /** The members of the Components Object that hold the objects of each kind. */
 export const componentGroups: Partial<Record<Kind, string>> = {
@@ -22,14 +23,20 @@ const annotations = new Set('$ref summary description title deprecated example e
 /** A component that the document gets from another file. */
 type Added = { group: string; name: string; origin: Location }
 
+/** The components that have the same name in their files: their names in the document, by what they are. */
+type Family = { names: Map<string, string>; alike: Map<string, Location[]>; count: number }
+
 /** The names of the components of a document with several files. */
 export class ComponentNames {
   readonly #sources: Sources
   readonly #root: string
-  /** The source locations of the components of each group, by name. */
-  readonly #taken = new Map<string, Map<string, Location>>()
-  /** The names of locations in each group. */
-  readonly #names = new Map<string, string>()
+  /** The source locations of the components of each group of the first file, by name. */
+  readonly #own = new Map<string, Map<string, Location>>()
+  readonly #taken = new Set<string>()
+  readonly #families = new Map<string, Family>()
+  readonly #ends = new Map<string, Location>()
+  /** For a location, another one with an equal value. */
+  readonly #equal = new Map<string, string>()
   readonly added: Added[] = []
   /** The schemas with another name than in their own files, by their names in the document. */
   readonly renamed = new Map<string, string>()
@@ -42,41 +49,83 @@ export class ComponentNames {
 
   /** Returns the name of a location in a group: the one in its file, with a number if another component has it. */
   nameOf(group: string, origin: Location): string {
-    const key = `${group}\n${location(origin.file, origin.pointer)}`
-    const known = this.#names.get(key)
-    if (known !== undefined) return known
-    const taken = this.#takenIn(group)
     const own = ownName(origin)
     const wanted = own.replace(/[^\w.-]/g, '-')
+    const family = this.#familyOf(group, wanted)
+    const end = this.#end(origin)
+    const key = location(end.file, end.pointer)
+    const known = family.names.get(key)
+    if (known !== undefined) return known
+    const alike = this.#alikeIn(family, end)
+    const equal = alike.find((other) => this.#isEqual(other, end))
+    if (equal !== undefined) {
+      const name = family.names.get(location(equal.file, equal.pointer)) as string
+      family.names.set(key, name)
+      return name
+    }
     let name = wanted
-    for (let number = 2; ; number++) {
-      const other = taken.get(name)
-      if (other === undefined || this.#isSame(other, origin)) break
-      name = `${wanted}-${number}`
-    }
-    this.#names.set(key, name)
-    if (!taken.has(name)) {
-      taken.set(name, origin)
-      this.added.push({ group, name, origin })
-      if (group === 'schemas' && name !== own) this.renamed.set(name, own)
-    }
+    while (this.#ownIn(group).has(name) || this.#taken.has(`${group}/${name}`)) name = `${wanted}-${++family.count}`
+    this.#taken.add(`${group}/${name}`)
+    family.names.set(key, name)
+    alike.push(end)
+    this.added.push({ group, name, origin })
+    if (group === 'schemas' && name !== own) this.renamed.set(name, own)
     return name
   }
 
+  #familyOf(group: string, wanted: string): Family {
+    const key = `${group}/${wanted}`
+    const known = this.#families.get(key)
+    if (known !== undefined) return known
+    const family: Family = { names: new Map(), alike: new Map(), count: 1 }
+    this.#families.set(key, family)
+    const first = this.#ownIn(group).get(wanted)
+    if (first !== undefined) {
+      const end = this.#end(first)
+      family.names.set(location(end.file, end.pointer), wanted)
+      this.#alikeIn(family, end).push(end)
+    }
+    return family
+  }
+
+  /** Returns the members of a family whose values are equal but for their references. */
+  #alikeIn({ alike }: Family, end: Location): Location[] {
+    const shape = this.#shapeOf(end)
+    const found = alike.get(shape) ?? []
+    alike.set(shape, found)
+    return found
+  }
+
+  /** Returns a text that equal values have in common. */
+  #shapeOf({ file, pointer }: Location): string {
+    const value = this.#valueAt({ file, pointer })
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+    const isReference = this.#targetAt({ file, pointer }) !== undefined
+    const members = Object.entries(value)
+      .filter(([key]) => !(isReference && key === '$ref'))
+      .map(([key, held]) => {
+        const at = join(pointer, key)
+        const isObject = typeof held === 'object' && held !== null
+        const isTarget = !isObject && this.#targetAt({ file, pointer: at }) !== undefined
+        return `${JSON.stringify(key)}:${isObject ? this.#shapeOf({ file, pointer: at }) : isTarget ? '' : JSON.stringify(held)}`
+      })
+    return `${Array.isArray(value) ? 'list' : isReference ? 'reference' : 'object'}{${members.sort().join()}}`
+  }
+
   /** Returns the components of the first file, whose maps may be in other files. */
-  #takenIn(group: string): Map<string, Location> {
-    const known = this.#taken.get(group)
+  #ownIn(group: string): Map<string, Location> {
+    const known = this.#own.get(group)
     if (known !== undefined) return known
     const holder = ['components', group].reduce(
       ({ file, pointer }, key) => this.#end({ file, pointer: join(pointer, key) }),
       this.#end({ file: this.#root, pointer: '#' }),
     )
     const names = Object.keys(Object(this.#valueAt(holder)))
-    const taken = new Map(
+    const own = new Map(
       names.map((name) => [name, { file: holder.file, pointer: join(holder.pointer, name) }] as const),
     )
-    this.#taken.set(group, taken)
-    return taken
+    this.#own.set(group, own)
+    return own
   }
 
   #valueAt = ({ file, pointer }: Location): unknown => valueAt(Object(this.#sources.files.get(file)?.value), pointer)
@@ -86,47 +135,65 @@ export class ComponentNames {
 
   /** Returns the location at the end of a chain of references that have nothing but annotations beside them. */
   #end(given: Location): Location {
+    const start = location(given.file, given.pointer)
+    const known = this.#ends.get(start)
+    if (known !== undefined) return known
     let found = given
     // A chain without end has no targets.
     for (let target = this.#targetAt(found); target !== undefined; target = this.#targetAt(found)) {
-      const isPlain = Object.keys(Object(this.#valueAt(found))).every(
-        (key) => annotations.has(key) || key.startsWith('x-'),
-      )
-      if (!isPlain) break
+      const keys = Object.keys(Object(this.#valueAt(found)))
+      if (!keys.every((key) => annotations.has(key) || key.startsWith('x-'))) break
       found = target
     }
-    return { file: found.file, pointer: found.pointer }
-  }
-
-  /** Returns whether two locations have the same object, or equal ones. */
-  #isSame(one: Location, other: Location): boolean {
-    const [a, b] = [this.#end(one), this.#end(other)]
-    return (a.file === b.file && a.pointer === b.pointer) || this.#isEqual(a, b, new Set())
+    const end = { file: found.file, pointer: found.pointer }
+    this.#ends.set(start, end)
+    return end
   }
 
   /** Returns whether two locations have equal values, whose references lead to equal values. */
-  #isEqual(one: Location, other: Location, assumed: Set<string>): boolean {
-    const pair = `${location(one.file, one.pointer)}\n${location(other.file, other.pointer)}`
-    if (assumed.has(pair)) return true
-    const [a, b] = [this.#targetAt(one), this.#targetAt(other)]
-    const [left, right] = [this.#valueAt(one), this.#valueAt(other)]
-    if (a !== undefined || b !== undefined) {
-      assumed.add(pair)
-      if (a === undefined || b === undefined || !this.#isEqual(a, b, assumed)) return false
-      // The texts of the references may differ.
-      return !isNode(left) || !isNode(right) || this.#areEqual(rest(left), rest(right), one, other, assumed)
+  #isEqual(one: Location, other: Location): boolean {
+    const pairs = new Map<string, [Location, Location]>()
+    const compare = (a: Location, b: Location) => {
+      const [left, right] = [this.#equalTo(a), this.#equalTo(b)]
+      if (left !== right) pairs.set(`${left}\n${right}`, [a, b])
     }
-    if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right
-    if (Array.isArray(left) !== Array.isArray(right)) return false
-    return this.#areEqual(left as Node, right as Node, one, other, assumed)
+    compare(one, other)
+    // Iteration over a Map includes the entries that are added meanwhile.
+    for (const [a, b] of pairs.values()) if (!this.#areEqual(a, b, compare)) return false
+    for (const [a, b] of pairs.values()) this.#unite(this.#equalTo(a), this.#equalTo(b))
+    return true
   }
 
-  #areEqual(left: Node, right: Node, one: Location, other: Location, assumed: Set<string>): boolean {
-    const keys = Object.keys(left)
+  #unite(left: string, right: string): void {
+    if (left !== right) this.#equal.set(right, left)
+  }
+
+  #equalTo = ({ file, pointer }: Location): string => this.#firstOf(location(file, pointer))
+
+  /** Returns the same location for all locations that are known to have an equal value. */
+  #firstOf(key: string): string {
+    let first = key
+    for (let next = this.#equal.get(first); next !== undefined; next = this.#equal.get(first)) first = next
+    if (first !== key) this.#equal.set(key, first)
+    return first
+  }
+
+  /** Returns whether two locations have equal values, and calls `compare` for the targets of their references. */
+  #areEqual(one: Location, other: Location, compare: (one: Location, other: Location) => void): boolean {
+    const [a, b] = [this.#targetAt(one), this.#targetAt(other)]
+    const [left, right] = [this.#valueAt(one), this.#valueAt(other)]
+    if ((a === undefined) !== (b === undefined)) return false
+    if (a !== undefined && b !== undefined) compare(a, b)
+    if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+      return a !== undefined || left === right
+    const [own, others] = a === undefined ? [left as Node, right as Node] : [rest(left as Node), rest(right as Node)]
     const below = ({ file, pointer }: Location, key: string) => ({ file, pointer: join(pointer, key) })
     return (
-      keys.length === Object.keys(right).length &&
-      keys.every((key) => Object.hasOwn(right, key) && this.#isEqual(below(one, key), below(other, key), assumed))
+      Array.isArray(left) === Array.isArray(right) &&
+      Object.keys(own).length === Object.keys(others).length &&
+      Object.keys(own).every(
+        (key) => Object.hasOwn(others, key) && this.#areEqual(below(one, key), below(other, key), compare),
+      )
     )
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type ErrorCode,
   isAlias,
   isMap,
   isNode,
@@ -10,6 +11,7 @@ import {
   type Pair,
   parseDocument,
   type Tags,
+  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 
@@ -56,7 +58,7 @@ const mayHaveAliases = (text: string): boolean => text.includes('&')
  */
 export function parseSource(file: string, given: string, name: string): Source {
   // A carriage return alone ends a line too (YAML 1.2.2 section 5.4), which the parser does not know.
-  const text = given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n')
+  const text = withoutComments(given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n'))
   let parsed: Parsed | undefined
   const nodes = () => {
     parsed ??= parseYaml(text, name)
@@ -85,6 +87,23 @@ function parseJson(text: string): { value: unknown } | undefined {
     // YAML includes JSON, and its parser says where the text is wrong.
     return undefined
   }
+}
+
+/** Matches a string of JSON, or a comment of JavaScript. */
+const commentOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+
+/** Matches a string of JSON, or a comma after the last value. */
+const lastCommaOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|,(?=\s*[}\]])/g
+
+/**
+ * Returns JSON with comments without them, each in place of spaces, and any other text as it is. YAML takes such a
+ * comment for a part of the next key.
+ */
+function withoutComments(text: string): string {
+  if (!/^\s*[{[/]/.test(text) || !text.includes('/') || parseJson(text) !== undefined) return text
+  const blank = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\n]/g, ' '))
+  const plain = text.replace(commentOrString, blank).replace(lastCommaOrString, blank)
+  return parseJson(plain) === undefined ? text : plain
 }
 
 /** Returns the number of keys that a JSON text has. */
@@ -142,8 +161,7 @@ function parseYaml(text: string, name: string): Parsed {
   const [error] = parsed.document.errors
   // The parser reports its own overflow of the stack as an error of the text.
   if (error?.message.includes('Maximum call stack')) throw tooDeep(name)
-  if (error !== undefined)
-    throw new SourceError(`${at(error.pos[0])}: ${error.message.replace(/\s+/g, ' ')}; correct it`)
+  if (error !== undefined) throw new SourceError(`${at(error.pos[0])}: ${messageOf(error)}`)
   const twice = secondKey(parsed.document.contents)
   if (twice !== undefined) {
     const { key, range } = twice
@@ -151,6 +169,21 @@ function parseYaml(text: string, name: string): Parsed {
   }
   return parsed
 }
+
+/** What is meant by errors of the YAML parser that name its own terms, or no remedy. */
+const explanations: Partial<Record<ErrorCode, string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'a second key in one line; quote a text that contains a colon and a space',
+  MULTIPLE_DOCS: 'the file has several YAML documents; write each to a file of its own',
+}
+
+const fixes: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'use spaces',
+  BAD_SCALAR_START: 'quote the text',
+  UNEXPECTED_TOKEN: 'correct the quotes, commas and brackets before it',
+}
+
+const messageOf = ({ code, message }: YAMLError): string =>
+  explanations[code] ?? `${message.replace(/\s+/g, ' ')}; ${fixes[code] ?? 'correct it'}`
 
 /** Returns the text of a place, FILE:LINE:COLUMN. */
 export const placeText = (name: string, { line, col }: Place): string => `${name}:${line}:${col}`

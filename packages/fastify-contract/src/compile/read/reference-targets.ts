@@ -9,6 +9,9 @@ import { type Resource, resolvedUri } from './reference-walk.ts'
 
 export type Location = { file: string; pointer: string }
 
+/** Returns the key of a location. */
+export const location = (file: string, pointer: string): string => `${file}\n${pointer}`
+
 /** A reference as it is written. `isText`: a text may be its target. */
 export type Written = { text: string; resource: Resource; pointer: string; isText?: boolean }
 

@@ -87,13 +87,13 @@ function walkObject(node: object, expected: Member, pointer: string, given: Reso
   if (isSchema) visitor.schema(node, pointer, resource)
   for (const [name, value] of Object.entries(node)) {
     const at = join(pointer, name)
-    if (name === '$ref' && typeof value === 'string') {
+    if ((name === '$ref' || (isSchema && name === '$dynamicRef')) && typeof value === 'string') {
       visitor.reference({ pointer: at, text: value, expected, resource, isMapping: false })
     } else if (name === 'externalValue' && typeof value === 'string') {
       if (kind === 'example') visitor.external(at, value)
       else visitor.data(at)
     } else {
-      const member = memberOf(kind, name)
+      const member = isSchema ? schemaMember(name, value) : memberOf(kind, name)
       if (member !== undefined) {
         // A list or map of another shape is a mistake, which the rules report.
         walkReferences(value, hasShape(value, member) ? member : 'other', at, resource, visitor)
@@ -101,6 +101,12 @@ function walkObject(node: object, expected: Member, pointer: string, given: Reso
       else walkReferences(value, otherMember(kind, name), at, resource, visitor)
     }
   }
+}
+
+/** Returns what a keyword holds, also in JSON Schema before 2020-12, where `items` may be a list. */
+function schemaMember(name: string, value: unknown): Member | undefined {
+  if (name === 'items' && Array.isArray(value)) return { shape: 'list', kind: 'schema' }
+  return name === 'additionalItems' ? { shape: 'one', kind: 'schema' } : memberOf('schema', name)
 }
 
 /** Returns what a member holds that holds no objects of a kind. */
@@ -151,10 +157,16 @@ function walkDiscriminator(value: unknown, pointer: string, resource: Resource, 
 }
 
 /** Returns the resource of a schema: its own if it has a $id (JSON Schema 2020-12, core, section 8.2.1). */
-function resourceOf({ $id }: Node, pointer: string, given: Resource): Resource {
-  if (typeof $id !== 'string') return given
-  const uri = resolvedUri($id, given.uri)
+function resourceOf(schema: Node, pointer: string, given: Resource): Resource {
+  const id = idOf(schema)
+  const uri = id === undefined ? undefined : resolvedUri(id, given.uri)
   return uri === undefined ? given : { uri, pointer }
+}
+
+/** Returns the identifier of a schema, which was `id` in draft 4. */
+export function idOf({ $id, id, $schema }: Node): string | undefined {
+  if (typeof $id === 'string') return $id
+  return typeof id === 'string' && /\/draft-04\//.test(String($schema)) ? id : undefined
 }
 
 /** Returns a URI reference resolved against a base URI, without an empty fragment; undefined if it is invalid. */

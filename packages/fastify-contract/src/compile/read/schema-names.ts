@@ -25,8 +25,8 @@ export function withOwnNames(
     const named = new Set([...alternativesOf(schema, schemas), ...childrenOf(pointer, schemas)])
     if (![...named].some((name) => renamed.has(name))) return
     const { mapping } = discriminator as { mapping?: Record<string, string> }
-    const targets = new Set(Object.values(mapping ?? {}).map((target) => target.replace(schemaPrefix, '')))
-    const values = new Map(Object.entries(mapping ?? {}))
+    const values = new Map(Object.entries(Object(mapping) as Record<string, string>))
+    const targets = new Set([...values.values()].map((target) => String(target).replace(schemaPrefix, '')))
     for (const name of named) {
       // With a mapping, a schema that it does not name keeps its own name as the value.
       if (targets.has(name) || (mapping !== undefined && !renamed.has(name))) continue
@@ -34,7 +34,7 @@ export function withOwnNames(
       const other = values.get(value) ?? (named.has(value) && value !== name && !targets.has(value) ? value : undefined)
       if (other === undefined) values.set(value, `${schemaPrefix}${name}`)
       else {
-        const known = other.replace(schemaPrefix, '')
+        const known = String(other).replace(schemaPrefix, '')
         warnings.push(
           `${join(pointer, 'discriminator')}: the value "${value}" stands for ${known}, so "${name}" stands for the ` +
             `other schema of that name; add a mapping`,

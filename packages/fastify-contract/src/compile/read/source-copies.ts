@@ -58,9 +58,7 @@ function dataIn(document: object): Edits {
   const visitor: ReferenceVisitor = {
     reference(found) {
       edits.references.add(found.pointer)
-      const isFollowed = !found.isMapping || /^(?:#|https?:|\.)|\//.test(found.text)
-      if (isFollowed && !(found.text.startsWith('#') && resolve(document, found.text) !== undefined))
-        failing.push(found.pointer)
+      if (isFollowed(found) && !isResolved(document, found)) failing.push(found.pointer)
       if (found.text.startsWith('#/') && !isWalked(found.text, found.expected)) visits.push(found)
     },
     external: (pointer) => edits.data.add(pointer),
@@ -79,6 +77,27 @@ function dataIn(document: object): Edits {
   for (const pointer of edits.references) edits.data.delete(pointer)
   for (const pointer of failing) edits.data.add(pointer)
   return edits
+}
+
+/** The number of references in a chain that are checked: each of them is checked so. */
+const chainLimit = 500
+
+/** Returns whether Redocly follows a reference: it takes other values of a mapping for names. */
+const isFollowed = ({ isMapping, text }: Reference): boolean => !isMapping || /^(?:#|https?:|\.)|\//.test(text)
+
+/** Returns whether a reference leads to a value other than a reference, and not to one that holds the reference itself. */
+function isResolved(document: object, { text, pointer, expected }: Reference): boolean {
+  const seen = new Set<string>()
+  for (let target = text; ; ) {
+    const at = join('#', ...keysOf(target))
+    const value = target.startsWith('#') ? resolve(document, at) : undefined
+    if (value === undefined || seen.has(at)) return false
+    seen.add(at)
+    if (expected === 'other' && pointer.startsWith(`${at}/`)) return false
+    const { $ref } = Object(value) as { $ref?: unknown }
+    if (typeof $ref !== 'string' || seen.size > chainLimit) return true
+    target = $ref
+  }
 }
 
 /** Returns whether the walk of a whole document reaches a location as what is expected there. */

@@ -6,8 +6,10 @@ import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
 import { isUrl } from './named-url.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
-import { type Location, ReferenceTargets } from './reference-targets.ts'
-import { type Expected, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { type Location, location, ReferenceTargets } from './reference-targets.ts'
+import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
+import { isServedDialect } from './schema-dialects.ts'
+import { SchemaResources } from './schema-resources.ts'
 import { type Edits, isWalked, noEdits } from './source-copies.ts'
 
 /** The files of a document. */
@@ -26,16 +28,19 @@ export type Sources = {
   examples: Map<string, string>
   /** The references without a target, by `location` like the targets. */
   problems: Map<string, SourceProblem>
+  /** A line for each schema that is read otherwise than its file says. */
+  warnings: string[]
+  /** What precedes the names of members for document/dynamic-references.ts, if there are dynamic references. */
+  dynamicMark?: string | undefined
+  /** Whether the values of files have translated schemas. */
+  isTranslated: boolean
 }
 
 /** The target of a reference in a file, with what the reference expects there. */
 export type ReferenceTarget = Location & { from: string; reference: Reference }
 
-/** A reference without a target: where it is, what is wrong, and the fix. `isRemote`: it is a URL. */
-export type SourceProblem = Location & { text: string; place: string; isRemote: boolean }
-
-/** Returns the key of a location. */
-export const location = (file: string, pointer: string): string => `${file}\n${pointer}`
+/** A reference without a target: where it is, what is wrong, and the fix. `isHidden`: Redocly must not follow it. */
+export type SourceProblem = Location & { text: string; place: string; isHidden: boolean }
 
 /** A part of a file to walk. */
 type Visit = Location & { expected: Expected }
@@ -51,11 +56,17 @@ export async function readSources(path: string, within?: string[]): Promise<Sour
   await files.add(files.root)
   if (!isNode(files.valueOf(files.root)))
     throw new SourceError(`${shownName(files.root)}: is no object of JSON or YAML; name an OpenAPI document`)
-  return await new DocumentWalk(path, files).run()
+  const walk = new DocumentWalk(path, files)
+  const sources = await walk.run()
+  const translation = walk.schemas.translate(files)
+  if (translation === undefined) return sources
+  // The translated values have other references.
+  return { ...(await new DocumentWalk(path, files).run()), ...translation, isTranslated: true }
 }
 
 /** The walk through the files of a document, whose first file is read. */
 class DocumentWalk {
+  readonly schemas = new SchemaResources()
   readonly #files: DocumentFiles
   readonly #sources: Sources
   readonly #targets: ReferenceTargets
@@ -69,7 +80,7 @@ class DocumentWalk {
     this.#targets = new ReferenceTargets(files)
     const { sources, texts } = files
     const maps = { edits: new Map(), targets: new Map(), examples: new Map(), problems: new Map() }
-    this.#sources = { path, files: sources, texts, ...maps }
+    this.#sources = { path, files: sources, texts, ...maps, warnings: [], isTranslated: false }
   }
 
   async run(): Promise<Sources> {
@@ -90,9 +101,9 @@ class DocumentWalk {
       const { data, references } = this.#editsOf(file)
       for (const pointer of references) data.delete(pointer)
     }
-    // Redocly would fetch these.
-    for (const { file, pointer, isRemote } of this.#sources.problems.values())
-      if (isRemote) this.#editsOf(file).data.add(pointer)
+    // Redocly would fetch these, or follow them without end.
+    for (const { file, pointer, isHidden } of this.#sources.problems.values())
+      if (isHidden) this.#editsOf(file).data.add(pointer)
     return this.#sources
   }
 
@@ -129,16 +140,17 @@ class DocumentWalk {
       external: (pointer, text) =>
         examples.push({ pointer, text, expected: 'data', resource: this.#targets.resourceOf(file), isMapping: false }),
       data: (pointer) => edits.data.add(pointer),
-      schema: ({ $id, $anchor, $schema }, pointer, resource) => {
-        if (typeof $id === 'string' && resource.pointer === pointer) {
-          this.#targets.identify(resource.uri, { file, pointer })
-          edits.dropped.add(join(pointer, '$id'))
+      schema: (schema, pointer, resource) => {
+        this.schemas.add({ file, pointer, schema })
+        const isIdentified = idOf(schema) !== undefined && resource.pointer === pointer
+        if (isIdentified) this.#targets.identify(resource.uri, { file, pointer })
+        for (const keyword of ['$anchor', '$dynamicAnchor']) {
+          if (typeof schema[keyword] !== 'string') continue
+          this.#targets.identify(`${resource.uri}#${schema[keyword]}`, { file, pointer })
+          edits.dropped.add(join(pointer, keyword))
         }
-        if (typeof $anchor === 'string') {
-          this.#targets.identify(`${resource.uri}#${$anchor}`, { file, pointer })
-          edits.dropped.add(join(pointer, '$anchor'))
-        }
-        if (typeof $schema === 'string' && dialects.has($schema.replace(/#$/, '')))
+        if (isIdentified) edits.dropped.add(join(pointer, typeof schema.$id === 'string' ? '$id' : 'id'))
+        if (typeof schema.$schema === 'string' && isServedDialect(schema.$schema))
           edits.dropped.add(join(pointer, '$schema'))
       },
     }
@@ -185,7 +197,8 @@ class DocumentWalk {
       const whole = target.pointer === '#' && path !== '' ? path : `${path}${target.pointer}`
       this.#editsOf(file).texts.set(pointer, whole)
     }
-    const key = location(file, isMapping ? pointer : holderOf(pointer))
+    if (pointer.endsWith(dynamicKey)) this.schemas.setTarget(file, pointer, target)
+    const key = location(file, isMapping || pointer.endsWith(dynamicKey) ? pointer : holderOf(pointer))
     const known = this.#sources.targets.get(key)
     // The same object may be reached as an object of a kind and as a part of another one.
     if (known === undefined || known.reference.expected === 'other')
@@ -223,7 +236,7 @@ class DocumentWalk {
         ? `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`
         : `${text} does not resolve${reason === '' ? '' : ` (${reason})`}; correct the reference`,
       place: this.#files.placeOf({ file, pointer }),
-      isRemote: isRemote(text),
+      isHidden: isRemote(text) || reason === endless,
     })
   }
 
@@ -239,7 +252,7 @@ class DocumentWalk {
   #reportCycles(): void {
     const { targets } = this.#sources
     const settled = new Set<string>()
-    const endless = new Set<string>()
+    const failing = new Set<string>()
     for (const start of targets.keys()) {
       const chain = new Set<string>()
       let key = start
@@ -250,12 +263,12 @@ class DocumentWalk {
       }
       for (const each of chain) {
         settled.add(each)
-        if (chain.has(key) || endless.has(key)) endless.add(each)
+        if (chain.has(key) || failing.has(key)) failing.add(each)
       }
     }
-    for (const key of endless) {
+    for (const key of failing) {
       const { from, reference } = targets.get(key) as ReferenceTarget
-      this.#report(from, reference, 'it leads to references only')
+      this.#report(from, reference, endless)
     }
   }
 
@@ -271,15 +284,13 @@ class DocumentWalk {
   }
 }
 
+/** Why a reference that leads back to itself has no target. */
+const endless = 'it leads to references only'
+
 /** Returns whether Redocly would fetch the target of a reference. */
 const isRemote = (text: string): boolean => /^(?:https?:|data:|[\\/]{2})/i.test(text)
 
-const holderOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
+/** The end of the pointer to a dynamic reference. */
+const dynamicKey = join('', '$dynamicRef')
 
-/** The URIs of the dialect that OpenAPI 3.1 assumes for schemas (section 4.8.24.5), and of JSON Schema 2020-12. */
-const dialects = new Set([
-  'https://json-schema.org/draft/2020-12/schema',
-  'https://spec.openapis.org/oas/3.1/dialect/base',
-  'https://spec.openapis.org/oas/3.1/dialect/2024-11-10',
-  'https://spec.openapis.org/oas/3.2/dialect/2025-09-17',
-])
+const holderOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))

@@ -1,20 +1,22 @@
 import { METHODS } from 'node:http'
-import { isScope } from '../../auth/tokens.ts'
 import type { Operation, Routes } from '../../serve/contract.ts'
-import { isRange, kindOf } from '../../serve/media-types.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import { callbackUrl } from '../../webhooks/runtime-expression.ts'
 import {
   allowsOnlyStrings,
   checkedSchema,
   describesBytes,
+  headerMedia,
   headersOf,
   isChecked,
   isGiven,
+  isJsonRange,
 } from '../document/contents.ts'
 import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { asOpenApi31, bodiless, ignoredBodies, nonTypes, partStyles } from '../document/normalize.ts'
+import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
+import { bodiless, ignoredBodies, unservedStatuses, upgrade } from '../document/normalize.ts'
 import {
   type Document,
   type Endpoint,
@@ -22,18 +24,17 @@ import {
   isRelative,
   locate,
   outgoingItems,
+  type RequestBody,
   type Response,
-  routedPath,
   type Server,
-  schemePointer,
-  securityPointer,
   withoutFragment,
 } from '../document/openapi-document.ts'
-import { selectorsOf } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import { partStyles } from '../document/served-forms.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
 import { checkTool } from '../emit/mcp-table.ts'
+import { isServedDialect } from '../read/schema-dialects.ts'
+import { checkPath, checkScopes, checkSecurity, checkStatuses } from './operation-rules.ts'
 import type { Report } from './problems.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'
@@ -75,7 +76,7 @@ const documentRules: Rule<Document>[] = [
  */
 export function checkDocument(
   published: Document,
-  document = asOpenApi31(published),
+  document = upgrade(published).upgraded,
 ): { rejected: string[]; warnings: string[] } {
   const rejected = new Set<string>()
   const warnings = new Set<string>()
@@ -94,18 +95,22 @@ function checkIgnored(published: Document, { warn }: Report): void {
   const is30 = published.openapi.startsWith('3.0.')
   walk(published as unknown as Node, 'document', '#', (node, kind, pointer) => {
     if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
-    if (kind === 'pathItem' && is30) {
-      for (const method of ignoredBodies.filter((each) => Object.hasOwn(Object(node[each]), 'requestBody')))
+    if (kind === 'pathItem') {
+      for (const method of ignoredBodies(published, node))
         warn(
           join(pointer, method, 'requestBody'),
-          `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
+          is30
+            ? `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`
+            : 'the optional body of a HEAD is ignored; use parameters',
         )
     }
-    if (['requestBody', 'response', 'parameter', 'header'].includes(kind)) {
-      for (const name of nonTypes(node))
-        warn(join(pointer, 'content', name), 'is not a media type, so it is ignored; name each media type')
+    if (kind === 'requestBody' || kind === 'response') {
+      for (const { name, text } of correctedNames(node)) warn(join(pointer, 'content', name), text)
+      if (kind === 'requestBody' && hasNoTypes(node))
+        warn(pointer, 'has no media type, so a body is bytes of any media type; add a media type')
     }
     if (kind === 'requestBody' && is30) checkPartStyles(Object(node.content), pointer)
+    if (kind === 'pathItem' && published.openapi.startsWith('3.2.')) checkQueryBody(node, pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
     if (kind === 'document' || kind === 'pathItem' || kind === 'operation') checkServers(node, pointer)
   })
@@ -125,6 +130,13 @@ function checkIgnored(published: Document, { warn }: Report): void {
     }
   }
 
+  function checkQueryBody({ query }: Node, pointer: string): void {
+    const { requestBody } = Object(query) as Node
+    if (requestBody === undefined || locate<RequestBody>(published, join(pointer, 'query', 'requestBody')).required)
+      return
+    warn(join(pointer, 'query'), 'the body of QUERY is always required (RFC 10008 section 2); add required: true')
+  }
+
   function checkServers({ servers = [] }: { servers?: Server[] }, pointer: string): void {
     for (const { url } of servers.filter((one) => isRelative(one.url)))
       warn(join(pointer, 'servers'), `${url} is relative; it is served as /${url}`)
@@ -141,8 +153,12 @@ function checkIgnored(published: Document, { warn }: Report): void {
 
   function checkResponses(responses: Node, pointer: string): void {
     const statuses = Object.keys(responses).filter((status) => !status.startsWith('x-'))
-    if (statuses.length === 0 && !is30)
-      warn(pointer, 'has no response; its handler may return any status, without a body')
+    for (const status of unservedStatuses(responses))
+      warn(
+        join(pointer, 'responses', status),
+        'is no status of a response, so it is ignored; use a number from 200 to 599, a range such as 4XX, or default',
+      )
+    if (statuses.length === 0) warn(pointer, 'has no response; its handler may return any status, without a body')
     for (const status of statuses.filter((each) => bodiless.includes(each))) {
       const at = join(pointer, 'responses', status)
       const { content = {} } = locate<Response>(published, at)
@@ -156,40 +172,6 @@ const fixFor = (schema: Node): string =>
   ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
-
-function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
-  const { path, routes, parameters } = endpoint
-  const pointer = join('#', 'paths', path)
-  const described = parameters.flatMap((one) => (one.in === 'path' ? [`{${one.name}}`] : []))
-  for (const [name] of routedPath(path).matchAll(/\{[^}]*\}/g)) {
-    if (name.includes('/') || (/^\{[.;?&]/.test(name) && !described.includes(name)))
-      reject(
-        pointer,
-        `${name} contains a slash or a character of URI templates; name the parameter by a word, as in {id}`,
-      )
-  }
-  for (const [literal, colon, bracket] of path.matchAll(/(?<=\/)(?::([A-Za-z_]\w*)|<([\w-]+)>)(?=\/|$)/g))
-    warn(pointer, `${literal} is a literal part of the path; write {${colon ?? bracket}} for a parameter`)
-  if (/\s/.test(path.replace(/\{[^}]*\}/g, '')))
-    warn(pointer, 'contains a space, which a request sends as %20; remove it unless it is meant')
-  if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
-  if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
-    warn(pointer, 'no request has a fragment, so the path is served without it')
-  if (/%(?![\da-f]{2})/i.test(path)) reject(pointer, 'contains a % that does not begin a percent-encoding; remove it')
-  const names = Array.from(routedPath(path).matchAll(/\{[^}]*\}/g), ([name]) => name)
-  for (const name of names.filter((each, index) => names.indexOf(each) < index))
-    reject(pointer, `${name} occurs twice; use each path parameter once`)
-  for (const route of routes) {
-    const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
-    const [variable] = /\{[^}]*\}/.exec(route.slice(0, route.length - routedPath(path).length)) ?? []
-    if (!route.startsWith('/'))
-      reject(pointer, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
-    else if (variable !== undefined)
-      reject(pointer, `the path of a server has the undescribed variable ${variable}; describe it in variables`)
-    else if (unsupported !== undefined)
-      reject(pointer, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
-  }
-}
 
 /**
  * Returns a line for each operation that the router cannot tell from an earlier one, and so would never be called. The
@@ -211,7 +193,7 @@ export function sharedRoutes(document: Document, { operations }: Routes, rejecte
   })
 }
 
-function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { reject }: Report): void {
+function checkMethod({ method, keys, requestBody, pointer }: Endpoint, { reject, warn }: Report): void {
   const field = method.toLowerCase()
   // Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1).
   if (keys.length > 1 && methods.includes(field))
@@ -224,54 +206,43 @@ function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint
   if (method === 'TRACE') reject(pointer, 'TRACE is not supported; remove the operation')
   if (method === 'QUERY' && requestBody?.required !== true)
     reject(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
-  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method))
-    reject(pointer, `a request body of ${method} is not supported; use parameters or POST`)
-  if (Object.keys(responses).length === 0) reject(pointer, 'has no response; add one, such as 204')
-}
-
-function checkStatuses({ responses, pointer }: Endpoint, { reject }: Report): void {
-  for (const status of Object.keys(responses)) {
-    const at = join(pointer, 'responses', status)
-    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status))
-      reject(at, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
-    else if (status.startsWith('1')) reject(at, 'a status from 100 to 199 does not end a request; remove it')
-  }
-}
-
-function checkSecurity(endpoint: Endpoint, { reject }: Report, document: Document): void {
-  for (const scheme of endpoint.security.flatMap((requirement) => Object.keys(requirement))) {
-    if (resolve(document, schemePointer(scheme)) === undefined)
-      reject(securityPointer(document, endpoint), `${scheme} is not in #/components/securitySchemes; add it there`)
-  }
+  if (requestBody !== undefined && method === 'GET')
+    warn(pointer, 'many clients and proxies, such as fetch, cannot send the body of a GET; use parameters or POST')
+  if (requestBody !== undefined && method === 'HEAD')
+    reject(pointer, 'a required body of HEAD is not supported; use parameters or POST')
 }
 
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
-/** Rejects media types whose items are described in an unsupported way. */
-function checkItemFields({ requestBody, responses }: Endpoint, { reject }: Report): void {
+/** Warns of media types whose items are described in a way that the service does not apply. */
+function checkItemFields({ requestBody, responses }: Endpoint, { warn }: Report): void {
   for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
     for (const [mediaType, media] of Object.entries(content)) {
       for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
-        reject(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType, media))
+        warn(join(pointer, 'content', mediaType, field), itemProblem(field, mediaType))
     }
   }
 }
 
-function itemProblem(field: string, mediaType: string, media: object): string {
-  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
-  if (Object.hasOwn(media, 'schema'))
-    return 'cannot be combined with schema; describe either the items or the whole body'
-  if (kindOf(mediaType) !== 'events')
-    return `items of ${mediaType} are not supported; use application/jsonl, application/json-seq or text/event-stream`
-  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+function itemProblem(field: string, mediaType: string): string {
+  if (field !== 'itemSchema') return 'is ignored, since parts without names are not parsed'
+  const kind = kindOf(mediaType)
+  if (kind === 'lines') return 'the schema beside it is ignored; describe either the items or the whole body'
+  if (kind === 'events')
+    return 'is applied to the data of an event only; describe only data, event, id and retry, without a schema beside it'
+  return `is ignored, since items of ${mediaType} are not read one by one; use application/jsonl, application/json-seq or text/event-stream`
 }
 
-/** Rejects headers of responses that the service cannot write as the document says. */
-function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Document): void {
+/** Warns of headers of responses whose content the service does not write as described. */
+function checkHeaders({ responses }: Endpoint, { warn }: Report, document: Document): void {
   for (const [name, header] of Object.values(responses).flatMap((response) => headersOf(document, response))) {
-    if (isGiven(name) && 'content' in header)
-      reject(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
+    const described = isGiven(name) ? headerMedia(header) : undefined
+    if (described === undefined) continue
+    const [mediaType, { schema = true }] = described
+    if (kindOf(mediaType) === 'json') continue
+    if (kindOf(mediaType) !== 'text' || (!allowsOnlyStrings(document, schema) && !describesBytes(document, schema)))
+      warn(header.pointer, `header ${name}: ${mediaType} is written as a string; use application/json or text/plain`)
   }
 }
 
@@ -279,7 +250,11 @@ function checkHeaders({ responses }: Endpoint, { reject }: Report, document: Doc
 function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: Report, document: Document): void {
   const note = 'is not validated against its schema'
   for (const [mediaType, { schema }] of Object.entries(requestBody?.content ?? {})) {
-    if (!isRange(mediaType) && !isChecked(document, mediaType, schema) && !describesBytes(document, schema))
+    if (
+      !isJsonRange(document, mediaType, requestBody?.content ?? {}) &&
+      !isChecked(document, mediaType, schema) &&
+      !describesBytes(document, schema)
+    )
       warn(join(requestBody?.pointer ?? '', 'content', mediaType), note)
   }
   for (const { content = {}, pointer } of Object.values(responses)) {
@@ -304,24 +279,6 @@ function checkNames(document: Document, { warn }: Report): void {
   }
 }
 
-/**
- * Rejects scopes that are not valid in a token or a challenge (RFC 6749 section 3.3), and warns of those of an oauth2
- * scheme that none of its flows declares: no client could get them.
- */
-function checkScopes(document: Document, { reject, warn }: Report): void {
-  for (const { pointer, scheme, scope } of neededScopes(document)) {
-    if (!isScope(scope))
-      reject(
-        pointer,
-        `scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
-      )
-    const { flows } = resolve(document, schemePointer(scheme)) === undefined ? {} : securityScheme(document, scheme)
-    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
-    if (flows !== undefined && !isDeclared)
-      warn(pointer, `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`)
-  }
-}
-
 /** Warns of callbacks whose URL is not a runtime expression. */
 function checkExpressions(document: Document, { warn }: Report): void {
   for (const { item, expression } of outgoingItems(document)) {
@@ -333,12 +290,10 @@ function checkExpressions(document: Document, { warn }: Report): void {
   }
 }
 
-const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
-
 function checkDialect(document: Document, { reject }: Report): void {
   const { jsonSchemaDialect: dialect } = document as { jsonSchemaDialect?: unknown }
-  if (dialect !== undefined && !dialects.test(String(dialect)))
-    reject('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
+  if (dialect !== undefined && !isServedDialect(String(dialect)))
+    reject('#/jsonSchemaDialect', `${dialect} is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`)
 }
 
 /** Rejects integers that would be rounded. Those of examples and extensions do not change what the service does. */

@@ -1,5 +1,5 @@
-import { join, resolve } from '../document/json-pointer.ts'
-import { eachHeld, hasShape, isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
 import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
 
@@ -9,6 +9,7 @@ import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
  */
 export function structureProblems(document: unknown): string[] {
   const problems: string[] = []
+  const targets = new Map<string, Kind>()
   const visit = (value: unknown, kind: Kind, pointer: string): void => {
     const names = [pointer.slice(pointer.lastIndexOf('/'))]
     if (kind === 'parameter') names.push(String(Object(value).name))
@@ -19,12 +20,17 @@ export function structureProblems(document: unknown): string[] {
       if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
       return
     }
-    const problem = Object.hasOwn(value, '$ref') ? referenceProblem(document as Node, kind, value) : undefined
-    if (problem !== undefined) problems.push(`${pointer}/$ref: ${problem}`)
+    if (Object.hasOwn(value, '$ref')) {
+      const target = referenceTarget(document as Node, kind, value)
+      if ('problem' in target) problems.push(`${pointer}/$ref: ${target.problem}`)
+      else targets.set(target.pointer, kind)
+    }
     for (const [name, type] of Object.entries(fieldsOf(kind))) {
-      const expected = expectedOf(value, name, type, isRequired(kind, name))
+      const expected = expectedOf(value, name, type, isRequired(kind, name, value))
       if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
     }
+    if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
+      problems.push(wrong(`${pointer}/content`, 'an object with a schema for each media type', undefined))
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
   }
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
@@ -37,6 +43,11 @@ export function structureProblems(document: unknown): string[] {
   if (swagger !== undefined)
     return [`#/swagger: this is Swagger ${swagger}, which is not supported; convert the document to OpenAPI 3 first`]
   visit(document, 'document', '#')
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const [pointer, kind] of targets) {
+    // The walk of the document visits targets of their own kind; an extension may hold others.
+    if (kind !== 'schema' && kindAt(keysOf(pointer)) !== kind) visit(resolve(document as Node, pointer), kind, pointer)
+  }
   const version = (document as { openapi?: unknown } | null)?.openapi
   if (problems.length === 0 && !/^3\.[012]\./.test(version as string))
     problems.push(`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`)
@@ -46,7 +57,10 @@ export function structureProblems(document: unknown): string[] {
 const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
     ? `${pointer}: is missing; add ${expected}`
-    : `${pointer}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
+    : `${pointer}: must be ${expected}, not ${shown(value)}; correct it`
+
+const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
 
 /** Returns what the value of a field must be, unless it is that. */
 function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {
@@ -58,19 +72,24 @@ function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean
 }
 
 /**
- * Returns the problem of a reference, if any. The targets of schema references are checked in schema-rules.ts.
+ * Returns the pointer to the target of a reference, or its problem. The targets of schema references are checked in
+ * schema-rules.ts.
  */
-function referenceProblem(document: Node, kind: Kind, node: Node): string | undefined {
+function referenceTarget(document: Node, kind: Kind, node: Node): { pointer: string } | { problem: string } {
   const seen = new Set<unknown>()
+  const unexpected = { problem: `${node.$ref} does not resolve to the expected ${kind}; correct it` }
+  let pointer = '#'
   for (let found: unknown = node; ; ) {
-    if (found === undefined) return `${node.$ref} does not resolve; correct the reference`
-    if (!isNode(found) || seen.has(found)) return `${node.$ref} does not resolve to the expected ${kind}; correct it`
+    if (found === undefined) return { problem: `${node.$ref} does not resolve; correct the reference` }
+    if (!isNode(found) || seen.has(found)) return unexpected
     const { $ref } = found
-    if ($ref === undefined) return undefined
-    if (typeof $ref !== 'string') return 'must be a string; correct it'
-    if (kind === 'schema') return undefined
-    if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
+    if ($ref === undefined) return [undefined, kind].includes(kindAt(keysOf(pointer))) ? { pointer } : unexpected
+    if (typeof $ref !== 'string') return { problem: 'must be a string; correct it' }
+    if (kind === 'schema') return { pointer: $ref }
+    if (!$ref.startsWith('#/'))
+      return { problem: `${$ref} does not point into this document; use a reference that begins with #/` }
     seen.add(found)
+    pointer = $ref
     found = resolve(document, $ref)
   }
 }

@@ -6,8 +6,10 @@ import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../docume
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
-import { components, int64Holders, isInt64, partsOf, schemasDescribing } from '../document/schemas.ts'
+import { components, int64Holders, partsOf, schemasDescribing } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
+import { draftOf, isServedDialect } from '../read/schema-dialects.ts'
+import { dynamicProblem } from '../read/schema-resources.ts'
 import type { Report } from './problems.ts'
 
 /** What a rule knows of the whole document. */
@@ -37,9 +39,19 @@ const useReference = 'is not supported; refer to the schema by its JSON pointer,
 /** Schemas that the service cannot apply. */
 const rejected: Rule[] = [
   // Keywords that identify a schema, or refer to one, by something other than its location (JSON Schema core, section 8.2).
-  unsupported(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'], 'string', useReference),
+  unsupported(['$id', '$anchor', '$dynamicAnchor'], 'string', useReference),
+  rule(['$dynamicRef', '$recursiveRef'], (schema, _, keyword) => {
+    const { [keyword]: name, [dynamicProblem]: problem } = schema
+    if (typeof name !== 'string') return undefined
+    return typeof problem === 'string' ? problem : `${name} leads to no anchor; add a $dynamicAnchor, or use $ref`
+  }),
   unsupported(['exclusiveMinimum', 'exclusiveMaximum'], 'boolean', 'must be a number since OpenAPI 3.1; correct it'),
-  unsupported('$schema', 'string', 'is not supported; remove it'),
+  // read/schema-resources.ts has translated the earlier drafts.
+  rule('$schema', ({ $schema }) =>
+    typeof $schema === 'string' && !(isServedDialect($schema) && draftOf($schema) === undefined)
+      ? `${$schema} is not supported; use JSON Schema 2020-12, or draft 4 to 2019-09`
+      : undefined,
+  ),
   // Ajv ignores the name __proto__ in these keywords.
   rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>
     Object.hasOwn(schema[keyword] ?? {}, '__proto__')
@@ -58,9 +70,6 @@ const rejected: Rule[] = [
       return problem === undefined ? [] : [[['patternProperties'], problem]]
     }),
   ),
-  rule('multipleOf', (schema) =>
-    isInt64(schema) && !Number.isInteger(schema.multipleOf) ? 'must be an integer beside the format int64' : undefined,
-  ),
   // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
   rule('contains', (schema, { holdsInt64 }) =>
     schemasIn(schema, 'contains').some(holdsInt64)
@@ -74,14 +83,6 @@ const rejected: Rule[] = [
       ? 'cannot tell which items match a contains in anyOf, oneOf, if, then, else or dependentSchemas; move the contains beside it'
       : undefined
   }),
-  rule('properties', (schema, { document }) =>
-    Object.entries(propertiesOf(schema))
-      .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
-      .map(([name]) => [
-        ['properties', name],
-        'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
-      ]),
-  ),
   rule(['oneOf', 'anyOf'], (schema, context, keyword) =>
     unlikeAlternatives(context, schema, keyword).map((name) => [
       [keyword],
@@ -98,6 +99,14 @@ const literal = /^\/\^.*\$\/[a-z]*$/s
 
 /** Schemas that the service applies in a way that their authors may not expect. */
 const warned: Rule[] = [
+  rule('properties', (schema, { document }) =>
+    Object.entries(propertiesOf(schema))
+      .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
+      .map(([name]) => [
+        ['properties', name],
+        'is both readOnly and writeOnly, so requests ignore it and no response has it; remove one of them',
+      ]),
+  ),
   rule(['readOnly', 'writeOnly', '$ref', 'allOf'], (schema, { document }, _, member) => {
     if (ofProperties.includes(member)) return undefined
     const marks = (['readOnly', 'writeOnly'] as const).filter((mark) => isMarked(document, schema, mark))

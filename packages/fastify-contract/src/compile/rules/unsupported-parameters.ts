@@ -1,10 +1,11 @@
-import { parseContentType } from '../../http/request-head.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation, Routes, SerializedParameter, SerializedValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { createValidator } from '../../serve/validator.ts'
+import { assumedStyle, delimited, styles } from '../document/assumed-styles.ts'
 import { resolve } from '../document/json-pointer.ts'
+import { charsetProblem } from '../document/media-type-names.ts'
 import {
   type Document,
   type Endpoint,
@@ -20,23 +21,38 @@ import { credentialOf } from '../document/security-schemes.ts'
 import { isNested, nestedPlaces } from '../document/styled-values.ts'
 import type { Report } from './problems.ts'
 
-/** Rejects parameters of an operation that the service cannot parse as described. */
-export function checkParameters(endpoint: Endpoint, { reject }: Report, document: Document): void {
-  for (const { parameter, problem } of parameterProblems(document, endpoint))
-    reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
+/**
+ * Rejects parameters of an operation that the service cannot parse as described, and warns of those that it parses in
+ * another style.
+ */
+export function checkParameters(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
+  for (const { pointer, name, [assumedStyle]: assumed } of endpoint.parameters as (Located<Parameter> & Assumed)[])
+    if (assumed !== undefined) warn(pointer, `parameter ${name}: ${assumed}`)
+  for (const { parameter, problem, advice } of findings(document, endpoint)) {
+    if (advice === undefined) reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
+    else warn(parameter.pointer, `parameter ${parameter.name}: ${advice}`)
+  }
 }
+
+type Assumed = { [assumedStyle]?: string }
 
 type ParameterProblem = { parameter: Located<Parameter>; problem: string }
 
+type Given = Pick<Endpoint, 'path' | 'parameters' | 'security'>
+
 /** Returns the problems of some parameters, first those of each alone, and then the conflicts between them. */
-export const parameterProblems = (
-  document: Document,
-  given: Pick<Endpoint, 'path' | 'parameters' | 'security'>,
-): ParameterProblem[] =>
-  [
-    ...given.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, given.path, parameter) })),
-    ...conflictProblems(document, given),
-  ].flatMap(({ parameter, problems }) => problems.map((problem) => ({ parameter, problem })))
+export const parameterProblems = (document: Document, given: Given): ParameterProblem[] =>
+  findings(document, given).map(({ parameter, problem }) => ({ parameter, problem }))
+
+/** A problem, with advice if the service serves the parameter in spite of it. */
+type Finding = { problem: string; advice?: string }
+
+const findings = (document: Document, given: Given): (Finding & Pick<ParameterProblem, 'parameter'>)[] => [
+  ...given.parameters.flatMap((parameter) =>
+    ownProblems(document, given.path, parameter).map((problem) => ({ parameter, problem })),
+  ),
+  ...conflicts(document, given),
+]
 
 function ownProblems(document: Document, path: string, parameter: Located<Parameter>): string[] {
   if ((parameter.in as string) === 'querystring') {
@@ -50,7 +66,7 @@ function ownProblems(document: Document, path: string, parameter: Located<Parame
   return [
     ...styleProblems(parameter, value),
     ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
-    ...(value.kind === 'object' ? propertyProblems(document, parameter) : []),
+    ...(value.kind === 'object' ? propertyProblems(document, parameter, value) : []),
     ...(value.kind === 'nested'
       ? nestedPlaces(document, parameter.schema).problems.map((problem) => `${problem}; ${useContent}`)
       : []),
@@ -61,17 +77,6 @@ function ownProblems(document: Document, path: string, parameter: Located<Parame
       : []),
   ]
 }
-
-/** The styles for each location of parameters (OpenAPI 3.1 section 4.8.12.3). */
-const styles = {
-  path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
-  header: ['simple'],
-  cookie: ['form'],
-}
-
-/** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
-const delimited = ['spaceDelimited', 'pipeDelimited']
 
 function styleProblems({ in: location, explode, style: given }: Parameter, value: SerializedValue) {
   const { style, kind, types, properties = {} } = value
@@ -122,11 +127,11 @@ const itemProblems = (document: Document, parameter: Parameter): string[] =>
     ? [`its style cannot write an array of objects or arrays; ${useNames(parameter)}`]
     : []
 
-function propertyProblems(document: Document, parameter: Parameter): string[] {
+function propertyProblems(document: Document, parameter: Parameter, { scalarTypes }: SerializedValue): string[] {
   const { schema } = parameter
   const problems = []
   const { types } = typesOf(document, schema)
-  if (types.some((type) => type !== 'object' && type !== 'null')) {
+  if (scalarTypes === undefined && types.some((type) => type !== 'object' && type !== 'null')) {
     problems.push(`may be an object or another type, which its style cannot distinguish; ${useNames(parameter)}`)
   }
   const named = propertyNames(document, schema).map((name) => ({
@@ -158,23 +163,23 @@ type Claim = {
   isWhole?: boolean
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string
+  /** Whether each of the names has a single text, which another parameter may have, too. */
+  isSingle?: boolean
 }
-
-type Clash = { parameter: Located<Parameter>; problems: string[] }
 
 /**
  * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
- * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
+ * conflicts with every other parameter or credential of one of these names, unless all of them take the same text.
  */
-function conflictProblems(document: Document, endpoint: Pick<Endpoint, 'path' | 'parameters' | 'security'>): Clash[] {
+function conflicts(document: Document, endpoint: Given): (Finding & Pick<ParameterProblem, 'parameter'>)[] {
   const claims = endpoint.parameters.map((parameter) =>
     claimOf(serializedParameter(document, endpoint.path, parameter)),
   )
   const all = [...claims, ...credentialClaims(document, endpoint)]
-  return endpoint.parameters.map((parameter, index) => {
+  return endpoint.parameters.flatMap((parameter, index) => {
     const own = claims[index] as Claim
     const others = all.filter((one) => one !== own && one.in === own.in)
-    return { parameter, problems: others.flatMap((other) => clashes(own, other)) }
+    return others.flatMap((other) => clashes(own, other)).map((finding) => ({ parameter, ...finding }))
   })
 }
 
@@ -186,13 +191,20 @@ function claimOf({
   explode,
   properties = {},
   acceptsAnyName,
+  scalarTypes,
   whole,
 }: SerializedParameter): Claim {
   const claim = { what: `parameter ${name}`, in: location }
   if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
-  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
-  return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName }
+  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name], isSingle: kind === 'scalar' }
+  return {
+    ...claim,
+    names: [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [name])],
+    isObject: true,
+    acceptsAnyName,
+    isSingle: true,
+  }
 }
 
 const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] =>
@@ -204,53 +216,44 @@ const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'secu
       return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name], isCredential: true }]
     })
 
-function clashes(own: Claim, other: Claim): string[] {
-  if (own.isWhole) return [`is the whole query string, so ${other.what} cannot be beside it; remove one of them`]
+function clashes(own: Claim, other: Claim): Finding[] {
+  if (own.isWhole)
+    return [{ problem: `is the whole query string, so ${other.what} cannot be beside it; remove one of them` }]
   if (other.isWhole) return []
+  const given = other.isSingle === true && 'each receives the value'
+  const finding = (start: string, remedy: string, assumed: string | false): Finding => ({
+    problem: `${start}; ${remedy}`,
+    ...(assumed !== false && { advice: `${start}; ${assumed}; ${remedy}` }),
+  })
   if (own.acceptsAnyName && (other.acceptsAnyName || other.isCredential)) {
-    return [
-      `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
-    ]
+    const start = `its additionalProperties accept every name in the ${own.in}`
+    const remedy = 'list its properties by name only, or use explode: false'
+    const problem = `${start}, including that of ${other.what}; ${remedy}`
+    const isNamed = other.acceptsAnyName || own.names.some((name) => other.names.includes(name))
+    return [isNamed ? { problem } : { problem, advice: `${start}, but ${other.what} is left out; ${remedy}` }]
   }
   if (own.isObject) {
     return own.names
       .filter((name) => other.names.includes(name) || isBelow(name, other))
-      .map(
-        (name) => `its property ${name} has the same name as ${other.what}; rename one of them, or use explode: false`,
+      .map((name) =>
+        finding(
+          `its property ${name} has the same name as ${other.what}`,
+          'rename one of them, or use explode: false',
+          given,
+        ),
       )
   }
   return other.names
     .filter((name) => !other.isObject && isBelow(name, own))
-    .map((name) => `${name} would name both a property of it and ${other.what}; rename one of them`)
+    .map((name) =>
+      given
+        ? finding(`${name} names both a property of it and ${other.what}`, 'rename one of them', given)
+        : { problem: `${name} would name both a property of it and ${other.what}; rename one of them` },
+    )
 }
 
 const isBelow = (name: string, { prefix }: Claim): boolean =>
   prefix !== undefined && name.startsWith(prefix) && name.endsWith(']')
-
-/** Matches the media types of RFC 9110 (sections 5.6.2, 5.6.6 and 8.3.1) and the ranges of OpenAPI. */
-const mediaTypeGrammar =
-  /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/
-
-/** Returns a problem if a text is neither a media type nor a range of media types. */
-export const nameProblem = (text: string): string | undefined =>
-  mediaTypeGrammar.test(text) && parseContentType(text) !== undefined
-    ? undefined
-    : 'is not a media type; use one such as text/plain'
-
-/** Returns a problem if a textual media type has a charset other than UTF-8. */
-export function charsetProblem(mediaType: string, done: 'read' | 'written'): string | undefined {
-  const charset = parseContentType(mediaType)?.parameters.get('charset') ?? 'utf-8'
-  return charset.toLowerCase() === 'utf-8' ? undefined : `has a charset that cannot be ${done}; use utf-8`
-}
-
-/** Returns a problem of the media type of a form field. The service supports no parameter other than charset. */
-export function fieldTypeProblem(mediaType: string): string | undefined {
-  const problem = nameProblem(mediaType) ?? charsetProblem(mediaType, 'read')
-  if (problem !== undefined) return problem
-  const names = [...(parseContentType(mediaType)?.parameters.keys() ?? [])]
-  const other = names.find((name) => name !== 'charset')
-  return other && `has the parameter ${other}, which is not supported in a form; remove it`
-}
 
 /** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
 function contentProblems(document: Document, { content, schema }: Parameter): string[] {

@@ -1,0 +1,174 @@
+import t from 'tap'
+import { compileDocument } from '../../src/compile/compile.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { lenientPaths } from '../../src/compile/lenient/lenient-paths.ts'
+
+const done = { description: 'Done.' }
+const bearer = { type: 'http', scheme: 'bearer' }
+const key = { type: 'apiKey', in: 'header', name: 'X-Key' }
+const securitySchemes = { bearerAuth: bearer, key }
+
+function documentOf(operation: object, more: object = {}): Document {
+  const get = JSON.parse(JSON.stringify({ operationId: 'a', responses: { 204: done }, ...operation }))
+  const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: { '/a': { get } } }
+  return { ...document, components: { securitySchemes }, ...more } as Document
+}
+
+/** Returns what the service requires of a request and returns, with the warnings; or the problems of the document. */
+async function compiled(operation: object, more: object = {}) {
+  const outcome = await compileDocument(documentOf(operation, more), 'a.yaml').catch(({ problems }) => problems)
+  if (Array.isArray(outcome)) return outcome.map(({ pointer, text }) => `${pointer}: ${text}`)
+  const { routes, warnings } = outcome
+  const [{ security, schema }] = routes.operations
+  return { security, statuses: Object.keys(schema.response), warnings }
+}
+
+const at = '#/paths/~1a/get'
+
+t.test('a response without a final status is ignored beside others, with advice', async (t) => {
+  const ignored = (status: string) =>
+    `${at}/responses/${status}: is no status of a response, so it is ignored; use a number from 200 to 599, a range such as 4XX, or default`
+  for (const openapi of ['3.0.3', '3.1.0', '3.2.0'])
+    t.same(
+      await compiled(
+        { responses: { 101: done, 204: done, 600: done, '4XX': done, success: done, 0: done } },
+        { openapi },
+      ),
+      {
+        security: [],
+        statuses: ['204', '4XX'],
+        warnings: ['0', '101', '600', 'success'].map(ignored),
+      },
+    )
+  t.same(await compiled({ responses: { 101: done, 0: done } }), [
+    `${at}/responses/0: is not a status; use a number from 200 to 599, a range such as 4XX, or default`,
+    `${at}/responses/101: a status from 100 to 199 does not end a request; remove it`,
+  ])
+})
+
+t.test('a status with its reason, or in another case, is the status', async (t) => {
+  t.same(await compiled({ responses: { '200 OK': done, '404 - Not Found': done } }), {
+    security: [],
+    statuses: ['200', '404'],
+    warnings: [
+      `${at}/responses/200%20OK: is read as the status 200; correct it`,
+      `${at}/responses/404%20-%20Not%20Found: is read as the status 404; correct it`,
+    ],
+  })
+  t.same(await compiled({ responses: { 204: done, '4xx': done, Default: done, '5Xx': done, '5XX': done } }), {
+    security: [],
+    statuses: ['204', '4XX', 'default', '5XX'],
+    warnings: [
+      `${at}/responses/4xx: is read as the status 4XX; correct it`,
+      `${at}/responses/Default: is read as the status default; correct it`,
+      `${at}/responses/5Xx: is no status of a response, so it is ignored; use a number from 200 to 599, a range such as 4XX, or default`,
+    ],
+  })
+  t.same(await compiled({ responses: { 200: done, '200 OK': done } }), {
+    security: [],
+    statuses: ['200'],
+    warnings: [
+      `${at}/responses/200%20OK: is no status of a response, so it is ignored; use a number from 200 to 599, a range such as 4XX, or default`,
+    ],
+  })
+})
+
+t.test('an operation without responses may return any status, in each version', async (t) => {
+  for (const openapi of ['3.0.3', '3.1.0'])
+    for (const responses of [undefined, {}])
+      t.same(await compiled({ responses }, { openapi }), {
+        security: [],
+        statuses: ['default'],
+        warnings: [`${at}: has no response; its handler may return any status, without a body`],
+      })
+})
+
+t.test('a security requirement in another form is read as a list of objects with scopes', async (t) => {
+  const read = `${at}/security: is read as`
+  const required = { security: [{ key: [] }], statuses: ['204'] }
+  t.same(await compiled({ security: { key: [] } }), {
+    ...required,
+    warnings: [`${read} an array with one requirement; write it as one`],
+  })
+  t.same(await compiled({ security: ['key'] }), {
+    ...required,
+    warnings: [`${at}/security/0: is read as the scheme key without scopes; write it as an object`],
+  })
+  t.same(await compiled({ security: [{ key: null }] }), {
+    ...required,
+    warnings: [`${at}/security/0/key: is read as an empty array of scopes; write it as one`],
+  })
+  t.same(await compiled({ security: [{ key: 'write' }] }), {
+    security: [{ key: ['write'] }],
+    statuses: ['204'],
+    warnings: [`${at}/security/0/key: is read as the scope write; write it as an array`],
+  })
+  for (const security of [null, 'key', 1, [null], [1], [{ key: 1 }], [['key']]])
+    t.match(
+      await compiled({ security }),
+      [/security: must be an array of objects with an array of scopes/],
+      JSON.stringify(security),
+    )
+})
+
+t.test('a scheme that is not defined never opens an operation', async (t) => {
+  t.same(await compiled({ security: [{ BearerAuth: [] }] }), {
+    security: [{ bearerAuth: [] }],
+    statuses: ['204'],
+    warnings: [`${at}/security/0/BearerAuth: is read as the scheme bearerAuth; correct its name`],
+  })
+  t.same(await compiled({}, { security: [{ none: [] }, { key: [] }] }), {
+    security: [{ key: [] }],
+    statuses: ['204'],
+    warnings: [
+      '#/security/0: none is not in #/components/securitySchemes, so this alternative is ignored; add it there',
+    ],
+  })
+  for (const security of [[{ none: [] }], [{ none: [] }, {}], [{ none: [], key: [] }], [{ none: [] }, { other: [] }]])
+    t.match(
+      await compiled({ security }),
+      [/security: none is not in #\/components\/securitySchemes; add it there/],
+      JSON.stringify(security),
+    )
+  const twice = { components: { securitySchemes: { key, KEY: key } } }
+  t.match(await compiled({ security: [{ Key: [] }] }, twice), [/Key is not in/])
+  t.same(lenientPaths(documentOf({ security: [{ none: [] }] }, { components: null })).advice, [])
+  const part = await compileDocument(
+    documentOf(
+      { security: [{ none: [] }] },
+      {
+        paths: {
+          '/a': { get: { operationId: 'a', responses: { 204: done }, security: [{ none: [] }] } },
+          '/b': { get: { operationId: 'b', responses: { 204: done } } },
+        },
+      },
+    ),
+    'a.yaml',
+    { skipUnsupported: true },
+  )
+  t.same(
+    part.routes.operations.map(({ operationId }) => operationId),
+    ['b'],
+  )
+})
+
+t.test('an API key may be described as a parameter, too', async (t) => {
+  const parameters = [{ name: 'x-key', in: 'header', schema: { type: 'string' } }]
+  t.match(await compiled({ parameters, security: [{ key: [] }] }), { security: [{ key: [] }], warnings: [] })
+})
+
+t.test('the body of QUERY is always required', async (t) => {
+  const paths = (requestBody?: object) => ({
+    openapi: '3.2.0',
+    paths: { '/a': { query: { operationId: 'a', responses: { 204: done }, ...(requestBody && { requestBody }) } } },
+    components: { requestBodies: { Text: { content: { 'text/plain': {} } } } },
+  })
+  for (const body of [{ content: { 'text/plain': {} } }, { $ref: '#/components/requestBodies/Text' }]) {
+    const { routes, warnings } = await compileDocument(documentOf({}, paths(body)), 'a.yaml')
+    t.equal(routes.operations[0]?.bodyRequired, true)
+    t.same(warnings, [
+      '#/paths/~1a/query: the body of QUERY is always required (RFC 10008 section 2); add required: true',
+    ])
+  }
+  t.match(await compiled({}, paths()), [/QUERY needs a body in each request/])
+})

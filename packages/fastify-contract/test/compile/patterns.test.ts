@@ -137,19 +137,6 @@ t.test('a pattern that only the flag u forbids matches as it is written', async 
   }
 })
 
-t.test('a pattern with the slashes of a literal of JavaScript gets a warning', async (t) => {
-  const warningsOf = (pattern: string) => checkDocument(documentOf({ type: 'string', pattern })).warnings
-  const message = 'the slashes and what follows them belong to the pattern, so hardly any text matches it; remove them'
-  for (const pattern of ['/^\\d{4}$/', '/^a\nb$/gi']) {
-    const found = warningsOf(pattern)
-    t.ok(
-      found.some((warning) => warning.endsWith(`/schema/pattern: ${pattern}: ${message}`)),
-      `${found}`,
-    )
-  }
-  for (const pattern of ['/a/', '^/a/$', '/^', '^/$/']) t.same(warningsOf(pattern), [], pattern)
-})
-
 t.test('a pattern of another dialect is translated where its meaning is certain', async (t) => {
   const cases: [pattern: string, valid: string[], invalid: string[]][] = [
     ['\\A[a-z]+\\z', ['ab'], ['aB', 'ab\n', 'A\\z']],

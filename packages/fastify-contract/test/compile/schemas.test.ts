@@ -249,18 +249,20 @@ t.test('a double that stands for two integers of the sources has no digits', asy
   t.same([...integers], [[2 ** 53, 9007199254740993n]])
 })
 
-t.test('of several integers with one double, the only int64 is that of a schema of int64', async (t) => {
+t.test('of several integers with one double, the only one of a format is that of its schema', async (t) => {
   const int64 = (more: object) => ({ type: 'integer', format: 'int64', ...more })
   const schemas = {
     Exact: int64({ maximum: 2 ** 63, default: 2 ** 63 }),
-    Wide: { type: 'integer', format: 'uint64', maximum: 2 ** 63 },
+    Wide: { type: 'integer', format: 'uint64', minimum: 2 ** 63, maximum: 2 ** 64 },
   }
-  const directory = t.testdir({ 'openapi.yaml': 'a: 9223372036854775807\nb: 9223372036854776000' })
+  const directory = t.testdir({
+    'openapi.yaml': 'a: 9223372036854775807\nb: 9223372036854776000\nc: 18446744073709551615\nd: 18446744073709552000',
+  })
   const document = documentOf(schemas)
   const integers = exactIntegers(document, await readSources(join(directory, 'openapi.yaml')))
   t.match(withExactKeywords(document, integers).components.schemas, {
     Exact: { 'x-exact-maximum': '9223372036854775807', 'x-exact-default': '9223372036854775807' },
-    Wide: schemas.Wide,
+    Wide: { minimum: 2 ** 63, 'x-exact-maximum': '18446744073709551615' },
   })
 })
 

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { integerOf } from '../../json/decimal.ts'
-import { comparedKeywords, exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
+import {
+  comparedKeywords,
+  exactKeyword,
+  integerBounds,
+  isIntegerFormat,
+  mixedFormat,
+} from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords } from '../../serve/schema-keywords.ts'
 import type { Sources } from '../read/source-files.ts'
 import { join } from './json-pointer.ts'
@@ -19,10 +25,10 @@ import {
 import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from './walk-document.ts'
 
 /**
- * The exact values of integers that JSON.parse has rounded, by their doubles. `ofInt64` has those of doubles that stand for
- * several integers, of which one is an int64.
+ * The exact values of integers that JSON.parse has rounded, by their doubles. `several` has those of doubles that stand for
+ * several integers.
  */
-export type ExactIntegers = ReadonlyMap<number, bigint> & { readonly ofInt64?: ReadonlyMap<number, bigint> }
+export type ExactIntegers = ReadonlyMap<number, bigint> & { readonly several?: ReadonlyMap<number, bigint[]> }
 
 const isRounded = (value: unknown): value is number => Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -49,14 +55,27 @@ export function integersIn(...texts: string[]): ExactIntegers {
     if (integer !== undefined) all.set(double, (all.get(double) ?? new Set()).add(integer))
   }
   const exact = new Map<number, bigint>()
-  const ofInt64 = new Map<number, bigint>()
+  const several = new Map<number, bigint[]>()
   for (const [double, [integer = 0n, ...others]] of new Map([...powers, ...found])) {
-    const [one, ...more] = [integer, ...others].filter((each) => BigInt.asIntN(64, each) === each)
     if (others.length === 0) exact.set(double, integer)
-    // Tools write 9223372036854775807 also as 9223372036854776000, which is a double and no int64.
-    else if (one !== undefined && more.length === 0) ofInt64.set(double, one)
+    else several.set(double, [integer, ...others])
   }
-  return ofInt64.size === 0 ? exact : Object.assign(exact, { ofInt64 })
+  return several.size === 0 ? exact : Object.assign(exact, { several })
+}
+
+/**
+ * Returns the exact values for a format: also that of a double that stands for one value of the format and for integers
+ * beyond it. Tools write 9223372036854775807 also as 9223372036854776000, which is no int64.
+ */
+function integersOf(format: unknown, integers: ExactIntegers): ReadonlyMap<number, bigint> {
+  if (integers.several === undefined || !isIntegerFormat(format)) return integers
+  const [least, most] = integerBounds[format]
+  const all = new Map(integers)
+  for (const [double, values] of integers.several) {
+    const [one, ...more] = values.filter((value) => value >= least && value <= most)
+    if (one !== undefined && more.length === 0) all.set(double, one)
+  }
+  return all
 }
 
 /** Serializes a document or a value of it as JSON with the digits of its integers. */
@@ -110,8 +129,9 @@ export const withExactKeywords = <Document extends object>(document: Document, i
 function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
   const value = schema[keyword]
   const rounded = roundedIn(value)
-  const all = new Map([...(schema.format === 'int64' ? (integers.ofInt64 ?? []) : []), ...integers])
-  if (rounded.length === 0 || isFraction(schema) || !rounded.every((each) => all.has(each))) return undefined
+  if (rounded.length === 0 || isFraction(schema)) return undefined
+  const all = integersOf(schema.format, integers)
+  if (!rounded.every((each) => all.has(each))) return undefined
   if (keyword === 'default') return exactJson(value, all)
   if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
   const values = keyword === 'enum' ? (value as unknown[]) : [value]

@@ -49,7 +49,7 @@ export const withHyphen = (mediaType: string): string => mediaType.replace(/(;[ 
 /** Returns the media types that a name certainly means: itself if it is one. */
 function meantBy(name: string): string[] | undefined {
   if (name === suffixRange) return ['application/json']
-  const parts = (nameProblem(name) === undefined ? [name] : name.split(',')).map((part) =>
+  const parts = (nameProblem(name) === undefined ? [name] : name.split(/[,|]/)).map((part) =>
     withHyphen(part.trim().replace(/[ \t;]+$/, '')),
   )
   return parts.every((part) => nameProblem(part) === undefined) ? parts : undefined

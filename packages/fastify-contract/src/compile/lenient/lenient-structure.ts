@@ -1,4 +1,4 @@
-import { join, keysOf } from '../document/json-pointer.ts'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import {
   hasShape,
@@ -48,7 +48,8 @@ class StructureMender {
   #object(given: unknown, kind: Kind, pointer: string): unknown {
     const value = kind === 'schema' ? this.#schemaFrom(given, pointer) : given
     if (!isNode(value)) return value
-    const node = this.#prepared(value, kind, pointer)
+    const own = kind === 'header' ? this.#headerFrom(value, pointer) : value
+    const node = this.#prepared(own, kind, pointer)
     if (Object.hasOwn(node, '$ref') && kind !== 'schema' && kind !== 'pathItem') {
       this.#adviseOnReference(node, kind, pointer)
       return node
@@ -62,6 +63,20 @@ class StructureMender {
     const added = this.#missing(node, kind)
     if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
+  }
+
+  /** Returns the header that a parameter describes, in place of a reference to the parameter. */
+  #headerFrom(value: Node, pointer: string): Node {
+    if (!isPointerTo('parameter', value.$ref)) return value
+    const parameter = resolve(this.#document, String(value.$ref))
+    if (!isNode(parameter) || parameter.in !== 'header') return value
+    this.#advise(
+      'header-as-parameter',
+      pointer,
+      `${value.$ref} is a parameter; read as a header; describe it in headers`,
+    )
+    const { name: _, in: __, ...header } = parameter
+    return header
   }
 
   /** Returns an object with the members that its author meant, before they are mended. */
@@ -218,6 +233,8 @@ class StructureMender {
   #missing(node: Node, kind: Kind): [string, unknown][] {
     // It is for people, and the linter asks for it.
     if (kind === 'response' && (node.description ?? undefined) === undefined) return [['description', '']]
+    // The rules report that it has no media type.
+    if (kind === 'requestBody' && (node.content ?? undefined) === undefined) return [['content', {}]]
     if (kind === 'document' && node.info === undefined) {
       const [, , mend] = fieldTypes.info
       const info = mend({}, () => undefined)

@@ -101,6 +101,10 @@ export const grades = {
     'a parameter, a header or a media type with keywords of a schema, as in Swagger 2.0',
     'they are its schema',
   ),
+  'header-as-parameter': advice(
+    'a header that refers to a parameter in a header',
+    'the parameter describes the header',
+  ),
   'missing-info': advice('no title or version', 'the title is API, the version 0.0.0'),
   'response-without-description': served('a response without a description', 'for people only'),
   'duplicate-tag': served('a tag or a value of an `enum` twice', 'as if it were there once'),

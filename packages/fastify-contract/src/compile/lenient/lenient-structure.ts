@@ -13,6 +13,7 @@ import {
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
+import { isLostSecurity, withOperationSecurity, withSecurityName } from './lenient-security.ts'
 import { lenientValues } from './lenient-values.ts'
 import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
 
@@ -68,7 +69,9 @@ class StructureMender {
 
   /** Returns an object with the members that its author meant, before they are mended. */
   #prepared(value: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'pathItem') return withLowerMethods(value, pointer, this.#advise)
+    if (kind === 'document' || kind === 'operation') return withSecurityName(value, pointer, this.#advise)
+    if (kind === 'pathItem')
+      return withOperationSecurity(withLowerMethods(value, pointer, this.#advise), pointer, this.#advise)
     return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(value, kind, pointer) : value
   }
 
@@ -90,7 +93,7 @@ class StructureMender {
     const member = memberOf(kind, name)
     const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
     if (member === undefined && type === undefined) {
-      if (isField(kind, name)) return value
+      if (isField(kind, name) || isLostSecurity(kind, name, value)) return value
       this.#advise(pointer, unknownField(kind, name, value))
       return omitted
     }

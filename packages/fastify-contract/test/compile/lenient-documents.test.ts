@@ -317,6 +317,8 @@ t.test('what has no effect beside a reference or a type stays, and is reported',
     { type: 'string', nullable: true, enum: ['a', null] },
     { type: ['string', 'integer'], enum: ['a', 1] },
     { type: 'null', enum: [null] },
+    // The structure is rejected, and what an enum means beside it is unknown.
+    { type: { a: 1 }, enum: [2], properties: {} },
     { pattern: '/a/' },
     { $ref: '#/components/schemas/B', maxLength: 5 },
   ])

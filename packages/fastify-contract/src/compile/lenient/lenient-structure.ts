@@ -77,7 +77,8 @@ class StructureMender {
 
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
-    if (kind !== 'schema') return node
+    // What a value or a keyword means beside a wrong type is unknown.
+    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type[1](node.type))) return node
     if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
     const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
     return lenientSchema(plain, this.#version, pointer, this.#advise)

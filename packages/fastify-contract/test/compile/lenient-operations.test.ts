@@ -47,12 +47,14 @@ t.test('a response without a final status is ignored beside others, with advice'
 })
 
 t.test('a status with its reason, or in another case, is the status', async (t) => {
-  t.same(await compiled({ responses: { '200 OK': done, '404 - Not Found': done } }), {
+  t.same(await compiled({ responses: { '200 OK': done, '404 - Not Found': done, '500 ': done, '4xx Error': done } }), {
     security: [],
-    statuses: ['200', '404'],
+    statuses: ['200', '404', '500', '4XX'],
     warnings: [
       `${at}/responses/200%20OK: is read as the status 200; correct it`,
       `${at}/responses/404%20-%20Not%20Found: is read as the status 404; correct it`,
+      `${at}/responses/500%20: is read as the status 500; correct it`,
+      `${at}/responses/4xx%20Error: is read as the status 4XX; correct it`,
     ],
   })
   t.same(await compiled({ responses: { 204: done, '4xx': done, Default: done, '5Xx': done, '5XX': done } }), {
@@ -183,7 +185,7 @@ t.test('a security requirement under another name, or in another object, never o
       t.same(await compiled(...(document as [object, object])), {
         security: required,
         statuses: ['204'],
-        warnings: [`${holder}/${encodeURIComponent(name)}: is read as security; correct it`],
+        warnings: [`${holder}/${encodeURIComponent(name)}: is read as security; correct its name`],
       })
   const ofPath = (item: object) => ({ paths: { '/a': item } })
   const get = { operationId: 'a', responses: { 204: done } }

@@ -9,14 +9,6 @@ const holders: Kind[] = ['document', 'components', 'pathItem', 'operation']
 /** The objects of an operation, into which a wrong indentation of YAML can move its requirements. */
 const below: Kind[] = ['requestBody', 'response', 'mediaType']
 
-/** Returns an object with `security` in place of a member that is this name in another case. */
-export function withSecurityName(node: Node, pointer: string, advise: Advise): Node {
-  const given = Object.keys(node).find((name) => name !== 'security' && name.trim().toLowerCase() === 'security')
-  if (given === undefined || Object.hasOwn(node, 'security')) return node
-  advise(join(pointer, given), 'is read as security; correct it')
-  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name === given ? 'security' : name, value]))
-}
-
 /** Returns a path item whose operations have its requirements, unless they have their own. */
 export function withOperationSecurity(item: Node, pointer: string, advise: Advise): Node {
   if (!Object.hasOwn(item, 'security') || Object.hasOwn(item, '$ref')) return item

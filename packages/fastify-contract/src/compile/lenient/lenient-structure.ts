@@ -11,9 +11,9 @@ import {
   type Node,
 } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
-import { withLowerMethods } from './lenient-methods.ts'
+import { withFieldNames } from './lenient-names.ts'
 import { lenientSchema } from './lenient-schemas.ts'
-import { isLostSecurity, withOperationSecurity, withSecurityName } from './lenient-security.ts'
+import { isLostSecurity, withOperationSecurity } from './lenient-security.ts'
 import { lenientValues } from './lenient-values.ts'
 import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
 
@@ -69,10 +69,9 @@ class StructureMender {
 
   /** Returns an object with the members that its author meant, before they are mended. */
   #prepared(value: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'document' || kind === 'operation') return withSecurityName(value, pointer, this.#advise)
-    if (kind === 'pathItem')
-      return withOperationSecurity(withLowerMethods(value, pointer, this.#advise), pointer, this.#advise)
-    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(value, kind, pointer) : value
+    const node = withFieldNames(value, kind, pointer, this.#advise)
+    if (kind === 'pathItem') return withOperationSecurity(node, pointer, this.#advise)
+    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind, pointer) : node
   }
 
   /** Returns an object after its members are mended. */
@@ -149,7 +148,7 @@ class StructureMender {
   /** Returns an object of a map or a list; in place of null, one without members. */
   #one(held: unknown, kind: Kind, pointer: string): unknown {
     if (kind === 'response' && typeof held === 'string') {
-      const response = { description: held }
+      const response = held.startsWith('#/') ? { $ref: held } : { description: held }
       this.#advise(pointer, assumed('an object', held, response))
       return response
     }

@@ -1,6 +1,6 @@
 import { join } from '../document/json-pointer.ts'
 import { isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 import { fieldNames, isField } from './openapi-fields.ts'
 
 /**
@@ -13,7 +13,7 @@ export function withFieldNames(node: Node, kind: Kind, pointer: string, advise: 
   const entries = Object.entries(node).map(([name, value]): [string, unknown] => {
     const field = isField(kind, name) ? undefined : fieldLike(kind, name)
     if (field === undefined || taken.has(field) || mayBeProperty(node, kind, field, value)) return [name, value]
-    advise(join(pointer, name), `is read as ${field}; correct its name`)
+    advise('field-in-another-case', join(pointer, name), `is read as ${field}; correct its name`)
     taken.add(field)
     isSame = false
     return [field, value]

@@ -1,7 +1,7 @@
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expectedAt } from '../read/reference-walk.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 
 /** References without a target, by the pointers of the objects that have them. */
 export type Unresolved = ReadonlyMap<string, { text: string }>
@@ -16,7 +16,8 @@ export function withoutIdleReferences(
   advise: Advise,
 ): { document: Document; unresolved: Unresolved } {
   const idle = [...unresolved].filter(([pointer]) => forPeople.test(pointer) && expectedAt(keysOf(pointer)) === 'other')
-  for (const [pointer, { text }] of idle) advise(pointer, `${text}; a service does not need it, so it is ignored`)
+  for (const [pointer, { text }] of idle)
+    advise('idle-reference', pointer, `${text}; a service does not need it, so it is ignored`)
   // Backwards, so that the indexes of a list stay valid, and what is in another one goes first.
   const kept = idle.reduceRight<unknown>((whole, [pointer]) => without(whole, keysOf(pointer)), document)
   const names = new Set(idle.map(([pointer]) => pointer))

@@ -1,6 +1,6 @@
 import { join } from '../document/json-pointer.ts'
 import { isNode, type Kind, mapEntries, methods, type Node, withoutKeys } from '../document/walk-document.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 import { isField } from './openapi-fields.ts'
 
 /** The objects whose requirements apply to operations, or would if OpenAPI allowed them there. */
@@ -15,7 +15,11 @@ export function withOperationSecurity(item: Node, pointer: string, advise: Advis
   const { security } = item
   const required = (operation: unknown) =>
     isNode(operation) || operation === null ? { security, ...operation } : operation
-  advise(join(pointer, 'security'), 'is no field of a path item; read as that of its operations; move it to them')
+  advise(
+    'security-of-path-item',
+    join(pointer, 'security'),
+    'is no field of a path item; read as that of its operations; move it to them',
+  )
   return mapEntries(withoutKeys(item, ['security']), (value, name) => {
     if (name === 'additionalOperations' && isNode(value)) return mapEntries(value, required)
     return methods.includes(name) ? required(value) : value

@@ -19,6 +19,7 @@ import { routesOf } from './emit/route-schemas.ts'
 import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { lenientDocument } from './lenient/lenient-document.ts'
+import type { Unresolved } from './lenient/lenient-references.ts'
 import type { TextAt } from './lenient/lenient-structure.ts'
 import type { Bundle } from './read/bundle-sources.ts'
 import { readSources, type Sources } from './read/source-files.ts'
@@ -108,7 +109,7 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
 /** What decides whether a document can be served. */
 type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
   /** The references without a target, by the pointers of the objects that have them. */
-  unresolved?: ReadonlyMap<string, { text: string }>
+  unresolved?: Unresolved
 }
 
 /**
@@ -127,8 +128,13 @@ export async function compileDocument(
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { mended, advice } = lenientDocument(given, options.textAt)
-    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
+    const { mended, advice, unresolved } = lenientDocument(given, options.textAt, options.unresolved)
+    const { published, skipped, document, routes, replies, warnings } = converted(
+      mended,
+      path,
+      { ...options, unresolved },
+      integers,
+    )
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`

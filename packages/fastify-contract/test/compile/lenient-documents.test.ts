@@ -67,8 +67,8 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     ],
     [
       operation({ operationID: 'a' }),
-      operation({}),
-      `${at.get}/operationID: operationID is not a field of an operation, and ignored; write operationId`,
+      operation({ operationId: 'a' }),
+      `${at.get}/operationID: is read as operationId; correct its name`,
     ],
     [
       operation({ note: 'a' }),
@@ -146,8 +146,39 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [schema({ enum: [], not: {} }), schema({ not: {}, allOf: [{ not: {} }] }), `${at.schema}/enum: has no value`],
     [
       schema({ maxlength: 1 }),
-      schema({}),
-      `${at.schema}/maxlength: maxlength is not a field of a schema, and ignored; write maxLength`,
+      schema({ maxLength: 1 }),
+      `${at.schema}/maxlength: is read as maxLength; correct its name`,
+    ],
+    [
+      schema({ 'Properties ': { a: { Type: 'array', type: 'array', Items: { MaxLength: 1 } } } }),
+      schema({ properties: { a: { type: 'array', items: { maxLength: 1 } } } }),
+      `${at.schema}/Properties%20: is read as properties; correct its name`,
+    ],
+    [
+      schema({ AdditionalProperties: { type: 'string' } }),
+      schema({ additionalProperties: { type: 'string' } }),
+      `${at.schema}/AdditionalProperties: is read as additionalProperties; correct its name`,
+    ],
+    ...['Items', 'Type', 'Not'].map((name): [object, object, string] => [
+      schema({ type: 'object', [name]: { type: 'string' } }),
+      schema({ type: 'object' }),
+      `${at.schema}/${name}: ${name} is not a field of a schema, and ignored; `,
+    ]),
+    [schema({ Type: null }), schema({}), `${at.schema}/Type: Type is not a field of a schema, and ignored; write type`],
+    [schema({ format: 'INT64' }), schema({ format: 'int64' }), `${at.schema}/format: is read as int64; correct it`],
+    [schema({ format: ' uuid' }), schema({ format: 'uuid' }), `${at.schema}/format: is read as uuid; correct it`],
+    [schema({ format: 'Binary' }), schema({ format: 'binary' }), `${at.schema}/format: is read as binary; correct it`],
+    [schema({ type: 'String ' }), schema({ type: 'string' }), `${at.schema}/type: must be one of`],
+    [schema({ required: 'True' }), schema({}), `${at.schema}/required: must be an array of strings, not True; ignored`],
+    [
+      operation({ parameters: [{ name: 'a', in: 'query', style: 'DeepObject ', schema: {} }] }),
+      operation({ parameters: [{ name: 'a', in: 'query', style: 'deepObject', schema: {} }] }),
+      `${at.get}/parameters/0/style: must be a style of OpenAPI, not "DeepObject "; read as "deepObject"; correct it`,
+    ],
+    [
+      operation({ responses: { 204: `${at.get}/responses/200`, 200: { description: 'a' } } }),
+      operation({ responses: { 204: { $ref: `${at.get}/responses/200` }, 200: { description: 'a' } } }),
+      `${at.get}/responses/204: must be an object, not "${at.get}/responses/200"; read as {"$ref":`,
     ],
     [
       schema({ minimum: 1, exclusiveMinimum: true }),
@@ -169,7 +200,7 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [
       { ...base, paths: { '/a': { GET: { responses, summary: 1 }, Put: { responses } } } },
       { ...base, paths: { '/a': { get: { responses, summary: '1' }, put: { responses } } } },
-      '#/paths/~1a/GET: is read as get; write methods in lower case',
+      '#/paths/~1a/GET: is read as get; correct its name',
     ],
     [
       { ...base, paths: { '/a': { PUT: { responses }, put: { responses } } } },
@@ -317,6 +348,8 @@ t.test('what has no effect beside a reference or a type stays, and is reported',
     { type: 'string', nullable: true, enum: ['a', null] },
     { type: ['string', 'integer'], enum: ['a', 1] },
     { type: 'null', enum: [null] },
+    // The structure is rejected, and what an enum means beside it is unknown.
+    { type: { a: 1 }, enum: [2], properties: {} },
     { pattern: '/a/' },
     { $ref: '#/components/schemas/B', maxLength: 5 },
   ])

@@ -47,12 +47,14 @@ t.test('a response without a final status is ignored beside others, with advice'
 })
 
 t.test('a status with its reason, or in another case, is the status', async (t) => {
-  t.same(await compiled({ responses: { '200 OK': done, '404 - Not Found': done } }), {
+  t.same(await compiled({ responses: { '200 OK': done, '404 - Not Found': done, '500 ': done, '4xx Error': done } }), {
     security: [],
-    statuses: ['200', '404'],
+    statuses: ['200', '404', '500', '4XX'],
     warnings: [
       `${at}/responses/200%20OK: is read as the status 200; correct it`,
       `${at}/responses/404%20-%20Not%20Found: is read as the status 404; correct it`,
+      `${at}/responses/500%20: is read as the status 500; correct it`,
+      `${at}/responses/4xx%20Error: is read as the status 4XX; correct it`,
     ],
   })
   t.same(await compiled({ responses: { 204: done, '4xx': done, Default: done, '5Xx': done, '5XX': done } }), {
@@ -171,4 +173,62 @@ t.test('the body of QUERY is always required', async (t) => {
     ])
   }
   t.match(await compiled({}, paths()), [/QUERY needs a body in each request/])
+})
+
+t.test('a security requirement under another name, or in another object, never opens an operation', async (t) => {
+  const required = [{ key: [] }]
+  for (const name of ['Security', 'SECURITY', ' security '])
+    for (const [holder, document] of [
+      [at, [{ [name]: required }]],
+      ['#', [{}, { [name]: required }]],
+    ] as const)
+      t.same(await compiled(...(document as [object, object])), {
+        security: required,
+        statuses: ['204'],
+        warnings: [`${holder}/${encodeURIComponent(name)}: is read as security; correct its name`],
+      })
+  const ofPath = (item: object) => ({ paths: { '/a': item } })
+  const get = { operationId: 'a', responses: { 204: done } }
+  for (const [operation, security] of [
+    [get, required],
+    [{ ...get, security: [] }, []],
+  ] as const)
+    t.same(await compiled({}, ofPath({ security: required, get: operation })), {
+      security,
+      statuses: ['204'],
+      warnings: ['#/paths/~1a/security: is no field of a path item; read as that of its operations; move it to them'],
+    })
+  const lost = (name: string) => `${name} is a security requirement in the wrong place; `
+  const responses = { 204: { ...done, security: required } }
+  for (const [operation, more, line] of [
+    [{ secuirty: required }, {}, `${at}: ${lost('secuirty')}write it as security of an operation`],
+    [{ securities: null }, {}, `${at}: ${lost('securities')}`],
+    [{ security: [], Security: required }, {}, `${at}: ${lost('Security')}`],
+    [{ responses }, {}, `${at}/responses/204: ${lost('security')}`],
+    [{}, { auth: required }, `#: ${lost('auth')}`],
+    [{}, { components: { securitySchemes, security: required } }, `#/components: ${lost('security')}`],
+    [{}, ofPath({ get, securities: required }), `#/paths/~1a: ${lost('securities')}`],
+    [{}, ofPath({ get, security: null }), `${at}/security: must be an array of objects`],
+    [{}, ofPath({ $ref: '#/components/pathItems/a', security: required }), `#/paths/~1a: ${lost('security')}`],
+  ] as const) {
+    const components = { pathItems: { a: { get } }, securitySchemes }
+    const problems = await compiled(operation, { components, ...more })
+    t.match(problems, [line], line)
+    t.equal((problems as string[]).length, 1, line)
+  }
+  const { warnings } = (await compiled({ 'x-security': required, auth: [{ key: 1 }] })) as { warnings: string[] }
+  t.same(warnings, [
+    `${at}/auth: auth is not a field of an operation, and ignored; remove it, or begin its name with x-`,
+  ])
+})
+
+t.test('an operation that is a reference is rejected, since it may require credentials', async (t) => {
+  const responses = { 204: done }
+  const paths = {
+    '/a': { get: { $ref: '#/paths/~1b/get' } },
+    '/b': { get: { operationId: 'b', responses, security: [{ key: [] }] } },
+  }
+  t.same(await compiled({}, { paths }), [
+    `${at}/$ref: an operation cannot be a reference; write it here, or refer to its path item`,
+  ])
 })

@@ -25,7 +25,7 @@ const keys = ['x-a', '$ref', '__proto__', 'constructor', '', '/', 'default', '20
 type Mutation = {
   at: number
   other: number
-  kind: 'delete' | 'set' | 'copy' | 'rename' | 'add'
+  kind: 'delete' | 'set' | 'copy' | 'rename' | 'add' | 'case'
   key: string
   value: unknown
 }
@@ -36,7 +36,7 @@ const place = fc.noBias(fc.nat(2 ** 31 - 1))
 const mutations: fc.Arbitrary<Mutation> = fc.record({
   at: place,
   other: place,
-  kind: fc.constantFrom('delete', 'set', 'copy', 'rename', 'add'),
+  kind: fc.constantFrom('delete', 'set', 'copy', 'rename', 'add', 'case'),
   key: fc.constantFrom(...keys),
   value: fc.constantFrom<unknown>(...values, ...references),
 })
@@ -68,6 +68,7 @@ function mutate(document: object, { at, other, kind, key: name, value }: Mutatio
   else if (isList) holder.splice(Number(key), 1)
   else delete holder[key]
   if (kind === 'rename' && !isList) set(name, given)
+  else if (kind === 'case' && !isList) set(key.toUpperCase(), given)
 }
 
 const compiled = (document: object): Promise<Compiled | RejectedDocument> =>
@@ -108,4 +109,49 @@ t.test('a document with mistakes anywhere is served, or rejected with their plac
   )
   t.comment(counts)
   t.ok(counts.served > 40)
+})
+
+/** Returns the operations that the engine serves to anyone, by their names. */
+const openIn = ({ routes }: Compiled): string[] =>
+  routes.operations
+    .filter(({ security }) => security.length === 0 || security.some((one) => Object.keys(one).length === 0))
+    .map(({ operationId }) => operationId)
+
+t.test('a mistake in a security requirement never opens an operation', async (t) => {
+  const done = { 204: { description: 'Done.' } }
+  const get = { operationId: 'a', responses: done, security: [{ key: [] }] }
+  const inherited = { operationId: 'b', responses: done }
+  const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' } }
+  const given = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1' },
+    security: [{ key: ['all'] }],
+    paths: { '/a': { get }, '/b': { get: inherited }, '/c': { get: { ...inherited, operationId: 'c', security: [] } } },
+    components: { securitySchemes },
+  }
+  const places: ((document: typeof given) => [Node, string])[] = [
+    (document) => [document, 'security'],
+    (document) => [document.paths['/a'].get, 'security'],
+    (document) => [document.components, 'securitySchemes'],
+    (document) => [document.components.securitySchemes, 'key'],
+    ({ security: [requirement] }) => [requirement as Node, 'key'],
+  ]
+  const texts = [' security', 'SECURITY', 'Securities', 'KEY', 'securityschemes']
+  let served = 0
+  for (const at of places)
+    for (const value of [...values.filter((value) => JSON.stringify(value) !== '[]'), ...references, ...texts]) {
+      const document = structuredClone(given)
+      const [holder, key] = at(document)
+      const before = holder[key]
+      const isName = texts.includes(value as string)
+      if (isName) delete holder[key]
+      holder[isName ? (value as string) : key] = isName ? before : value
+      // An empty object is an empty requirement, and so is said to be optional.
+      const isOptional = key === 'security' && JSON.stringify(value) === '{}'
+      const outcome = await compiled(document)
+      if (outcome instanceof RejectedDocument || isOptional) continue
+      served++
+      t.same(openIn(outcome), ['c'], `${key}: ${JSON.stringify(value)}`)
+    }
+  t.ok(served > 20)
 })

@@ -222,7 +222,11 @@ t.test('a webhook or a callback whose reference has no target costs what has it'
 
 t.test('what is left of a path whose operations are skipped is not read', async (t) => {
   const parts = {
-    components: { pathItems: { Broken: { get: served, parameters: -1 } }, mediaTypes: 'text', 'x-list': [1] },
+    components: {
+      pathItems: { Broken: { get: served, parameters: -1 }, Idle: { parameters: -1 } },
+      mediaTypes: 'text',
+      'x-list': [1],
+    },
   }
   const paths = {
     '/a': { get: served },
@@ -232,9 +236,10 @@ t.test('what is left of a path whose operations are skipped is not read', async 
     pets: { servers: 1 },
     '/e': { get: served, put: refused },
     '/f': {},
+    '/g': { $ref: '#/components/pathItems/Idle' },
   }
   const files = await compiled(documentOf(paths, parts))
   const published = JSON.parse(files['openapi.json'] as string)
-  t.same(Object.keys(published.paths), ['/a', '/c', '/pets', '/e', '/f'])
-  t.same(published.components, { pathItems: {}, mediaTypes: {}, 'x-list': [1] })
+  t.same(Object.keys(published.paths), ['/a', '/c', '/pets', '/e', '/f', '/g'])
+  t.same(published.components, { pathItems: { Idle: { parameters: -1 } }, mediaTypes: {}, 'x-list': [1] })
 })

@@ -1,8 +1,8 @@
 import { decodedOrSame } from '../../http/request-head.ts'
 import type { SecurityRequirement } from '../../serve/contract.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
-import { join, resolve } from './json-pointer.ts'
-import { isNode, methods } from './walk-document.ts'
+import { join, keysOf, resolve } from './json-pointer.ts'
+import { isNode, kindAt, methods } from './walk-document.ts'
 
 // These types have only the parts of a bundled OpenAPI 3.1 document that the generator reads.
 export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
@@ -158,11 +158,14 @@ export const outgoingEndpoints = (document: Document): Endpoint[] =>
 export const itemAt = (document: Document, path: string): Located<Item> =>
   locate<Item>(document, join('#', 'paths', path))
 
-/** Returns the pointer to a path item after following any $ref; undefined if that leads to no object. */
+/** Returns the pointer to a path item after following any $ref; undefined if that leads to none. */
 export function itemPointer(document: Document, pointer: string, seen: string[] = []): string | undefined {
   const item = resolve(document, pointer)
   if (!isNode(item) || seen.includes(pointer)) return undefined
-  if (!Object.hasOwn(item, '$ref')) return pointer
+  if (!Object.hasOwn(item, '$ref')) {
+    const isOther = ![undefined, 'pathItem'].includes(kindAt(keysOf(pointer)))
+    return isOther ? undefined : pointer
+  }
   return isPointer(item.$ref) ? itemPointer(document, item.$ref, [...seen, pointer]) : undefined
 }
 

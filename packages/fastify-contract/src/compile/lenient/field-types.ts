@@ -1,3 +1,4 @@
+import { styles } from '../document/assumed-styles.ts'
 import { isNode } from '../document/walk-document.ts'
 
 /** The type of a field that holds neither schemas nor other OpenAPI objects. */
@@ -61,7 +62,7 @@ function asType(value: unknown): unknown {
     const all = value.map((one) => (one === null ? 'null' : asType(one)))
     return all.length === 0 || all.includes(omitted) ? omitted : all.every(isText) ? all : undefined
   }
-  const name = String(value).toLowerCase()
+  const name = plain(value)
   if (name === 'any') return omitted
   return types.find((one) => one === name) ?? typeSynonyms.get(name)
 }
@@ -74,8 +75,17 @@ const locations = ['path', 'query', 'querystring', 'header', 'cookie']
 const wordType = (expected: string, words: string[]): [string, (value: unknown) => boolean, Mend] => [
   expected,
   (value) => words.includes(value as string),
-  (value) => words.find((one) => one.toLowerCase() === String(value).toLowerCase()),
+  (value) => wordLike(value, words),
 ]
+
+/** Returns a value for a comparison without case. */
+const plain = (value: unknown): string => String(value).trim().toLowerCase()
+
+/** Returns the word that a value is in another case. */
+const wordLike = (value: unknown, words: string[]): string | undefined =>
+  words.find((one) => one.toLowerCase() === plain(value))
+
+const allStyles = Object.values(styles).flat()
 
 const isVersion = (value: unknown): boolean =>
   isText(value) && (!/^\s*3\b/.test(value) || /^3\.\d+\.\d+(?:-\S+)?$/.test(value))
@@ -94,7 +104,8 @@ const asInfo: Mend = (value, textOf) => {
   return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
 }
 
-const asNames: Mend = (value) => (isText(value) ? [value] : typeof value === 'boolean' ? omitted : undefined)
+const asNames: Mend = (value) =>
+  ['true', 'false'].includes(plain(value)) ? omitted : isText(value) ? [value] : undefined
 
 /**
  * The description of each field type in messages, the function that checks a value, and the one that mends a wrong value
@@ -130,6 +141,12 @@ export const fieldTypes = {
     'an object with arrays of strings',
     (value) => isNode(value) && Object.values(value).every(isTexts),
     () => undefined,
+  ],
+  // An undefined style is another rule's.
+  style: [
+    'a style of OpenAPI',
+    (value) => isText(value) && (wordLike(value, allStyles) ?? value) === value,
+    (value) => wordLike(value, allStyles) ?? asText(value),
   ],
   location: wordType('path, query, querystring, header or cookie', locations),
   keyLocation: wordType('query, header or cookie', ['query', 'header', 'cookie']),

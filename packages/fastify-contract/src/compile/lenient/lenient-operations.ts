@@ -24,12 +24,14 @@ export function withPlainOperations(document: Document, advise: Advise): Documen
 }
 
 /** Matches a status with its reason phrase (RFC 9110 section 15). */
-const withReason = /^([1-5]\d\d)[\s:-]+\p{L}/u
+const withReason = /^([1-5](?:\d\d|xx))[\s:-]+\p{L}/iu
 
 /** Returns the status that the key of a response means. */
 function plainStatus(key: string): string {
-  if (/^[1-5]xx$/i.test(key)) return key.toUpperCase()
-  return /^default$/i.test(key) ? 'default' : (withReason.exec(key)?.[1] ?? key)
+  const text = key.trim()
+  if (/^default$/i.test(text)) return 'default'
+  const status = withReason.exec(text)?.[1] ?? text
+  return /^[1-5](?:\d\d|xx)$/i.test(status) ? status.toUpperCase() : key
 }
 
 function withPlainStatuses(node: Node, pointer: string, advise: Advise): Node {

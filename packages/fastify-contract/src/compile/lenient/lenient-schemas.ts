@@ -1,3 +1,5 @@
+import { integerBounds } from '../../serve/exact-keywords.ts'
+import { formats } from '../../serve/string-keywords.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Node, withoutKeys } from '../document/walk-document.ts'
 import { withDependentRequired } from '../read/schema-dialects.ts'
@@ -39,7 +41,8 @@ export function lenientSchema(schema: Node, version: unknown, pointer: string, a
       `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`,
     )
   adviseOnTypes(schema, pointer, advise)
-  const listed = withLists(withoutEmptyEnum(schema, pointer, advise), pointer, advise)
+  const formatted = withPlainFormat(schema, pointer, advise)
+  const listed = withLists(withoutEmptyEnum(formatted, pointer, advise), pointer, advise)
   return withLimits(withWideFormat(listed, pointer, advise), is30, pointer, advise)
 }
 
@@ -52,6 +55,16 @@ function withLists(schema: Node, pointer: string, advise: Advise): Node {
       'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
     )
   return mended
+}
+
+const knownFormats = new Set([...Object.keys(formats), ...Object.keys(integerBounds), 'binary'])
+
+/** Returns a schema with a format that has an effect in place of its name in another case: formats are exact texts. */
+function withPlainFormat(schema: Node, pointer: string, advise: Advise): Node {
+  const format = String(schema.format).trim().toLowerCase()
+  if (format === schema.format || !knownFormats.has(format)) return schema
+  advise('convertible-type', join(pointer, 'format'), `is read as ${format}; correct it`)
+  return { ...schema, format }
 }
 
 /** The keywords whose integers are values of a schema, or limits of them. */

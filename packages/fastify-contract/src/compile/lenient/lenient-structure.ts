@@ -12,8 +12,9 @@ import {
 } from '../document/walk-document.ts'
 import type { Advise } from '../rules/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
-import { withLowerMethods } from './lenient-methods.ts'
+import { withFieldNames } from './lenient-names.ts'
 import { lenientSchema } from './lenient-schemas.ts'
+import { isLostSecurity, withOperationSecurity } from './lenient-security.ts'
 import { lenientValues } from './lenient-values.ts'
 import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
 
@@ -81,13 +82,15 @@ class StructureMender {
 
   /** Returns an object with the members that its author meant, before they are mended. */
   #prepared(value: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'pathItem') return withLowerMethods(value, pointer, this.#advise)
-    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(value, kind, pointer) : value
+    const node = withFieldNames(value, kind, pointer, this.#advise)
+    if (kind === 'pathItem') return withOperationSecurity(node, pointer, this.#advise)
+    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind, pointer) : node
   }
 
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
-    if (kind !== 'schema') return node
+    // What a value or a keyword means beside a wrong type is unknown.
+    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type[1](node.type))) return node
     if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
     const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
     return lenientSchema(plain, this.#version, pointer, this.#advise)
@@ -104,7 +107,7 @@ class StructureMender {
     const member = memberOf(kind, name)
     const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
     if (member === undefined && type === undefined) {
-      if (isField(kind, name)) return value
+      if (isField(kind, name) || isLostSecurity(kind, name, value)) return value
       this.#advise('unknown-field', pointer, unknownField(kind, name, value))
       return omitted
     }
@@ -163,7 +166,7 @@ class StructureMender {
   /** Returns an object of a map or a list; in place of null, one without members. */
   #one(held: unknown, kind: Kind, pointer: string): unknown {
     if (kind === 'response' && typeof held === 'string') {
-      const response = { description: held }
+      const response = held.startsWith('#/') ? { $ref: held } : { description: held }
       this.#advise('convertible-type', pointer, assumed('an object', held, response))
       return response
     }

@@ -5,7 +5,7 @@ import type { FieldType } from './field-types.ts'
 const counting = ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`])
 
 const words = { summary: 'word', description: 'word' } as const
-const styled = { required: 'flag', style: 'text', explode: 'flag' } as const
+const styled = { required: 'flag', style: 'style', explode: 'flag' } as const
 
 /** The fields that the generator reads, by the kind of their object, except those that hold other objects. */
 const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
@@ -16,7 +16,7 @@ const readFields: Partial<Record<Kind, Record<string, FieldType>>> = {
   requestBody: { ...words, required: 'flag' },
   response: words,
   header: { ...words, ...styled },
-  encoding: { contentType: 'text', style: 'text', explode: 'flag', allowReserved: 'flag' },
+  encoding: { contentType: 'text', style: 'style', explode: 'flag', allowReserved: 'flag' },
   securityScheme: { description: 'word', type: 'schemeType', scheme: 'text', in: 'keyLocation', name: 'text' },
   schema: {
     ...words,

@@ -1,6 +1,7 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
+import { isLostSecurity } from '../lenient/lenient-security.ts'
 import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
 import { type Refused, refusal } from './reports.ts'
 
@@ -28,6 +29,14 @@ export function structureProblems(document: unknown): string[] {
       return
     }
     if (Object.hasOwn(value, '$ref')) {
+      if (kind === 'operation')
+        problems.push(
+          refusal(
+            'reference-to-operation',
+            `${pointer}/$ref`,
+            'an operation cannot be a reference; write it here, or refer to its path item',
+          ),
+        )
       const target = referenceTarget(document as Node, kind, value)
       if ('problem' in target) problems.push(refusal(target.kind, `${pointer}/$ref`, target.problem))
       else targets.set(target.pointer, kind)
@@ -38,6 +47,15 @@ export function structureProblems(document: unknown): string[] {
     }
     if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
       problems.push(wrong(`${pointer}/content`, 'an object with a schema for each media type', undefined))
+    // The other fields that OpenAPI does not define have been left out.
+    for (const name of Object.keys(value).filter((name) => isLostSecurity(kind, name, value[name])))
+      problems.push(
+        refusal(
+          'misplaced-security',
+          pointer,
+          `${name} is a security requirement in the wrong place; write it as security of an operation`,
+        ),
+      )
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
   }
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {

@@ -37,6 +37,14 @@ export const grades = {
     'a reference without a target, or to a URL',
     'what is there is unknown, and nothing that a document names is fetched',
   ),
+  'idle-reference': advice(
+    'a reference without a target in `info`, `tags`, `externalDocs`, `xml` or `links`',
+    'it is ignored: a service does not need it',
+  ),
+  'reference-to-operation': refused(
+    'an operation that is a reference',
+    'safety: OpenAPI has no such reference, and its target may require credentials',
+  ),
   'reference-to-another-kind': refused(
     'a reference that leads to an object of another kind',
     'OpenAPI 3.1 section 4.8.23: what the reference stands for is not what its place needs',
@@ -89,8 +97,12 @@ export const grades = {
     'the value that is meant; it is ignored if it limits or serves nothing',
   ),
   'unknown-field': advice(
-    'a field that OpenAPI does not have, such as `maxlength` or `produces`',
+    'a field that OpenAPI does not have, such as `produces`',
     'it is ignored; the warning names the field that is probably meant',
+  ),
+  'field-in-another-case': advice(
+    'a field in another case, such as `GET` or `maxlength`, unless it may be a property',
+    'the field that is meant',
   ),
   'null-field': advice('a field that is null', 'it is ignored, or an object without fields'),
   'field-beside-reference': advice(
@@ -145,7 +157,6 @@ export const grades = {
     'an undescribed variable in the path of each server',
     'OpenAPI 3.1 section 4.8.5: the paths of its operations are unknown',
   ),
-  'method-in-upper-case': advice('a method in upper case', 'the method in lower case'),
   'unsupported-method': refused(
     'TRACE, CONNECT, a method that the HTTP parser does not know, or one in another case',
     'RFC 9110 sections 9.1 and 9.3.8: methods are case-sensitive, and TRACE returns credentials',
@@ -277,6 +288,11 @@ export const grades = {
   'security-requirement': advice(
     'a requirement as an object or a text, or with the name of a scheme in another case',
     'the requirement that is meant; no operation is opened by it',
+  ),
+  'security-of-path-item': advice('the `security` of a path item', 'that of its operations without their own'),
+  'misplaced-security': refused(
+    'a requirement in another object, or under another name',
+    'safety: without it, the operation would be open',
   ),
   'undeclared-alternative': advice(
     'an alternative with an undeclared scheme, beside others',

@@ -122,16 +122,15 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   ]
   const targetsFrom = targetFinder(document)
   const isBroken = (location: string) => pointers.some((pointer) => overlap(location, pointer))
+  const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
   const soundIn = (held: unknown, pointer: string): Node =>
-    Object.fromEntries(
-      Object.entries(isNode(held) ? held : {}).filter(([name]) => !targetsFrom([join(pointer, name)]).some(isBroken)),
-    )
+    Object.fromEntries(Object.entries(isNode(held) ? held : {}).filter(([name]) => !isUnsound(join(pointer, name))))
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.
   const broken = ['servers', 'security'].filter((name) => isBroken(join('#', name)))
   return {
     ...(withoutKeys(others, broken) as typeof others),
-    paths: soundPaths(document, lost, isBroken),
+    paths: soundPaths(document, lost, isUnsound),
     ...(webhooks && { webhooks: soundIn(webhooks, '#/webhooks') }),
     ...(components && {
       components: mapEntries(components, (held, kind) =>
@@ -142,7 +141,11 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
 }
 
 /** Returns the paths of a document without the operations in `lost`, and without the paths that have no other. */
-function soundPaths(document: Document, lost: Reach[], isBroken: (pointer: string) => boolean): Record<string, object> {
+function soundPaths(
+  document: Document,
+  lost: Reach[],
+  isUnsound: (pointer: string) => boolean,
+): Record<string, object> {
   const paths = { ...document.paths } as Record<string, Node>
   for (const { path, item, keys } of lost.filter((one) => one.keys.length > 0)) {
     const { $ref, ...own } = paths[path] as Node
@@ -152,7 +155,7 @@ function soundPaths(document: Document, lost: Reach[], isBroken: (pointer: strin
   const isKept = ([path, item]: [string, Node]) => {
     const own = join('#', 'paths', path)
     const hasOperations = path.startsWith('/') && operationsIn(Object(item)).length > 0
-    return !affected.has(own) && (hasOperations || !(affected.has(path) || isBroken(own)))
+    return !affected.has(own) && (hasOperations || !(affected.has(path) || isUnsound(own)))
   }
   return Object.fromEntries(Object.entries(paths).filter(isKept))
 }

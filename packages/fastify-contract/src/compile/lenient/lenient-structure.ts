@@ -1,4 +1,4 @@
-import { join, keysOf } from '../document/json-pointer.ts'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import {
   hasShape,
@@ -153,12 +153,26 @@ class StructureMender {
       this.#advise(pointer, assumed('an object', held, omitted))
       return omitted
     }
+    if (kind === 'example' && isNode(held) && !this.#isExample(held)) {
+      this.#advise(pointer, `${held.$ref} is no example, so it is ignored; correct the reference`)
+      return omitted
+    }
     if (held !== null || kind === 'securityScheme') return this.#object(held, kind, pointer)
     if (kind === 'parameter' || kind === 'example') {
       this.#advise(pointer, 'is null, and ignored; remove it')
       return omitted
     }
     return this.#empty(kind, pointer)
+  }
+
+  /** Returns whether an object is an example, or leads to one. */
+  #isExample(held: unknown, passed: unknown[] = []): boolean {
+    if (!isNode(held) || passed.includes(held)) return false
+    const { $ref } = held
+    if ($ref === undefined) return true
+    const isPossible = typeof $ref === 'string' && $ref.startsWith('#/')
+    if (!isPossible || ![undefined, 'example'].includes(kindAt(keysOf($ref)))) return false
+    return this.#isExample(resolve(this.#document, $ref), [...passed, held])
   }
 
   /** Returns an object without members, in place of null. */
@@ -170,9 +184,15 @@ class StructureMender {
   #reshaped(value: unknown, member: Member, pointer: string): unknown {
     const { shape, kind } = member
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
-    const mended = isEmpty ? (shape === 'list' ? [] : {}) : isNode(value) && kind !== 'example' ? [value] : omitted
+    const mended = isEmpty
+      ? shape === 'list'
+        ? []
+        : {}
+      : isNode(value) && !needless.includes(kind)
+        ? [value]
+        : omitted
     const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
-    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isSchema)
+    const isCertain = isEmpty || needless.includes(kind) || (shape === 'list' && isSchema)
     if (!isCertain) return value
     this.#advise(pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended
@@ -220,6 +240,9 @@ class StructureMender {
     return []
   }
 }
+
+/** The kinds of objects that a service does without. */
+const needless: Kind[] = ['example', 'callback']
 
 /** Returns whether a value is a pointer to an object of a kind. */
 const isPointerTo = (kind: Kind, value: unknown): boolean =>

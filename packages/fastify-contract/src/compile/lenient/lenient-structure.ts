@@ -1,5 +1,5 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import type { Document } from '../document/openapi-document.ts'
+import { type Document, isIgnored, type Parameter } from '../document/openapi-document.ts'
 import {
   hasShape,
   isExtension,
@@ -14,7 +14,8 @@ import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { lenientValues } from './lenient-values.ts'
-import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
+import { withListedItems, withNamesInCase } from './meant-members.ts'
+import { fieldsOf, isField, nameOfKind, replacementOf } from './openapi-fields.ts'
 
 /** How a pass reports what it assumes at a location of a document. */
 export type Advise = (pointer: string, text: string) => void
@@ -61,15 +62,17 @@ class StructureMender {
       isSame &&= mended === held
       return mended === omitted ? [] : [[name, mended]]
     })
-    const added = this.#missing(node, kind)
+    const added = this.#missing(node, kind, pointer)
     if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
   }
 
   /** Returns an object with the members that its author meant, before they are mended. */
   #prepared(value: Node, kind: Kind, pointer: string): Node {
-    if (kind === 'pathItem') return withLowerMethods(value, pointer, this.#advise)
-    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(value, kind, pointer) : value
+    const given = kind === 'pathItem' ? withLowerMethods(value, pointer, this.#advise) : value
+    const node = withNamesInCase(given, kind, pointer, this.#advise)
+    if (kind === 'schema') return withListedItems(node, pointer, this.#advise)
+    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind, pointer) : node
   }
 
   /** Returns an object after its members are mended. */
@@ -228,9 +231,13 @@ class StructureMender {
   }
 
   /** Returns the members that an object lacks and that a server can do without. */
-  #missing(node: Node, kind: Kind): [string, unknown][] {
+  #missing(node: Node, kind: Kind, pointer: string): [string, unknown][] {
     // It is for people, and the linter asks for it.
     if (kind === 'response' && (node.description ?? undefined) === undefined) return [['description', '']]
+    if (kind === 'parameter' && lacksSchema(node)) {
+      this.#advise(pointer, `parameter ${node.name} has no schema; it is served as a string of any form; add one`)
+      return [['schema', { type: 'string' }]]
+    }
     if (kind === 'document' && node.info === undefined) {
       const [, , mend] = fieldTypes.info
       const info = mend({}, () => undefined)
@@ -239,6 +246,13 @@ class StructureMender {
     }
     return []
   }
+}
+
+/** Returns whether a parameter of a request is not described at all. */
+function lacksSchema({ in: location, name, schema, content }: Node): boolean {
+  if ((schema ?? content ?? undefined) !== undefined || typeof name !== 'string') return false
+  const known = String(location).toLowerCase()
+  return ['path', 'query', 'header', 'cookie'].includes(known) && !isIgnored({ in: known, name } as Parameter)
 }
 
 /** The kinds of objects that a service does without. */
@@ -262,19 +276,7 @@ function unknownField(kind: Kind, name: string, value: unknown): string {
   const isProperty = kind === 'schema' && isNode(value)
   const other = isProperty ? 'move it to properties' : 'remove it, or begin its name with x-'
   const fix = meant === undefined ? other : `write ${meant}`
-  return `${name} is not a field of ${kindNames[kind] ?? `a ${kind}`}, and ignored; ${fix}`
-}
-
-const kindNames: Partial<Record<Kind, string>> = {
-  document: 'the document',
-  components: 'components',
-  pathItem: 'a path item',
-  operation: 'an operation',
-  requestBody: 'a request body',
-  mediaType: 'a media type',
-  encoding: 'an encoding',
-  example: 'an example',
-  securityScheme: 'a security scheme',
+  return `${name} is not a field of ${nameOfKind(kind)}, and ignored; ${fix}`
 }
 
 const shown = (value: unknown): string => {

@@ -74,7 +74,7 @@ function withIdentifier(schema: Node): Node {
 }
 
 /** Writes a list of `items` as `prefixItems`, and `additionalItems` as `items` (core, appendix G, of 2020-12). */
-function withPrefixItems(schema: Node): Node {
+export function withPrefixItems(schema: Node): Node {
   if (!Array.isArray(schema.items)) return withoutKeys(schema, ['additionalItems'])
   const { items, additionalItems, ...rest } = schema
   return {

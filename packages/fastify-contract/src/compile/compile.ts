@@ -38,6 +38,7 @@ import {
   withoutRepeats,
   withoutUnusedCallbacks,
 } from './rules/problems.ts'
+import { refusal, warning } from './rules/reports.ts'
 import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
 import { invalidDefaults } from './rules/unsupported-parameters.ts'
 import { requestJson } from './text/foreign-text.ts'
@@ -230,9 +231,8 @@ function checked(
   const invalid = invalidDefaults(normalized, described)
   const document = invalid.size === 0 ? normalized : withoutDefaults(normalized, invalid.keys())
   const routes = invalid.size === 0 ? described : routesOf(document)
-  const unusedDefaults = Array.from(
-    invalid,
-    ([pointer, reason]) => `${pointer}: ${reason}, so it is not used; correct it`,
+  const unusedDefaults = Array.from(invalid, ([pointer, reason]) =>
+    warning('invalid-default', pointer, `${reason}, so it is not used; correct it`),
   )
   const replies = int64Responses(document)
   const late = findings(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors))
@@ -250,7 +250,7 @@ function checked(
 function withReferences(lines: string[], document: Document, unresolved: NonNullable<CheckOptions['unresolved']>) {
   const known = [...unresolved].filter(([pointer]) => !isNeedless(pointer) && resolve(document, pointer) !== undefined)
   const others = lines.filter((line) => !unresolved.has(pointerOf(line).replace(/\/\$ref$/, '')))
-  return [...known.map(([pointer, { text }]) => `${pointer}: ${text}`), ...others]
+  return [...known.map(([pointer, { text }]) => refusal('reference-without-target', pointer, text)), ...others]
 }
 
 const withoutFindings = (document: Document, findings: Findings): Document =>

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Compiled } from '../compile/compile.ts'
 import { type Document, endpoints, type MediaType, type MediaTypes } from '../compile/document/openapi-document.ts'
-import { commonTypes, isInt64, memberSchemas, partsOf } from '../compile/document/schemas.ts'
+import { commonTypes, isInt64, memberSchemas, partsOf, referencesOf } from '../compile/document/schemas.ts'
 import type { Node } from '../compile/document/walk-document.ts'
 import { exampleOf } from '../compile/emit/examples.ts'
 import { errorBodyProblems } from '../compile/rules/error-bodies.ts'
@@ -164,11 +164,9 @@ function replyIn(document: Document, content: MediaTypes, isFilled = false): Rep
   const contentType = isRange(type) ? 'application/json' : type
   const isProblem = contentType.startsWith('application/problem+')
   if (json === undefined && range === undefined) return { type, contentType, body: textOf('message') }
-  return {
-    type,
-    contentType,
-    body: valueFor(document, [schema], { path: [], isProblem, siblings: [], isRequired: true, isFilled }) as Value,
-  }
+  const start = { path: [], isProblem, siblings: [], isRequired: true, isFilled, within: [] }
+  const body = valueFor(document, [schema], { ...start, budget: { left: maxValues } }) as Value
+  return { type, contentType, body }
 }
 
 /** Where a value stands in the body. */
@@ -181,14 +179,26 @@ type Place = {
   isRequired: boolean
   /** Whether a required value of unknown meaning is an example. */
   isFilled: boolean
+  /** The references that lead to the value. */
+  within: string[]
+  /** Bounds the values of a body: schemas that refer to each other have no natural size. */
+  budget: { left: number }
 }
+
+const maxValues = 200
 
 /**
  * Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an UnknownMember for a
  * required one.
  */
 function valueFor(document: Document, schemas: Schema[], place: Place): Value | undefined {
-  const parts = schemas.flatMap((schema) => partsOf(document, schema)).map(({ schema }) => schema)
+  const found = schemas.flatMap((schema) => partsOf(document, schema))
+  const references = referencesOf(found)
+  const isEndless = references.some((one) => place.within.includes(one)) || place.budget.left <= 0
+  if (isEndless && !place.isRequired) return undefined
+  place.budget.left--
+  const inside = { ...place, within: [...place.within, ...references] }
+  const parts = found.map(({ schema }) => schema)
   const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))
   const lists = parts.flatMap((part) => (Array.isArray(part.enum) ? [part.enum] : []))
   const [only] = [...values, ...lists.filter(({ length }) => length === 1).flat()]
@@ -196,9 +206,9 @@ function valueFor(document: Document, schemas: Schema[], place: Place): Value | 
   const alternatives = parts.flatMap((part) => [...schemasIn(part, 'oneOf'), ...schemasIn(part, 'anyOf')])
   const type = commonTypes(parts)?.find((one) => one !== 'null')
   const isObject = type === 'object' || (type === undefined && parts.some(({ properties }) => properties !== undefined))
-  if (isObject) return objectIn(document, parts, place)
-  if (alternatives.length > 0) return ofAlternatives(document, parts, alternatives, place)
-  if (type === 'array') return arrayIn(document, parts, place)
+  if (isObject && !isEndless) return objectIn(document, parts, inside)
+  if (alternatives.length > 0 && !isEndless) return ofAlternatives(document, parts, alternatives, inside)
+  if (type === 'array' && !isEndless) return arrayIn(document, parts, inside)
   const made = lists.length > 0 ? undefined : scalarOf(parts, type, place)
   if (made !== undefined || !place.isRequired) return made
   const given = parts.find((part) => part.default !== undefined)

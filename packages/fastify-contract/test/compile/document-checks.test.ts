@@ -42,6 +42,11 @@ t.test('a server variable expands to each of its values', async (t) => {
   t.same(basePaths([{ url: 'https://{stage}.example.com/{version}', variables }]), ['/v1'])
   const endpoint = { default: 'https://a.example.com', enum: ['https://a.example.com', 'http://b.example.com:8080/b'] }
   t.same(basePaths([{ url: '{endpoint}/v1', variables: { endpoint } }]), ['/v1', '/b/v1'])
+  t.same(basePaths([{ url: 'https://{endpoint}/v1', variables: { endpoint } }]), ['/v1', '/b/v1'])
+  t.same(basePaths([{ url: '/{empty}/v1', variables: { empty: { default: '' } } }]), ['//v1'])
+  const parts = { scheme: { default: 'https' }, host: { default: 'a.example.com:8080' }, base: { default: '/b' } }
+  t.same(basePaths([{ url: '{scheme}://{host}{base}', variables: parts }]), ['/b'])
+  t.same(basePaths([{ url: '//{host}{base}/v1', variables: parts }]), ['/b/v1'])
 })
 
 t.test('a slash at the end of a server variable begins no path, wherever the server stands', async (t) => {

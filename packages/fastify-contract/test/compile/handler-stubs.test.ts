@@ -175,10 +175,19 @@ t.test('a new handler returns the headers of its response', async (t) => {
   }
   const responses = (more: object = {}) => ({ 200: { ...json(text, 'b'), headers: { ...headers, ...more } } })
   const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }
-  const document = documentOf({ a: { responses: responses() }, b: { responses: responses(strict) } })
-  const [first = '', second] = await stubs(document)
+  const broken = { Location: { required: true, schema: { ...text, format: 'uri' }, example: '/a' } }
+  const document = documentOf({
+    a: { responses: responses() },
+    b: { responses: responses(strict) },
+    c: { responses: responses(broken) },
+    d: { responses: { 204: { description: 'a', headers: broken } } },
+  })
+  const [first = '', second, third = '', fourth = ''] = await stubs(document)
   t.match(first, "    return { status: 200, headers: { 'X-Total': 7n }, body: 'b' }\n")
   t.match(second, /throw/)
+  t.match(third, "Location: 'https://example.com/' }", 'the example breaks its schema')
+  t.match(third, "body: 'b'")
+  t.match(fourth, "    return { status: 204, headers: { Location: 'https://example.com/' }, body: undefined }\n")
 })
 
 t.test('a new handler returns non-JSON bodies as their media type requires', async (t) => {

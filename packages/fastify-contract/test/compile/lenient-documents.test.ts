@@ -67,8 +67,8 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     ],
     [
       operation({ operationID: 'a' }),
-      operation({}),
-      `${at.get}/operationID: operationID is not a field of an operation, and ignored; write operationId`,
+      operation({ operationId: 'a' }),
+      `${at.get}/operationID: operationID is not a field of an operation; read as operationId; correct it`,
     ],
     [
       operation({ note: 'a' }),
@@ -146,8 +146,8 @@ t.test('a value of a wrong type is read as its author meant it, with advice', as
     [schema({ enum: [], not: {} }), schema({ not: {}, allOf: [{ not: {} }] }), `${at.schema}/enum: has no value`],
     [
       schema({ maxlength: 1 }),
-      schema({}),
-      `${at.schema}/maxlength: maxlength is not a field of a schema, and ignored; write maxLength`,
+      schema({ maxLength: 1 }),
+      `${at.schema}/maxlength: maxlength is not a field of a schema; read as maxLength; correct it`,
     ],
     [
       schema({ minimum: 1, exclusiveMinimum: true }),

@@ -203,18 +203,19 @@ const integer = { type: 'integer' }
 const object = (properties: object, required = Object.keys(properties)) => ({ type: 'object', required, properties })
 
 /** Compiles a document whose only operation has these responses. */
-async function compiledWith(responses: object) {
+async function compiledWith(responses: object, schemas: object = {}) {
   const requestBody = { content: { 'application/json': { schema: integer } } }
   const document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1' },
     paths: { '/a': { post: { operationId: 'a', requestBody, responses: { 204: { description: '' }, ...responses } } } },
+    components: { schemas },
   }
   return await compileDocument(document as Document, 'a.yaml', {}, () => '')
 }
 
 /** Derives the error body of a document whose only operation has these responses. */
-const derive = async (responses: object) => deriveErrorBody(await compiledWith(responses))
+const derive = async (responses: object, schemas?: object) => deriveErrorBody(await compiledWith(responses, schemas))
 const described = (schema: object, type = 'application/json') => ({ description: '', content: { [type]: { schema } } })
 
 /** Returns the reply of the derived module, on one line. */
@@ -313,6 +314,25 @@ t.test('a member that cannot be filled for sure is named with its place', async 
   })
   const invalid = await derive({ default: described({ ...object({ message: text }), minProperties: 2 }) })
   t.match(invalid, { reasons: [/the body of errors .* does not match the declared schema: .*properties/] })
+})
+
+t.test('the body of an error that contains itself ends', async (t) => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const derived = async (name: string, schemas: object) => await derive({ default: described(ref(name)) }, schemas)
+  const members = { message: text, inner: ref('Nested'), errors: { type: 'array', items: ref('Nested') } }
+  const body = /body: \{ message, errors: \[\] \}/
+  t.match(await derived('Nested', { Nested: object(members, ['message', 'errors']) }), { text: body })
+  const branches = { ...object({ message: text }), anyOf: [ref('Leaf'), text] }
+  t.match(await derived('Tree', { Tree: branches, Leaf: object({ error: ref('Tree') }, []) }), {
+    text: /body: \{ message \}/,
+  })
+  t.match(await derived('Endless', { Endless: object({ inner: ref('Endless') }) }), {
+    reasons: [/member inner \(object\) has no known meaning$/],
+  })
+  const names = Array.from({ length: 12 }, (_, index) => `Node${index}`)
+  const links = Object.fromEntries(names.map((name) => [name, ref(name)]))
+  const mesh = Object.fromEntries(names.map((name) => [name, object({ message: text, ...links }, ['message'])]))
+  t.match(await derived('Node0', mesh), { text: /body: \{\s+message,/ }, 'schemas that all refer to each other')
 })
 
 t.test('a mock fills members of unknown meaning with examples, and writes other errors as plain text', async (t) => {

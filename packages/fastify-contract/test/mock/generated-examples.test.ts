@@ -38,6 +38,7 @@ const makeable: Record<string, object> = {
   ),
   decimalRange: { type: 'number', multipleOf: 0.1, minimum: 0.3, maximum: 0.3 },
   severalSteps: { allOf: [{ type: 'integer', multipleOf: 4, minimum: 1 }, { multipleOf: 6 }] },
+  bytes: { type: 'string', format: 'byte', minLength: 5 },
   largeSteps: { type: 'integer', multipleOf: 7, minimum: 1e12 },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   condition: object({ a: { const: 1 } }, { if: { properties: { a: { const: 1 } } }, then: { required: ['b'] } }),
@@ -112,6 +113,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   const form = {
     'application/x-www-form-urlencoded': { schema: object({ n: integer }, { required: ['n'] }), example: { n: 'a' } },
   }
+  const link = { required: true, schema: { type: 'string', format: 'uri' }, example: '/a' }
   const parts = { 'multipart/form-data': { schema: object({ n: integer }), example: { n: 'a' } } }
   const document = documentOf(
     { ...makeable, ...impossible },
@@ -130,6 +132,14 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
       },
       '/form': { post: { operationId: 'form', requestBody: { required: true, content: form }, responses: done } },
       '/parts': { post: { operationId: 'parts', requestBody: { required: true, content: parts }, responses: done } },
+      '/bytes/{any}': {
+        post: {
+          operationId: 'base64',
+          parameters: [parameter('any', {}, { in: 'path' })],
+          requestBody: { required: true, content: { 'text/plain': { schema: { type: 'string', format: 'byte' } } } },
+          responses: { 204: { description: 'Done.', headers: { Location: link } } },
+        },
+      },
     },
   )
   const directory = t.testdir({ 'examples.json': JSON.stringify(document) })

@@ -1,5 +1,5 @@
 import { parseDateTime } from '../../auth/token-file.ts'
-import type { Report } from '../rules/problems.ts'
+import type { Report } from '../rules/reports.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
@@ -48,28 +48,33 @@ export function deprecationHeaders(document: Document, endpoint: Endpoint): Reco
 }
 
 /** Rejects announcements of an operation that are not valid, or that contradict each other. */
-export function checkDeprecation(endpoint: Endpoint, { reject }: Report, document: Document): void {
+export function checkDeprecation(endpoint: Endpoint, report: Report, document: Document): void {
   const operation = resolve(document, endpoint.pointer) as Node
   const [deprecation, sunset] = (Object.keys(relations) as Extension[]).map((name) => {
     const announcement = announcementOf(document, endpoint, name)
     if (announcement === undefined && Object.hasOwn(operation, name))
-      reject(
+      report(
+        'invalid-announcement',
         join(endpoint.pointer, name),
         'must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it',
       )
     return announcement
   })
   if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date)
-    reject(join(endpoint.pointer, 'x-sunset'), 'is before x-deprecation (RFC 9745 section 4); correct one of them')
+    report(
+      'invalid-announcement',
+      join(endpoint.pointer, 'x-sunset'),
+      'is before x-deprecation (RFC 9745 section 4); correct one of them',
+    )
 }
 
 /** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
-export function checkUndated(document: Document, { warn }: Report): void {
+export function checkUndated(document: Document, report: Report): void {
   const [first, ...others] = endpoints(document).filter((endpoint) => {
     const { deprecated } = resolve(document, endpoint.pointer) as Node
     return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
   })
   const as = others.length === 0 ? '' : `, as ${others.length} other operations are`
   const fix = 'so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD'
-  if (first !== undefined) warn(first.pointer, `is deprecated without a date${as}, ${fix}`)
+  if (first !== undefined) report('undated-deprecation', first.pointer, `is deprecated without a date${as}, ${fix}`)
 }

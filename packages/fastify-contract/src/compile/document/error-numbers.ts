@@ -1,6 +1,7 @@
 import { type ErrorName, serviceErrors } from '../../http/errors.ts'
 import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, requestKindOf } from '../../serve/media-types.ts'
+import { refusal } from '../rules/reports.ts'
 import { blockText, lineText } from '../text/source-text.ts'
 import type { Document } from './openapi-document.ts'
 import { type Node, walk } from './walk-document.ts'
@@ -24,13 +25,22 @@ export function errorNumberProblems(document: Document): string[] {
     const pointer = `#/x-error-numbers/${name}`
     const problems = []
     if (!/^[a-z][A-Za-z]*$/.test(name))
-      problems.push(`${pointer}: the name must be an identifier in camelCase; rename it`)
+      problems.push(refusal('error-number', pointer, 'the name must be an identifier in camelCase; rename it'))
     if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
-      problems.push(`${pointer}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
+      problems.push(
+        refusal(
+          'error-number',
+          `${pointer}/error`,
+          'must be an HTTP status from 400 to 599, times 100, plus a number below 100',
+        ),
+      )
     }
     if (seen.size === seen.add(error).size)
-      problems.push(`${pointer}/error: ${error} occurs twice; give each error its own number`)
-    if (typeof meaning !== 'string') problems.push(`${pointer}/meaning: must be a string that describes the error`)
+      problems.push(
+        refusal('error-number', `${pointer}/error`, `${error} occurs twice; give each error its own number`),
+      )
+    if (typeof meaning !== 'string')
+      problems.push(refusal('error-number', `${pointer}/meaning`, 'must be a string that describes the error'))
     return problems
   })
   return [...problems, ...unknownNumbers(document, seen)]
@@ -46,7 +56,8 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
     const examples = JSON.stringify(Object.values(content).map(shownIn))
     const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
     for (const number of told) {
-      if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers; add it there`)
+      if (!known.has(Number(number)))
+        problems.push(refusal('error-number', pointer, `${number} is not in x-error-numbers; add it there`))
     }
   })
   return problems

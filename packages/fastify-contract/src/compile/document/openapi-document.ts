@@ -310,6 +310,9 @@ export type Server = { url: string; variables?: Record<string, { default: string
 /** Matches the scheme and the authority of a URL (RFC 3986 section 3), which may contain variables. */
 const origin = /^(?:[^/]*:)?\/\/[^/]*/
 
+/** Matches the same in a URL whose variables are filled. The one after its scheme may have a scheme, too. */
+const filledOrigin = /^(?:[^/]*:)?\/\/(?:[^/]*:\/\/)?[^/]*/
+
 /**
  * Returns the base paths of the servers of an operation, without a trailing slash. A variable yields one path for each
  * value of its enum, or else its default (OpenAPI 3.1 section 4.8.6). Without servers the only base path is the root.
@@ -318,14 +321,16 @@ export const basePaths = (servers: Server[]): string[] =>
   servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
 
 function pathsOf({ url, variables = {} }: Server): string[] {
-  let paths = [url.replace(origin, '')]
+  const path = url.replace(origin, '')
+  let urls = [url]
   for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
-    paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
+    // A variable before the path may hold a part of it, as in {protocol}://{host}{basePath} and in {endpoint} of Azure.
+    const isInPath = path.includes(`{${name}}`) || values.some((one) => one.includes('/'))
+    const chosen = isInPath ? values : [value]
+    urls = [...new Set(urls.flatMap((one) => chosen.map((each) => one.replaceAll(`{${name}}`, each))))]
   }
-  // A variable may hold the scheme and the authority, such as {endpoint} in the documents of Azure.
-  return paths
-    .map((path) => withoutLastSlash(path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')))
-    .map((path) => (isRelative(path) ? `/${path}` : path))
+  const before = origin.test(url) ? filledOrigin : /^[a-z][a-z\d+.-]*:\/\/[^/]*/i
+  return urls.map((one) => withoutLastSlash(one.replace(before, ''))).map((one) => (isRelative(one) ? `/${one}` : one))
 }
 
 /** Returns whether a server URL is a path without a leading slash, and not a host without a scheme. */

@@ -1,6 +1,7 @@
 import type { FormField } from '../../serve/contract.ts'
 import { essenceOf, requestKindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import type { Advised } from '../rules/reports.ts'
 import { changedSchema } from './changed-schemas.ts'
 import {
   ambiguities,
@@ -17,8 +18,8 @@ import { type Document, type Encoding, type MediaType, type Parameter, wholeStyl
 import { schemasDescribing, typesOf } from './schemas.ts'
 import { isNode, mapDocument, mapHeld, type Node, withoutKeys } from './walk-document.ts'
 
-/** What the author of a form may not expect: the keys that lead to its location in the media type, and a text. */
-export type FormAdvice = { keys: string[]; text: string }
+/** What the author of a form may not expect: its kind, the keys that lead to its location in the media type, and a text. */
+export type FormAdvice = { kind: Advised; keys: string[]; text: string }
 
 /** The form that the service reads, and how it differs from what the document says. */
 type ServedForm = { media: MediaType; advice: FormAdvice[] }
@@ -54,26 +55,26 @@ export const withServedForms = (document: Document): Document => {
 export function servedForm(document: Document, mediaType: string, given: MediaType): ServedForm {
   const isMultipart = requestKindOf(mediaType) === 'multipart'
   const advice: FormAdvice[] = []
-  const advise = (text: string, ...keys: string[]) => advice.push({ keys, text })
+  const advise: Advise = (kind, text, ...keys) => advice.push({ kind, keys, text })
   const { types } = typesOf(document, given.schema)
   if (types.length > 0 && !types.includes('object')) {
-    advise(`a form is an object, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
+    advise('unclear-form', `a form is an object, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
     return { media: rawForm(isMultipart), advice }
   }
   const encoding = servedEncoding(given, isMultipart, advise)
   const media: MediaType = encoding === undefined ? given : { ...given, encoding }
   const changes = isMultipart ? partChanges(document, media, advise) : fieldChanges(document, mediaType, media, advise)
   const openProblems = isMultipart ? openPartProblems(document, media) : openFieldProblems(document, media)
-  for (const problem of openProblems) advise(soThat(problem, raw(isMultipart, 'each other')), 'schema')
+  for (const problem of openProblems) advise('unclear-form', soThat(problem, raw(isMultipart, 'each other')), 'schema')
   const isNameless = isMultipart && openProblems.length === 0 && isWithoutParts(document, media)
-  if (isNameless) advise(`names no parts, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
+  if (isNameless) advise('unclear-form', `names no parts, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
   if (changes.schemas.size + changes.plain.length + openProblems.length === 0 && !isNameless) return { media, advice }
   const schema = changedSchema(document, media.schema ?? true, (node) => {
     const open = openProblems.length > 0 ? withoutKeys(node, openKeywords) : node
     return mapHeld(open, 'properties', (own, name) => changes.schemas.get(name)?.(own as Schema) ?? own)
   })
   if (schema === undefined) {
-    advise(`its schema is too large, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
+    advise('unclear-form', `its schema is too large, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
     return { media: rawForm(isMultipart), advice }
   }
   const isOpened = isMultipart && (isNameless || openProblems.length > 0)
@@ -103,7 +104,7 @@ const rawForm = (isMultipart: boolean): MediaType => ({
   schema: isMultipart ? { type: 'object', additionalProperties: anyFiles } : { type: 'object' },
 })
 
-type Advise = (text: string, ...keys: string[]) => void
+type Advise = (kind: Advised, text: string, ...keys: string[]) => void
 
 /** Returns the encoding of a form without what has no effect, with advice for it. */
 function servedEncoding({ encoding }: MediaType, isMultipart: boolean, advise: Advise): MediaType['encoding'] {
@@ -113,12 +114,19 @@ function servedEncoding({ encoding }: MediaType, isMultipart: boolean, advise: A
       const styles = isMultipart ? ['style', 'explode'].filter((field) => hasEffect(given, field)) : []
       if (styles.length > 0)
         advise(
+          'style-of-part',
           `${styles.join(' and ')} in multipart/form-data ${areNot(styles)} applied: each item of an array is a part, and an object is JSON`,
           'encoding',
           name,
         )
       if (isMultipart && Object.keys(given.headers ?? {}).length > 0)
-        advise('headers of a part are not checked; state them in the description', 'encoding', name, 'headers')
+        advise(
+          'headers-of-part',
+          'headers of a part are not checked; state them in the description',
+          'encoding',
+          name,
+          'headers',
+        )
       const { contentType, ...others } = (isMultipart ? withoutKeys(given, partStyles) : given) as Encoding
       const served = contentType === undefined ? undefined : servedTypes(name, contentType, isMultipart, advise)
       return [name, { ...others, ...(served !== undefined && { contentType: served }) }]
@@ -142,7 +150,7 @@ function servedTypes(name: string, contentType: string, isMultipart: boolean, ad
     const isText = isType && charsetProblem(type, 'read') === undefined
     const served = isText ? essenceOf(type) : isType && isMultipart ? type : undefined
     const effect = served === undefined ? 'it is ignored' : isText ? `it is read as ${served}` : 'it is read as bytes'
-    advise(`property ${name}: ${type} ${soThat(problem, effect)}`)
+    advise('unclear-form', `property ${name}: ${type} ${soThat(problem, effect)}`)
     return served ?? []
   })
   return all.length === 0 ? undefined : all.join(', ')
@@ -160,12 +168,14 @@ function partChanges(document: Document, media: MediaType, advise: Advise): Chan
     const { isItem } = partSchema(document, schema)
     for (const problem of problems)
       advise(
+        'unclear-form',
         `property ${name}: ${soThat(problem, `a handler gets ${isItem ? 'the bytes of each' : 'its bytes'}, which are not validated`)}`,
       )
     const keywords = uncheckedKeywords(document, property)
     if (problems.length > 0) schemas.set(name, () => (isItem ? anyFiles : anyFile))
     else if (keywords.length > 0) {
       advise(
+        'unclear-form',
         `property ${name}: ${keywords.join(' and ')} of a file ${areNot(keywords)} checked; state it in the description`,
       )
       schemas.set(name, (own) => withoutFileKeywords(document, own))
@@ -211,7 +221,7 @@ function fieldChanges(document: Document, mediaType: string, media: MediaType, a
     const isTyped = encoding.contentType !== undefined && remaining.get(name)?.length === 0
     for (const problem of problems.get(name) ?? []) {
       const effect = isTyped ? 'its contentType is ignored' : 'a handler gets its texts, which are not validated'
-      advise(`property ${name}: ${soThat(problem, effect)}`)
+      advise('unclear-form', `property ${name}: ${soThat(problem, effect)}`)
       changes.plain.push(name)
       if (!isTyped) changes.schemas.set(name, () => anyTexts)
     }

@@ -35,11 +35,14 @@ export function exampleText(schemas: Node[], variant = 0): string {
   const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
   const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
   const patterns = texts(schemas, 'pattern')
+  // Base64 has groups of four characters (RFC 4648 section 4).
+  const groups = least > 0 && texts(schemas, 'format').includes('byte') ? Math.ceil(least / 4) : 0
   if (least > maxLength) return ''
   const found = [
     ...texts(schemas, 'format').flatMap((format) =>
       Object.hasOwn(formats, format) ? [formats[format]?.(variant) as string] : [],
     ),
+    ...(groups > 0 ? [padded(variant, 4 * groups)] : []),
     ...patterns.flatMap((pattern) => [0, 1, least].flatMap((more) => textOfPattern(pattern, more + variant) ?? [])),
     ...(variant === 0 ? [] : [variant.toString(36).padStart(least, 'x')]),
     'x'.repeat(least),

@@ -39,27 +39,32 @@ export type ExampleOrigin = 'whole' | 'parts'
 type ExampleResponse = { outcome: HandlerResponse; origin: ExampleOrigin | undefined }
 
 /**
- * Yields the response of `exampleResponse`, and then, in case its example breaks the schema, one that is made from the
- * examples of the schema and some that are made without them. A response without a body is whole.
+ * Yields the response of `exampleResponse`, and then, in case an example breaks its schema, one that is made from the
+ * examples of the schema and some that are made without them, each with both kinds of headers. One without a body is whole.
  */
 export function* exampleResponses(document: Document, endpoint: Endpoint): Generator<ExampleResponse> {
   const { status, response } = successOf(endpoint)
+  const given = exampleHeaders(document, response)
+  const choices = given.headers === undefined ? [given] : [given, exampleHeaders(document, response, generatedValue)]
+  for (const { body, origin } of exampleBodies(document, response)) {
+    for (const headers of choices) {
+      yield { outcome: { status, ...headers, ...body }, origin: status < 400 ? origin : undefined }
+    }
+  }
+}
+
+type Body = { body: ExampleBody; origin?: ExampleOrigin | undefined }
+
+function* exampleBodies(document: Document, response: Response): Generator<Body> {
   const media = response.content?.[mediaTypeOf(response) ?? ''] as WithExample | undefined
-  const responseOf = (outcome: HandlerResponse, origin?: ExampleOrigin): ExampleResponse => ({
-    outcome,
-    origin: status < 400 ? origin : undefined,
-  })
-  const isWhole = media === undefined || hasDocumentExample(media)
   const schema = media?.schema ?? {}
-  yield responseOf(exampleResponse(document, endpoint), isWhole ? 'whole' : originInSchema(document, schema))
+  const origin = originInSchema(document, schema)
+  const body = exampleBody(document, response)
+  yield { body, origin: media === undefined || hasDocumentExample(media) ? 'whole' : origin }
   if (media === undefined) return
-  const made = (value: unknown): HandlerResponse => ({
-    status,
-    ...exampleHeaders(document, response),
-    ...bodyOf(response, undefined, value),
-  })
-  yield responseOf(made(exampleOf(document, schema)), originInSchema(document, schema))
-  for (let index = 0; index < generatedCount; index++) yield responseOf(made(generatedValue(document, schema, index)))
+  const made = (value: unknown) => bodyOf(response, undefined, value)
+  yield { body: made(exampleOf(document, schema)), origin }
+  for (let index = 0; index < generatedCount; index++) yield { body: made(generatedValue(document, schema, index)) }
 }
 
 function originInSchema(document: Document, schema: Schema): ExampleOrigin | undefined {
@@ -81,15 +86,17 @@ function successOf({ responses }: Endpoint): { status: number; response: Located
   }
 }
 
+type Fields = Pick<HandlerResponse, 'headers'>
+
 /**
- * Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. Leaves out
- * an optional Content-Encoding, because the example of a body is not encoded.
+ * Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. With
+ * `make`, their schemas give the values. Leaves out an optional Content-Encoding, as the example of a body is not encoded.
  */
-export function exampleHeaders(document: Document, response: Located<Response>): Pick<HandlerResponse, 'headers'> {
+export function exampleHeaders(document: Document, response: Located<Response>, make?: typeof exampleOf): Fields {
   const headers = headersOf(document, response)
     .filter(([name, { required }]) => isGiven(name) && (required || name.toLowerCase() !== 'content-encoding'))
     .map(([name, header]) => {
-      const value = exampleOfContent(document, header as WithExample)
+      const value = make?.(document, header.schema ?? {}) ?? exampleOfContent(document, header as WithExample)
       const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
       return [name, isExact && Number.isInteger(value) ? BigInt(value as number) : value]
     })

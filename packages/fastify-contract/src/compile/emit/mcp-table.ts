@@ -10,7 +10,7 @@ import { isInt64 } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
-import type { Report } from '../rules/problems.ts'
+import type { Report } from '../rules/reports.ts'
 import { callStyles, int64Responses } from './client-table.ts'
 
 const isTool = (document: Document, { pointer }: Endpoint): boolean =>
@@ -153,24 +153,37 @@ function asDigits(node: Node): Node {
 }
 
 /** Rejects operations with `x-mcp` that cannot be tools. */
-export function checkTool(endpoint: Endpoint, { reject }: Report, document: Document): void {
+export function checkTool(endpoint: Endpoint, report: Report, document: Document): void {
   const { 'x-mcp': mark } = resolve(document, endpoint.pointer) as Node
   const pointer = join(endpoint.pointer, 'x-mcp')
-  if (mark !== undefined && typeof mark !== 'boolean') reject(pointer, 'must be true or false; correct it')
+  if (mark !== undefined && typeof mark !== 'boolean')
+    report('unsupported-tool', pointer, 'must be true or false; correct it')
   if (mark !== true) return
   const { operationId, requestBody, parameters, responses } = endpoint
   const bodies = Object.keys(requestBody?.content ?? {})
   const kinds = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content).map(kindOf))
   if (!/^[\w.-]{1,128}$/.test(operationId))
-    reject(pointer, 'the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId')
+    report(
+      'unsupported-tool',
+      pointer,
+      'the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId',
+    )
   if (requestBody?.required === true && !bodies.some((mediaType) => kindOf(mediaType) === 'json'))
-    reject(pointer, 'a tool can send only JSON; add application/json to the request body, or remove x-mcp')
+    report(
+      'unsupported-tool',
+      pointer,
+      'a tool can send only JSON; add application/json to the request body, or remove x-mcp',
+    )
   if (parameters.some((parameter) => parameter.in === 'cookie' && parameter.required))
-    reject(pointer, 'a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
+    report('unsupported-tool', pointer, 'a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
   const isSendable = sendable(document)
   const unsent = parameters.find((parameter) => parameter.required && !isSendable(parameter))
   if (unsent !== undefined)
-    reject(pointer, `a tool cannot send the header ${unsent.name}; make the parameter optional, or remove x-mcp`)
+    report(
+      'unsupported-tool',
+      pointer,
+      `a tool cannot send the header ${unsent.name}; make the parameter optional, or remove x-mcp`,
+    )
   if (kinds.some((kind) => kind !== 'json' && kind !== 'text'))
-    reject(pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')
+    report('unsupported-tool', pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')
 }

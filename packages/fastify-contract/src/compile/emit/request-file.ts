@@ -164,7 +164,10 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
         .filter(({ parameter }) => parameter.in === location)
         .flatMap(({ parameter, value }) => {
           const { in: location, name } = parameter
-          const pairs = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+          const made = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+          // A path has no empty segments, as an object without members would be.
+          const isEmpty = location === 'path' && made.every(([, text]) => text === '')
+          const pairs: ParameterPair[] = isEmpty ? [[name, name]] : made
           return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
         }),
     credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {

@@ -1,4 +1,5 @@
 import type { Document } from '../document/openapi-document.ts'
+import { type Advise, warning } from '../rules/reports.ts'
 import { lenientPaths } from './lenient-paths.ts'
 import { lenientStructure, type TextAt } from './lenient-structure.ts'
 import { withoutNeedlessReferences } from './needless-references.ts'
@@ -18,7 +19,7 @@ export function lenientDocument(
   const advice: string[] = []
   // A document without a version is none of OpenAPI 3.
   if (document.openapi === undefined) return { mended: document, advice }
-  const advise = (pointer: string, text: string) => advice.push(`${pointer}: ${text}`)
+  const advise: Advise = (...given) => advice.push(warning(...given))
   const paths = lenientPaths(lenientStructure(withoutNeedlessReferences(document, unresolved, advise), advise, textAt))
   return { mended: paths.document, advice: [...advice, ...paths.advice] }
 }

@@ -1,7 +1,7 @@
 import { join } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { isNode, type Kind, mapDocument, mapEntries, type Node, walk } from '../document/walk-document.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 
 const holders: Kind[] = ['document', 'operation']
 
@@ -41,7 +41,7 @@ function withPlainStatuses(node: Node, pointer: string, advise: Advise): Node {
   }
   const changed = Object.keys(responses).filter((key) => statusOf(key) !== key)
   for (const key of changed)
-    advise(join(pointer, 'responses', key), `is read as the status ${statusOf(key)}; correct it`)
+    advise('inexact-status', join(pointer, 'responses', key), `is read as the status ${statusOf(key)}; correct it`)
   if (changed.length === 0) return node
   return {
     ...node,
@@ -53,7 +53,7 @@ function withPlainSecurity(node: Node, schemes: string[], pointer: string, advis
   const { security } = node
   if (!isNode(security) && !Array.isArray(security)) return node
   const at = join(pointer, 'security')
-  if (isNode(security)) advise(at, 'is read as an array with one requirement; write it as one')
+  if (isNode(security)) advise('security-requirement', at, 'is read as an array with one requirement; write it as one')
   const given: unknown[] = [security].flat()
   const read = given.map((one, index) => plainRequirement(one, schemes, join(at, String(index)), advise))
   const missing = read.map((one) => Object.keys(Object(one)).find((name) => !schemes.includes(name)))
@@ -64,6 +64,7 @@ function withPlainSecurity(node: Node, schemes: string[], pointer: string, advis
     const isIgnored = isNode(one) && missing[index] !== undefined && read.some(isKnown)
     if (isIgnored) {
       advise(
+        'undeclared-alternative',
         join(at, String(index)),
         `${missing[index]} is not in #/components/securitySchemes, so this alternative is ignored; add it there`,
       )
@@ -76,13 +77,15 @@ function withPlainSecurity(node: Node, schemes: string[], pointer: string, advis
 
 function plainRequirement(given: unknown, schemes: string[], pointer: string, advise: Advise): unknown {
   if (typeof given === 'string' && schemes.includes(given)) {
-    advise(pointer, `is read as the scheme ${given} without scopes; write it as an object`)
+    advise('security-requirement', pointer, `is read as the scheme ${given} without scopes; write it as an object`)
     return { [given]: [] }
   }
   if (!isNode(given)) return given
   const plain = mapEntries(given, (scopes, name) => {
-    if (scopes === null) advise(join(pointer, name), 'is read as an empty array of scopes; write it as one')
-    if (typeof scopes === 'string') advise(join(pointer, name), `is read as the scope ${scopes}; write it as an array`)
+    if (scopes === null)
+      advise('security-requirement', join(pointer, name), 'is read as an empty array of scopes; write it as one')
+    if (typeof scopes === 'string')
+      advise('security-requirement', join(pointer, name), `is read as the scope ${scopes}; write it as an array`)
     return scopes === null ? [] : typeof scopes === 'string' ? [scopes] : scopes
   })
   const meant = (name: string) => {
@@ -90,7 +93,8 @@ function plainRequirement(given: unknown, schemes: string[], pointer: string, ad
     return schemes.includes(name) || alike.length !== 1 || Object.hasOwn(plain, alike[0] as string) ? name : alike[0]
   }
   const changed = Object.keys(plain).filter((name) => meant(name) !== name)
-  for (const name of changed) advise(join(pointer, name), `is read as the scheme ${meant(name)}; correct its name`)
+  for (const name of changed)
+    advise('security-requirement', join(pointer, name), `is read as the scheme ${meant(name)}; correct its name`)
   if (changed.length === 0) return plain
   return Object.fromEntries(Object.entries(plain).map(([name, scopes]) => [meant(name), scopes]))
 }

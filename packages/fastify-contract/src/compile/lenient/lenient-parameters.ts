@@ -8,7 +8,7 @@ import {
   routedPath,
 } from '../document/openapi-document.ts'
 import { isNode, mapDocument, type Node, walk } from '../document/walk-document.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise, Advised } from '../rules/reports.ts'
 
 /** Returns an object after following any $ref; undefined if there is none. The structure may be invalid. */
 export function targetOf(document: object, given: unknown, seen: unknown[] = []): Node | undefined {
@@ -25,7 +25,7 @@ export function withRequiredPathParameters(document: Document, advise: Advise): 
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
     if (kind !== 'parameter' || !isOptional(node)) return
     isSame = false
-    advise(pointer, 'a path parameter is always required; add required: true')
+    advise('optional-path-parameter', pointer, 'a path parameter is always required; add required: true')
   })
   if (isSame) return document
   return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
@@ -62,7 +62,11 @@ export function withDescribedParameters(
   const filled = (list: unknown, added: string[], at: string): unknown => {
     if (added.length === 0 || (list !== undefined && !Array.isArray(list))) return list
     for (const name of added)
-      advise(at, `path parameter ${name} is not described; it is served as a string of any form; describe it`)
+      advise(
+        'undescribed-path-parameter',
+        at,
+        `path parameter ${name} is not described; it is served as a string of any form; describe it`,
+      )
     return [...(list ?? []), ...added.map(stringParameter)]
   }
   const start = withParameters(item, [], filled(shared, everywhere, pointer))
@@ -105,14 +109,17 @@ function plainList(document: Document, given: unknown, scope: Scope, { pointer, 
   const list = given.flatMap((each, index): unknown[] => {
     const parameter = described[index]
     if (parameter === undefined || isIgnored(parameter)) return [each]
-    const report = (text: string) => advise(join(pointer, 'parameters', String(index)), text)
+    const report = (kind: Advised, text: string) => advise(kind, join(pointer, 'parameters', String(index)), text)
     const last = lastOf.get(parameterKey(parameter)) as number
     if (last !== index) return []
     const first = described.findIndex((one) => one && parameterKey(one) === parameterKey(parameter))
     if (first !== index) {
       const isEqual = JSON.stringify(described[first]) === JSON.stringify(parameter)
       const counted = isEqual ? '' : ', and differently; the last description counts'
-      report(`${parameter.in} parameter ${parameter.name} is described twice${counted}; remove one of both`)
+      report(
+        'duplicate-parameter',
+        `${parameter.in} parameter ${parameter.name} is described twice${counted}; remove one of both`,
+      )
     }
     const renamed = plainParameter(parameter, described, scope, report)
     return renamed === parameter ? [each] : renamed === undefined ? [] : [renamed]
@@ -125,13 +132,14 @@ function plainParameter(
   parameter: Parameter,
   beside: (Parameter | undefined)[],
   { names, query, above }: Scope,
-  report: (text: string) => void,
+  report: (kind: Advised, text: string) => void,
 ): Parameter | undefined {
   const { in: location, name } = parameter
   if (location === 'header') {
     const other = above.find((one) => parameterKey(one) === parameterKey(parameter) && one.name !== name)
     if (other === undefined) return parameter
     report(
+      'duplicate-parameter',
       `header parameter ${name} is ${other.name} of the path, since the case of a header does not matter; use one name`,
     )
     return { ...parameter, name: other.name }
@@ -140,10 +148,13 @@ function plainParameter(
   const isFree = (one: string) => ![...beside, ...above].some((each) => each?.in === 'path' && each.name === one)
   const [meant, ...others] = names.filter((one) => plainName(one) === plainName(name))
   if (meant === undefined || others.length > 0 || !isFree(meant)) {
-    report(`path parameter ${name} is not in the path, so it is ignored; remove it, or add it to the path`)
+    report(
+      'unused-path-parameter',
+      `path parameter ${name} is not in the path, so it is ignored; remove it, or add it to the path`,
+    )
     return undefined
   }
-  report(`path parameter ${name} is not in the path; it is read as ${meant}; correct its name`)
+  report('unused-path-parameter', `path parameter ${name} is not in the path; it is read as ${meant}; correct its name`)
   return { ...parameter, name: meant }
 }
 

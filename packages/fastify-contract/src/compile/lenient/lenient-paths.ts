@@ -1,10 +1,10 @@
 import { join } from '../document/json-pointer.ts'
 import { type Document, operationsIn } from '../document/openapi-document.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
+import { type Advise, warning } from '../rules/reports.ts'
 import { withPlainOperations } from './lenient-operations.ts'
 import { targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
 import { withPlainServers } from './lenient-servers.ts'
-import type { Advise } from './lenient-structure.ts'
 
 /**
  * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a
@@ -14,7 +14,7 @@ import type { Advise } from './lenient-structure.ts'
 export function lenientPaths(given: Document): { document: Document; advice: string[] } {
   if (!isNode(given)) return { document: given, advice: [] }
   const advice = new Set<string>()
-  const advise: Advise = (pointer, text) => advice.add(`${pointer}: ${text}`)
+  const advise: Advise = (...given) => advice.add(warning(...given))
   // The other repairs find the operations of the paths.
   const document = [withPlainPaths, withPlainServers, withPlainOperations, withRequiredPathParameters].reduce(
     (before, repair) => repair(before, advise),
@@ -46,18 +46,19 @@ function plainPath(document: Document, paths: Node, key: string, advise: Advise)
   const isFree = (path: string) => path === key || !Object.hasOwn(paths, path)
   const rooted = key.startsWith('/') ? key : `/${key}`
   if (key === '' || /^[a-z][a-z\d+.-]*:\/\//i.test(key) || !isFree(rooted)) {
-    advise(pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
+    advise('unserved-path', pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
     return undefined
   }
   const { path, spanning } = plainPathGrammar.test(rooted)
     ? { path: rooted, spanning: [] }
     : withPlainTemplates(rooted, pathParameterNames(document, paths[key]))
   if (path === rooted || !isFree(path)) {
-    if (rooted !== key) advise(pointer, `does not begin with a slash; it is served as ${rooted}; correct it`)
+    if (rooted !== key)
+      advise('path-notation', pointer, `does not begin with a slash; it is served as ${rooted}; correct it`)
     return rooted
   }
   const encoded = spanning.map((name) => `, and a slash in ${name} must be sent as %2F`).join('')
-  advise(pointer, `is not a path of OpenAPI; it is served as ${path}${encoded}; correct it`)
+  advise('path-notation', pointer, `is not a path of OpenAPI; it is served as ${path}${encoded}; correct it`)
   return path
 }
 

@@ -1,7 +1,7 @@
 import { join } from '../document/json-pointer.ts'
 import { type Node, withoutKeys } from '../document/walk-document.ts'
 import { withDependentRequired } from '../read/schema-dialects.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 
 /** The keywords that apply to values of some types only (JSON Schema 2020-12, validation, section 6, and core, 10.3). */
 const applicable: [types: string[], keywords: string[]][] = [
@@ -30,9 +30,14 @@ const since31 = (
 export function lenientSchema(schema: Node, version: unknown, pointer: string, advise: Advise): Node {
   const is30 = /^3\.0\b/.test(String(version))
   const newer = is30 ? since31.filter((keyword) => Object.hasOwn(schema, keyword)) : []
-  if (newer.length > 0) advise(pointer, `${newer.join(', ')}: new in OpenAPI 3.1, and applied as there`)
+  if (newer.length > 0)
+    advise('keyword-of-another-version', pointer, `${newer.join(', ')}: new in OpenAPI 3.1, and applied as there`)
   if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
-    advise(join(pointer, 'type'), `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`)
+    advise(
+      'keyword-of-another-version',
+      join(pointer, 'type'),
+      `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`,
+    )
   adviseOnTypes(schema, pointer, advise)
   const listed = withLists(withoutEmptyEnum(schema, pointer, advise), pointer, advise)
   return withLimits(withWideFormat(listed, pointer, advise), is30, pointer, advise)
@@ -42,6 +47,7 @@ function withLists(schema: Node, pointer: string, advise: Advise): Node {
   const mended = withDependentRequired(schema)
   if (mended !== schema)
     advise(
+      'keyword-of-another-version',
       join(pointer, 'dependencies'),
       'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
     )
@@ -63,14 +69,18 @@ function withWideFormat(schema: Node, pointer: string, advise: Advise): Node {
   const isOfInt64 = least >= -(2 ** 63) && most <= 2 ** 63
   if (!isOfInt64 && !(isUnsigned && most <= 2 ** 64)) return schema
   const format = isOfInt64 ? 'int64' : 'uint64'
-  advise(pointer, `has integers beyond 2^53 - 1 without a format; read as the format ${format}; add it`)
+  advise(
+    'wide-integer-without-format',
+    pointer,
+    `has integers beyond 2^53 - 1 without a format; read as the format ${format}; add it`,
+  )
   return { ...schema, format }
 }
 
 /** Returns a schema without an `enum` of no values, which no value satisfies; Ajv does not compile it. */
 function withoutEmptyEnum(schema: Node, pointer: string, advise: Advise): Node {
   if (!Array.isArray(schema.enum) || schema.enum.length > 0) return schema
-  advise(join(pointer, 'enum'), 'has no value, so that no value is valid; add one')
+  advise('empty-enum', join(pointer, 'enum'), 'has no value, so that no value is valid; add one')
   const rest = withoutKeys(schema, ['enum'])
   return 'not' in rest ? { ...rest, allOf: [...[rest.allOf ?? []].flat(), { not: {} }] } : { ...rest, not: {} }
 }
@@ -83,6 +93,7 @@ function adviseOnTypes(schema: Node, pointer: string, advise: Advise): void {
     const idle = keywords.filter((keyword) => Object.hasOwn(schema, keyword))
     if (idle.length > 0)
       advise(
+        'keyword-of-another-type',
         pointer,
         `${idle.join(', ')}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
       )
@@ -99,9 +110,17 @@ function withLimits(schema: Node, is30: boolean, pointer: string, advise: Advise
   for (const [limit, exclusive] of limits) {
     const value = mended[exclusive]
     if (is30 && typeof value === 'number')
-      advise(join(pointer, exclusive), `must be true or false in OpenAPI 3.0; applied as a limit, as in 3.1`)
+      advise(
+        'keyword-of-another-version',
+        join(pointer, exclusive),
+        `must be true or false in OpenAPI 3.0; applied as a limit, as in 3.1`,
+      )
     if (is30 || typeof value !== 'boolean') continue
-    advise(join(pointer, exclusive), `must be a number since OpenAPI 3.1; applied to ${limit}, as in 3.0`)
+    advise(
+      'keyword-of-another-version',
+      join(pointer, exclusive),
+      `must be a number since OpenAPI 3.1; applied to ${limit}, as in 3.0`,
+    )
     const { [limit]: bound, ...others } = withoutKeys(mended, [exclusive])
     mended = bound === undefined ? others : { ...others, [value ? exclusive : limit]: bound }
   }

@@ -10,15 +10,13 @@ import {
   memberOf,
   type Node,
 } from '../document/walk-document.ts'
+import type { Advise } from '../rules/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { lenientValues } from './lenient-values.ts'
 import { withListedItems, withNamesInCase } from './meant-members.ts'
 import { fieldsOf, isField, nameOfKind, replacementOf } from './openapi-fields.ts'
-
-/** How a pass reports what it assumes at a location of a document. */
-export type Advise = (pointer: string, text: string) => void
 
 /** Returns the text of a value in the file of the document; undefined if there is none. */
 export type TextAt = (pointer: string) => string | undefined
@@ -86,7 +84,8 @@ class StructureMender {
   /** Reports the fields beside a reference: they are ignored, except in schemas since OpenAPI 3.1. */
   #adviseOnReference(node: Node, kind: Kind, pointer: string): void {
     const fields = Object.keys(node).filter((name) => isField(kind, name) && !isAnnotation(name))
-    if (fields.length > 0) this.#advise(pointer, `${fields.join(', ')}: no effect beside $ref; remove it`)
+    if (fields.length > 0)
+      this.#advise('field-beside-reference', pointer, `${fields.join(', ')}: no effect beside $ref; remove it`)
   }
 
   #member(value: unknown, kind: Kind, name: string, pointer: string): unknown {
@@ -94,14 +93,14 @@ class StructureMender {
     const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
     if (member === undefined && type === undefined) {
       if (isField(kind, name)) return value
-      this.#advise(pointer, unknownField(kind, name, value))
+      this.#advise('unknown-field', pointer, unknownField(kind, name, value))
       return omitted
     }
     if (value === null && member?.kind === 'operation') return this.#empty('operation', pointer)
     // A requirement that gets lost would open an operation. `type: null` without quotes names a type; `type:` without a
     // value does not.
     if (value === null && name !== 'security' && !(type === 'type' && this.#textAt(pointer) !== '')) {
-      this.#advise(pointer, 'is null, and ignored; remove it')
+      this.#advise('null-field', pointer, 'is null, and ignored; remove it')
       return omitted
     }
     return member === undefined ? this.#field(value, type as FieldType, pointer) : this.#held(value, member, pointer)
@@ -114,8 +113,12 @@ class StructureMender {
     if (mended === undefined || (mended !== omitted && !isValid(mended))) return value
     if (type === 'info' && isNode(value)) this.#adviseOnInfo(value, mended as Node, pointer)
     else if (type === 'names' && mended === omitted)
-      this.#advise(pointer, `must be ${expected}, not ${value}; ignored; name the property in required of its object`)
-    else this.#advise(pointer, assumed(expected, value, mended))
+      this.#advise(
+        'required-in-property',
+        pointer,
+        `must be ${expected}, not ${value}; ignored; name the property in required of its object`,
+      )
+    else this.#advise('convertible-type', pointer, assumed(expected, value, mended))
     return mended
   }
 
@@ -123,7 +126,7 @@ class StructureMender {
     for (const name of ['title', 'version'].filter((each) => given[each] !== mended[each])) {
       const value = given[name]
       const text = value === undefined ? missing(mended[name]) : assumed('a string', value, mended[name])
-      this.#advise(join(pointer, name), text)
+      this.#advise(value === undefined ? 'missing-info' : 'convertible-type', join(pointer, name), text)
     }
   }
 
@@ -149,20 +152,20 @@ class StructureMender {
   #one(held: unknown, kind: Kind, pointer: string): unknown {
     if (kind === 'response' && typeof held === 'string') {
       const response = { description: held }
-      this.#advise(pointer, assumed('an object', held, response))
+      this.#advise('convertible-type', pointer, assumed('an object', held, response))
       return response
     }
     if (kind === 'example' && held !== null && !isNode(held)) {
-      this.#advise(pointer, assumed('an object', held, omitted))
+      this.#advise('convertible-type', pointer, assumed('an object', held, omitted))
       return omitted
     }
     if (kind === 'example' && isNode(held) && !this.#isExample(held)) {
-      this.#advise(pointer, `${held.$ref} is no example, so it is ignored; correct the reference`)
+      this.#advise('needless-reference', pointer, `${held.$ref} is no example, so it is ignored; correct the reference`)
       return omitted
     }
     if (held !== null || kind === 'securityScheme') return this.#object(held, kind, pointer)
     if (kind === 'parameter' || kind === 'example') {
-      this.#advise(pointer, 'is null, and ignored; remove it')
+      this.#advise('null-field', pointer, 'is null, and ignored; remove it')
       return omitted
     }
     return this.#empty(kind, pointer)
@@ -180,7 +183,7 @@ class StructureMender {
 
   /** Returns an object without members, in place of null. */
   #empty(kind: Kind, pointer: string): unknown {
-    this.#advise(pointer, `is null, and read as {}; correct it`)
+    this.#advise('null-field', pointer, `is null, and read as {}; correct it`)
     return this.#object({}, kind, pointer)
   }
 
@@ -197,7 +200,7 @@ class StructureMender {
     const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
     const isCertain = isEmpty || needless.includes(kind) || (shape === 'list' && isSchema)
     if (!isCertain) return value
-    this.#advise(pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
+    this.#advise('convertible-type', pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended
   }
 
@@ -211,7 +214,7 @@ class StructureMender {
         ? { type: value }
         : { true: true, false: false }[value]
     if (schema === undefined) return value
-    this.#advise(pointer, assumed('a schema', value, schema))
+    this.#advise('convertible-type', pointer, assumed('a schema', value, schema))
     return schema
   }
 
@@ -225,7 +228,11 @@ class StructureMender {
     if (!own.some(([name]) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
     const names = own.map(([name]) => name)
     const fix = names.length === 1 ? 'move it there' : 'move them there'
-    this.#advise(pointer, `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`)
+    this.#advise(
+      'keywords-outside-schema',
+      pointer,
+      `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`,
+    )
     const rest = Object.entries(node).filter(([name]) => !names.includes(name))
     return { ...Object.fromEntries(rest), schema: Object.fromEntries(own) }
   }
@@ -235,13 +242,17 @@ class StructureMender {
     // It is for people, and the linter asks for it.
     if (kind === 'response' && (node.description ?? undefined) === undefined) return [['description', '']]
     if (kind === 'parameter' && lacksSchema(node)) {
-      this.#advise(pointer, `parameter ${node.name} has no schema; it is served as a string of any form; add one`)
+      this.#advise(
+        'parameter-without-schema',
+        pointer,
+        `parameter ${node.name} has no schema; it is served as a string of any form; add one`,
+      )
       return [['schema', { type: 'string' }]]
     }
     if (kind === 'document' && node.info === undefined) {
       const [, , mend] = fieldTypes.info
       const info = mend({}, () => undefined)
-      this.#advise('#/info', missing(info))
+      this.#advise('missing-info', '#/info', missing(info))
       return [['info', info]]
     }
     return []

@@ -1,7 +1,8 @@
 import { join } from '../document/json-pointer.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
+import type { Advise } from '../rules/reports.ts'
 import { asNumber } from './field-types.ts'
-import type { Advise, TextAt } from './lenient-structure.ts'
+import type { TextAt } from './lenient-structure.ts'
 
 /** Returns a schema whose values have the types and the form that its keywords need, if their meaning is certain. */
 export const lenientValues = (schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node =>
@@ -26,12 +27,20 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
   const unused = schema.nullable === true ? idle.filter((value) => value !== null) : idle
   if (unused.length > 0)
-    advise(at, `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`)
+    advise(
+      'keyword-of-another-type',
+      at,
+      `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
+    )
   const changed = typed.flatMap((value, index) => (value === values[index] ? [] : [index]))
   if (changed.length === 0) return schema
   const listed = (all: unknown[]) => shownList(changed.map((index) => all[index]))
   const [expected, fix] = areTexts ? ['strings', 'quote them'] : ['numbers', 'remove the quotes']
-  advise(at, `its values must be ${expected}, not ${listed(values)}; read as ${listed(typed)}; ${fix}`)
+  advise(
+    'convertible-type',
+    at,
+    `its values must be ${expected}, not ${listed(values)}; read as ${listed(typed)}; ${fix}`,
+  )
   return { ...schema, enum: typed }
 }
 
@@ -64,7 +73,8 @@ function withAlternatives(schema: Node, pointer: string, advise: Advise): Node {
     const schemas = schema[keyword]
     return Array.isArray(schemas) && schemas.length === 0
   })
-  for (const keyword of empty) advise(join(pointer, keyword), 'has no schema, and is ignored; add one')
+  for (const keyword of empty)
+    advise('empty-alternatives', join(pointer, keyword), 'has no schema, and is ignored; add one')
   return withoutKeys(schema, empty)
 }
 
@@ -76,6 +86,10 @@ function withPlainPattern(schema: Node, pointer: string, advise: Advise): Node {
   const [, inner, flags = ''] = (typeof pattern === 'string' && literal.exec(pattern)) || []
   if (inner === undefined) return schema
   const plain = flags.includes('i') ? `(?i)${inner}` : inner
-  advise(join(pointer, 'pattern'), `the slashes around a pattern are a part of it; read as ${plain}; remove them`)
+  advise(
+    'pattern-with-slashes',
+    join(pointer, 'pattern'),
+    `the slashes around a pattern are a part of it; read as ${plain}; remove them`,
+  )
   return { ...schema, pattern: plain }
 }

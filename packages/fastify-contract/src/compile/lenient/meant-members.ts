@@ -1,7 +1,7 @@
 import { join } from '../document/json-pointer.ts'
 import { isNode, type Kind, memberOf, type Node, nameInCase } from '../document/walk-document.ts'
 import { withPrefixItems } from '../read/schema-dialects.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 import { fieldNames, isField, nameOfKind } from './openapi-fields.ts'
 
 /** Returns an object whose fields have the case of OpenAPI. Reports each of them. */
@@ -14,7 +14,11 @@ export function withNamesInCase(node: Node, kind: Kind, pointer: string, advise:
     }),
   )
   for (const [name, field] of meant)
-    advise(join(pointer, name), `${name} is not a field of ${nameOfKind(kind)}; read as ${field}; correct it`)
+    advise(
+      'field-in-another-case',
+      join(pointer, name),
+      `${name} is not a field of ${nameOfKind(kind)}; read as ${field}; correct it`,
+    )
   if (meant.size === 0) return node
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [meant.get(name) ?? name, value]))
 }
@@ -41,6 +45,6 @@ export function withListedItems(schema: Node, pointer: string, advise: Advise): 
     schema.items.length === 0
       ? 'is an empty list, and ignored; remove it'
       : `is a list; read as prefixItems${hasMore ? ', and additionalItems as items' : ''}; rename it for JSON Schema 2020-12`
-  advise(join(pointer, 'items'), text)
+  advise('list-of-items', join(pointer, 'items'), text)
   return withPrefixItems(schema)
 }

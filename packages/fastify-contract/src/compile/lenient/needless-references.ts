@@ -1,7 +1,7 @@
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { isExtension, type Kind, type Member, memberOf, type Node } from '../document/walk-document.ts'
-import type { Advise } from './lenient-structure.ts'
+import type { Advise } from '../rules/reports.ts'
 
 /** The members of objects that change nothing for a service, besides examples. */
 const needless: Partial<Record<Kind, string[]>> = {
@@ -26,7 +26,7 @@ export function withoutNeedlessReferences(
   advise: Advise,
 ): Document {
   const lost = [...unresolved].filter(([pointer]) => isNeedless(pointer))
-  for (const [pointer, { text }] of lost) advise(pointer, `${text}; until then, it is left out`)
+  for (const [pointer, { text }] of lost) advise('needless-reference', pointer, `${text}; until then, it is left out`)
   // The later items of a list come first, so that the places of the others stay the same.
   return lost.reverse().reduce<unknown>((rest, [pointer]) => without(rest, keysOf(pointer)), document) as Document
 }

@@ -14,6 +14,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
+import type { Refused } from '../rules/reports.ts'
 
 /** A place in a text; both numbers begin at 1. */
 export type Place = { line: number; col: number }
@@ -39,10 +40,13 @@ export type Source = {
 /** A file that cannot be read; its message is one line that names the file. */
 export class SourceError extends Error {
   override readonly name: string = 'SourceError'
+  readonly kind: Refused = 'unreadable-text'
 }
 
 /** A document that exceeds a limit. */
-export class LimitError extends SourceError {}
+export class LimitError extends SourceError {
+  override readonly kind = 'exceeded-limit'
+}
 
 /** The greatest number of values of a file after each alias of YAML is replaced by what it stands for. */
 const valuesLimit = 5_000_000

@@ -3,6 +3,7 @@ import { join } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode, mapDocument, type Node, walkSchemas } from '../document/walk-document.ts'
+import { warning } from '../rules/reports.ts'
 
 /**
  * Returns a bundled document in which the values of discriminators are the names that schemas have in their own files,
@@ -36,8 +37,11 @@ export function withOwnNames(
       else {
         const known = String(other).replace(schemaPrefix, '')
         warnings.push(
-          `${join(pointer, 'discriminator')}: the value "${value}" stands for ${known}, so "${name}" stands for the ` +
-            `other schema of that name; add a mapping`,
+          warning(
+            'ambiguous-discriminator-value',
+            join(pointer, 'discriminator'),
+            `the value "${value}" stands for ${known}, so "${name}" stands for the other schema of that name; add a mapping`,
+          ),
         )
         if (mapping === undefined) values.set(name, `${schemaPrefix}${name}`)
       }

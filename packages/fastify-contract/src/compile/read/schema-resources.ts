@@ -1,5 +1,6 @@
 import { decoded, join, keysOf } from '../document/json-pointer.ts'
 import { mapEntries, type Node, withoutKeys } from '../document/walk-document.ts'
+import { warning } from '../rules/reports.ts'
 import type { DocumentFiles } from './document-files.ts'
 import { type Location, location } from './reference-targets.ts'
 import { idOf } from './reference-walk.ts'
@@ -90,7 +91,8 @@ export class SchemaResources {
         const text = isServed
           ? `${uri} is read as JSON Schema 2020-12; what that writes in another way is translated`
           : `${uri} is ignored, and the schema is read as one of OpenAPI; remove it`
-        warnings.set(location(file, at), `${at}: ${text} (${files.placeOf({ file, pointer: at })})`)
+        const place = files.placeOf({ file, pointer: at })
+        warnings.set(location(file, at), warning('translated-dialect', at, `${text} (${place})`))
       }
     }
     return [...warnings.values()]
@@ -143,7 +145,9 @@ export class SchemaResources {
       'has no $id; it is read as a schema resource of its own, since other schemas have the same $dynamicAnchor'
     const warnings = anchors
       .assumed(used)
-      .map((root) => `${root.pointer}: ${text}; give it one (${files.placeOf(root)})`)
+      .map((root) =>
+        warning('schema-resource-without-id', root.pointer, `${text}; give it one (${files.placeOf(root)})`),
+      )
     return { mark, warnings }
   }
 

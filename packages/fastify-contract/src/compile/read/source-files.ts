@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { join, resolve as valueAt } from '../document/json-pointer.ts'
 import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode } from '../document/walk-document.ts'
+import { warning } from '../rules/reports.ts'
 import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
 import { meantPointer, nearPointer } from './meant-targets.ts'
@@ -219,7 +220,11 @@ class DocumentWalk {
     const at = found.isMapping ? found.pointer : holderOf(found.pointer)
     const place = this.#files.placeOf({ file, pointer: found.pointer })
     this.#sources.warnings.push(
-      `${at}: ${found.text} does not resolve; read as ${shown}; correct the reference (${place})`,
+      warning(
+        'meant-reference',
+        at,
+        `${found.text} does not resolve; read as ${shown}; correct the reference (${place})`,
+      ),
     )
     this.#settle(visit, found, target)
     return true

@@ -2,6 +2,7 @@ import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
 import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
+import { type Refused, refusal } from './reports.ts'
 
 /**
  * Returns one line for each location where the structure of a bundled document violates OpenAPI. Checks only what the
@@ -15,14 +16,20 @@ export function structureProblems(document: unknown): string[] {
     if (kind === 'parameter') names.push(String(Object(value).name))
     if (kind === 'operation') names.push(String(Object(value).operationId))
     if (names.some((name) => /\p{Surrogate}/u.test(name)))
-      problems.push(`${pointer}: its name contains a lone surrogate, which no request can contain; remove it`)
+      problems.push(
+        refusal(
+          'lone-surrogate',
+          pointer,
+          'its name contains a lone surrogate, which no request can contain; remove it',
+        ),
+      )
     if (!isNode(value)) {
       if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
       return
     }
     if (Object.hasOwn(value, '$ref')) {
       const target = referenceTarget(document as Node, kind, value)
-      if ('problem' in target) problems.push(`${pointer}/$ref: ${target.problem}`)
+      if ('problem' in target) problems.push(refusal(target.kind, `${pointer}/$ref`, target.problem))
       else targets.set(target.pointer, kind)
     }
     for (const [name, type] of Object.entries(fieldsOf(kind))) {
@@ -41,7 +48,13 @@ export function structureProblems(document: unknown): string[] {
   }
   const { swagger } = Object(document) as { swagger?: unknown }
   if (swagger !== undefined)
-    return [`#/swagger: this is Swagger ${swagger}, which is not supported; convert the document to OpenAPI 3 first`]
+    return [
+      refusal(
+        'unsupported-version',
+        '#/swagger',
+        `this is Swagger ${swagger}, which is not supported; convert the document to OpenAPI 3 first`,
+      ),
+    ]
   visit(document, 'document', '#')
   // Iteration over a Map includes the entries that are added meanwhile.
   for (const [pointer, kind] of targets) {
@@ -50,14 +63,14 @@ export function structureProblems(document: unknown): string[] {
   }
   const version = (document as { openapi?: unknown } | null)?.openapi
   if (problems.length === 0 && !/^3\.[012]\./.test(version as string))
-    problems.push(`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`)
+    problems.push(refusal('unsupported-version', '#/openapi', `${version} is not supported; use 3.0, 3.1 or 3.2`))
   return problems
 }
 
 const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
-    ? `${pointer}: is missing; add ${expected}`
-    : `${pointer}: must be ${expected}, not ${shown(value)}; correct it`
+    ? refusal('missing-field', pointer, `is missing; add ${expected}`)
+    : refusal('wrong-type', pointer, `must be ${expected}, not ${shown(value)}; correct it`)
 
 const shown = (value: unknown): string =>
   typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
@@ -75,19 +88,30 @@ function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean
  * Returns the pointer to the target of a reference, or its problem. The targets of schema references are checked in
  * schema-rules.ts.
  */
-function referenceTarget(document: Node, kind: Kind, node: Node): { pointer: string } | { problem: string } {
+function referenceTarget(
+  document: Node,
+  kind: Kind,
+  node: Node,
+): { pointer: string } | { kind: Refused; problem: string } {
   const seen = new Set<unknown>()
-  const unexpected = { problem: `${node.$ref} does not resolve to the expected ${kind}; correct it` }
+  const unexpected = {
+    kind: 'reference-to-another-kind',
+    problem: `${node.$ref} does not resolve to the expected ${kind}; correct it`,
+  } as const
   let pointer = '#'
   for (let found: unknown = node; ; ) {
-    if (found === undefined) return { problem: `${node.$ref} does not resolve; correct the reference` }
+    if (found === undefined)
+      return { kind: 'reference-without-target', problem: `${node.$ref} does not resolve; correct the reference` }
     if (!isNode(found) || seen.has(found)) return unexpected
     const { $ref } = found
     if ($ref === undefined) return [undefined, kind].includes(kindAt(keysOf(pointer))) ? { pointer } : unexpected
-    if (typeof $ref !== 'string') return { problem: 'must be a string; correct it' }
+    if (typeof $ref !== 'string') return { kind: 'wrong-type', problem: 'must be a string; correct it' }
     if (kind === 'schema') return { pointer: $ref }
     if (!$ref.startsWith('#/'))
-      return { problem: `${$ref} does not point into this document; use a reference that begins with #/` }
+      return {
+        kind: 'reference-without-target',
+        problem: `${$ref} does not point into this document; use a reference that begins with #/`,
+      }
     seen.add(found)
     pointer = $ref
     found = resolve(document, $ref)

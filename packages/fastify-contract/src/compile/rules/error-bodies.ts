@@ -10,6 +10,7 @@ import { createValidator } from '../../serve/validator.ts'
 import { errorNumbersOf, type Occurrence, occurrences } from '../document/error-numbers.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { refusal } from './reports.ts'
 
 /** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
 const messages = ['an example of a message', 'body/name must be a string; '.repeat(40)]
@@ -66,7 +67,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
       messages.flatMap((message) => {
         const request = { id: 'a', operation: each?.operationId }
         const problem = problemOf(content, { ...facts, message } as ErrorFacts, request)
-        return problem === undefined ? [] : [{ ...problem, reason: `${pointer}: ${problem.reason}` }]
+        return problem === undefined ? [] : [{ ...problem, reason: refusal('error-body', pointer, problem.reason) }]
       }),
     )
   }

@@ -10,58 +10,82 @@ import {
 } from '../document/openapi-document.ts'
 import { selectorsOf } from '../document/parameter-objects.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
-import type { Report } from './problems.ts'
+import type { Report } from './reports.ts'
 
 /** Rejects paths that the router cannot match, and warns of those that may mean something else. */
-export function checkPath(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
+export function checkPath(endpoint: Endpoint, report: Report, document: Document): void {
   const { path, routes, parameters } = endpoint
   const pointer = join('#', 'paths', path)
   const described = parameters.flatMap((one) => (one.in === 'path' ? [`{${one.name}}`] : []))
   for (const [name] of routedPath(path).matchAll(/\{[^}]*\}/g)) {
     if (name.includes('/') || (/^\{[.;?&]/.test(name) && !described.includes(name)))
-      reject(
+      report(
+        'unmatchable-path',
         pointer,
         `${name} contains a slash or a character of URI templates; name the parameter by a word, as in {id}`,
       )
   }
   for (const [literal, colon, bracket] of path.matchAll(/(?<=\/)(?::([A-Za-z_]\w*)|<([\w-]+)>)(?=\/|$)/g))
-    warn(pointer, `${literal} is a literal part of the path; write {${colon ?? bracket}} for a parameter`)
+    report(
+      'unclear-path',
+      pointer,
+      `${literal} is a literal part of the path; write {${colon ?? bracket}} for a parameter`,
+    )
   if (/\s/.test(path.replace(/\{[^}]*\}/g, '')))
-    warn(pointer, 'contains a space, which a request sends as %20; remove it unless it is meant')
-  if (path.includes('}{')) reject(pointer, 'parameters need text between them, such as a slash; add some')
+    report('unclear-path', pointer, 'contains a space, which a request sends as %20; remove it unless it is meant')
+  if (path.includes('}{'))
+    report('unmatchable-path', pointer, 'parameters need text between them, such as a slash; add some')
   if (path !== withoutFragment(path) && selectorsOf(document, endpoint).length === 0)
-    warn(pointer, 'no request has a fragment, so the path is served without it')
-  if (/%(?![\da-f]{2})/i.test(path)) reject(pointer, 'contains a % that does not begin a percent-encoding; remove it')
+    report('unclear-path', pointer, 'no request has a fragment, so the path is served without it')
+  if (/%(?![\da-f]{2})/i.test(path))
+    report('unmatchable-path', pointer, 'contains a % that does not begin a percent-encoding; remove it')
   const names = Array.from(routedPath(path).matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
-    reject(pointer, `${name} occurs twice; use each path parameter once`)
+    report('unmatchable-path', pointer, `${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
     const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
     const [variable] = /\{[^}]*\}/.exec(route.slice(0, route.length - routedPath(path).length)) ?? []
     if (!route.startsWith('/'))
-      reject(pointer, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
+      report(
+        'server-path',
+        pointer,
+        `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`,
+      )
     else if (variable !== undefined)
-      reject(pointer, `the path of a server has the undescribed variable ${variable}; describe it in variables`)
+      report(
+        'server-path',
+        pointer,
+        `the path of a server has the undescribed variable ${variable}; describe it in variables`,
+      )
     else if (unsupported !== undefined)
-      reject(pointer, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
+      report(
+        'unmatchable-path',
+        pointer,
+        `${route} contains ${unsupported}, which is not supported in a path; remove it`,
+      )
   }
 }
 
 /** Rejects keys of responses that no response can have as its status. */
-export function checkStatuses({ responses, pointer }: Endpoint, { reject }: Report): void {
+export function checkStatuses({ responses, pointer }: Endpoint, report: Report): void {
   for (const status of Object.keys(responses)) {
     const at = join(pointer, 'responses', status)
     if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status))
-      reject(at, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
-    else if (status.startsWith('1')) reject(at, 'a status from 100 to 199 does not end a request; remove it')
+      report('invalid-status', at, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
+    else if (status.startsWith('1'))
+      report('invalid-status', at, 'a status from 100 to 199 does not end a request; remove it')
   }
 }
 
 /** Rejects requirements of schemes that the document does not describe. */
-export function checkSecurity(endpoint: Endpoint, { reject }: Report, document: Document): void {
+export function checkSecurity(endpoint: Endpoint, report: Report, document: Document): void {
   for (const scheme of endpoint.security.flatMap((requirement) => Object.keys(requirement))) {
     if (resolve(document, schemePointer(scheme)) === undefined)
-      reject(securityPointer(document, endpoint), `${scheme} is not in #/components/securitySchemes; add it there`)
+      report(
+        'undeclared-scheme',
+        securityPointer(document, endpoint),
+        `${scheme} is not in #/components/securitySchemes; add it there`,
+      )
   }
 }
 
@@ -69,16 +93,21 @@ export function checkSecurity(endpoint: Endpoint, { reject }: Report, document: 
  * Rejects scopes that are not valid in a token or a challenge (RFC 6749 section 3.3), and warns of those of an oauth2
  * scheme that none of its flows declares: no client could get them.
  */
-export function checkScopes(document: Document, { reject, warn }: Report): void {
+export function checkScopes(document: Document, report: Report): void {
   for (const { pointer, scheme, scope } of neededScopes(document)) {
     if (!isScope(scope))
-      reject(
+      report(
+        'invalid-scope',
         pointer,
         `scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
       )
     const { flows } = resolve(document, schemePointer(scheme)) === undefined ? {} : securityScheme(document, scheme)
     const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
     if (flows !== undefined && !isDeclared)
-      warn(pointer, `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`)
+      report(
+        'undeclared-scope',
+        pointer,
+        `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`,
+      )
   }
 }

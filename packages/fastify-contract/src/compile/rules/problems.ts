@@ -12,14 +12,6 @@ import { expectedAt, walkReferences } from '../read/reference-walk.ts'
 import { visible } from '../text/source-text.ts'
 import { callbacksIn, isOfCallback } from './operation-callbacks.ts'
 
-/** How a rule reports what it finds at a location of the document. */
-export type Report = {
-  /** The service cannot serve that location as described. The text says what is wrong, and the fix. */
-  reject(pointer: string, text: string): void
-  /** The service serves that location in a way that its author may not expect. */
-  warn(pointer: string, text: string): void
-}
-
 /** A location that the service cannot serve as the document describes it. */
 export type Problem = {
   /** The pointer to the location. */

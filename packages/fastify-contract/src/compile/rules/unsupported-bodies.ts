@@ -14,7 +14,7 @@ import {
   wholeStyle,
 } from '../document/openapi-document.ts'
 import { servedForm } from '../document/served-forms.ts'
-import type { Report } from './problems.ts'
+import type { Report } from './reports.ts'
 
 /** Rejects media types of an operation's bodies that the service can neither parse nor serialize. */
 export function checkBodies(
@@ -30,19 +30,19 @@ export function checkBodies(
 
 function checkRequestBody(document: Document, { content, pointer }: Located<RequestBody>, report: Report): void {
   const at = join(pointer, 'content')
-  const { reject, warn } = report
   for (const [mediaType, media] of Object.entries(content)) {
     const problem = requestProblem(mediaType)
-    if (problem !== undefined) reject(at, `${mediaType} ${problem}`)
+    if (problem !== undefined) report('invalid-media-type', at, `${mediaType} ${problem}`)
     else if (isJsonRange(document, mediaType, content))
-      warn(at, `${mediaType} is a range; with this schema, bodies must be application/json`)
+      report('range-with-schema', at, `${mediaType} is a range; with this schema, bodies must be application/json`)
     else if (isMultipart(mediaType))
-      warn(
+      report(
+        'unparsed-body',
         at,
         `${mediaType} is not parsed: a handler gets its bytes, and the boundary in the Content-Type of the request`,
       )
     else if (isOtherText(mediaType))
-      warn(at, `${mediaType} has a charset other than utf-8, so a handler gets its bytes`)
+      report('unparsed-body', at, `${mediaType} has a charset other than utf-8, so a handler gets its bytes`)
     else if (isForm(mediaType)) checkForm(document, mediaType, media, join(at, mediaType), report)
   }
 }
@@ -56,7 +56,7 @@ const isOtherText = (mediaType: string): boolean => kindOf(mediaType) !== kindOf
 /** Rejects a parameter that is the whole query string unless it is a form or JSON (OpenAPI 3.2 section 4.12.1). */
 function checkWholeQuery(document: Document, parameter: Located<Parameter>, report: Report): void {
   const { content = {}, schema, pointer, name } = parameter
-  const reject = (problem: string) => report.reject(pointer, `parameter ${name}: ${problem}`)
+  const reject = (problem: string) => report('unclear-parameter', pointer, `parameter ${name}: ${problem}`)
   const [[mediaType, media] = ['', undefined], ...more] = Object.entries(content)
   const kind = requestKindOf(mediaType)
   if (schema !== undefined || media === undefined || more.length > 0)
@@ -71,13 +71,13 @@ function checkWholeQuery(document: Document, parameter: Located<Parameter>, repo
 const requestProblem = (mediaType: string): string | undefined =>
   nameProblem(mediaType) ?? (requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read'))
 
-function checkResponse({ content = {}, pointer }: Located<Response>, { reject, warn }: Report): void {
+function checkResponse({ content = {}, pointer }: Located<Response>, report: Report): void {
   const at = join(pointer, 'content')
   for (const mediaType of Object.keys(content)) {
     const problem = replyProblem(mediaType)
-    if (problem !== undefined) reject(at, `${mediaType} ${problem}`)
+    if (problem !== undefined) report('invalid-media-type', at, `${mediaType} ${problem}`)
     else if (isOtherText(mediaType))
-      warn(at, `${mediaType} has a charset other than utf-8, so a handler returns its bytes`)
+      report('unparsed-body', at, `${mediaType} has a charset other than utf-8, so a handler returns its bytes`)
   }
 }
 
@@ -85,11 +85,16 @@ const replyProblem = (mediaType: string): string | undefined =>
   nameProblem(mediaType) ?? (kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written'))
 
 /** Warns of each location of a form that the service reads otherwise. `pointer` is that of its media type. */
-function checkForm(document: Document, mediaType: string, media: MediaType, pointer: string, { warn }: Report): void {
-  for (const { keys, text } of servedForm(document, mediaType, media).advice) warn(join(pointer, ...keys), text)
+function checkForm(document: Document, mediaType: string, media: MediaType, pointer: string, report: Report): void {
+  for (const { kind, keys, text } of servedForm(document, mediaType, media).advice)
+    report(kind, join(pointer, ...keys), text)
   if (requestKindOf(mediaType) === 'multipart') return
   for (const { name, schema, encoding } of formProperties(document, media)) {
     if (mediaTypesOf(encoding).length === 0 && holdsBytes(document, schema))
-      warn(pointer, `property ${name}: a file in a URL-encoded form is UTF-8 text; use multipart/form-data`)
+      report(
+        'unclear-form',
+        pointer,
+        `property ${name}: a file in a URL-encoded form is UTF-8 text; use multipart/form-data`,
+      )
   }
 }

@@ -19,18 +19,18 @@ import { isSplit, segmentOf, serializedParameter } from '../document/parameter-o
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { isNested, nestedPlaces } from '../document/styled-values.ts'
-import type { Report } from './problems.ts'
+import type { Deviation, Report } from './reports.ts'
 
 /**
  * Rejects parameters of an operation that the service cannot parse as described, and warns of those that it parses in
  * another style.
  */
-export function checkParameters(endpoint: Endpoint, { reject, warn }: Report, document: Document): void {
+export function checkParameters(endpoint: Endpoint, report: Report, document: Document): void {
   for (const { pointer, name, [assumedStyle]: assumed } of endpoint.parameters as (Located<Parameter> & Assumed)[])
-    if (assumed !== undefined) warn(pointer, `parameter ${name}: ${assumed}`)
-  for (const { parameter, problem, advice } of findings(document, endpoint)) {
-    if (advice === undefined) reject(parameter.pointer, `parameter ${parameter.name}: ${problem}`)
-    else warn(parameter.pointer, `parameter ${parameter.name}: ${advice}`)
+    if (assumed !== undefined) report('undefined-style', pointer, `parameter ${name}: ${assumed}`)
+  for (const { parameter, kind, problem, advice } of findings(document, endpoint)) {
+    if (advice === undefined) report(kind, parameter.pointer, `parameter ${parameter.name}: ${problem}`)
+    else report('equal-names', parameter.pointer, `parameter ${parameter.name}: ${advice}`)
   }
 }
 
@@ -45,23 +45,32 @@ export const parameterProblems = (document: Document, given: Given): ParameterPr
   findings(document, given).map(({ parameter, problem }) => ({ parameter, problem }))
 
 /** A problem, with advice if the service serves the parameter in spite of it. */
-type Finding = { problem: string; advice?: string }
+type Clash = Pick<Finding, 'problem' | 'advice'>
+
+type Finding = { kind: Deviation; problem: string; advice?: string }
 
 const findings = (document: Document, given: Given): (Finding & Pick<ParameterProblem, 'parameter'>)[] => [
   ...given.parameters.flatMap((parameter) =>
-    ownProblems(document, given.path, parameter).map((problem) => ({ parameter, problem })),
+    ownProblems(document, given.path, parameter).map((finding) => ({ parameter, ...finding })),
   ),
   ...conflicts(document, given),
 ]
 
-function ownProblems(document: Document, path: string, parameter: Located<Parameter>): string[] {
+function ownProblems(document: Document, path: string, parameter: Located<Parameter>): Finding[] {
   if ((parameter.in as string) === 'querystring') {
-    return ['a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query']
+    const problem = 'a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query'
+    return [{ kind: 'unclear-parameter', problem }]
   }
   // Its content is that of a form or of a body, which unsupported-bodies.ts checks.
   if (parameter.style === wholeStyle) return []
   const problems = contentProblems(document, parameter)
-  if (problems.length > 0 || parameter.content !== undefined) return problems
+  if (problems.length > 0 || parameter.content !== undefined)
+    return problems.map((problem) => ({ kind: 'unclear-parameter', problem }))
+  return valueProblems(document, path, parameter).map((problem) => ({ kind: 'ambiguous-style', problem }))
+}
+
+/** Returns why the values of a parameter cannot be read in its style. */
+function valueProblems(document: Document, path: string, parameter: Located<Parameter>): string[] {
   const value = serializedParameter(document, path, parameter)
   return [
     ...styleProblems(parameter, value),
@@ -98,7 +107,7 @@ function styleProblems({ in: location, explode, style: given }: Parameter, value
 }
 
 /** Warns of each `allowEmptyValue` whose schema rejects the empty value. */
-export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Report, document: Document): void {
+export function checkEmptyValues({ path, parameters }: Endpoint, report: Report, document: Document): void {
   for (const parameter of parameters) {
     if (parameter.in !== 'query' || parameter.allowEmptyValue !== true || parameter.content !== undefined) continue
     const { kind, types, isPlain = false } = serializedParameter(document, path, parameter)
@@ -108,7 +117,8 @@ export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Repor
         (all) => all.length === 0 || all.includes('string') || all.includes('null'),
       )
     if (kind !== 'object' && !isTaken)
-      warn(
+      report(
+        'empty-value',
         parameter.pointer,
         `parameter ${parameter.name}: an empty value is rejected, since it is not of type ${types.join(' or ')}; add the type 'null', or remove allowEmptyValue`,
       )
@@ -179,7 +189,9 @@ function conflicts(document: Document, endpoint: Given): (Finding & Pick<Paramet
   return endpoint.parameters.flatMap((parameter, index) => {
     const own = claims[index] as Claim
     const others = all.filter((one) => one !== own && one.in === own.in)
-    return others.flatMap((other) => clashes(own, other)).map((finding) => ({ parameter, ...finding }))
+    return others
+      .flatMap((other) => clashes(own, other))
+      .map((clash) => ({ parameter, kind: 'conflicting-names' as const, ...clash }))
   })
 }
 
@@ -216,12 +228,12 @@ const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'secu
       return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name], isCredential: true }]
     })
 
-function clashes(own: Claim, other: Claim): Finding[] {
+function clashes(own: Claim, other: Claim): Clash[] {
   if (own.isWhole)
     return [{ problem: `is the whole query string, so ${other.what} cannot be beside it; remove one of them` }]
   if (other.isWhole) return []
   const given = other.isSingle === true && 'each receives the value'
-  const finding = (start: string, remedy: string, assumed: string | false): Finding => ({
+  const finding = (start: string, remedy: string, assumed: string | false): Clash => ({
     problem: `${start}; ${remedy}`,
     ...(assumed !== false && { advice: `${start}; ${assumed}; ${remedy}` }),
   })

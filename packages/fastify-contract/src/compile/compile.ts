@@ -19,8 +19,8 @@ import { routesOf } from './emit/route-schemas.ts'
 import { validRequests } from './emit/valid-requests.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { lenientDocument } from './lenient/lenient-document.ts'
-import type { Unresolved } from './lenient/lenient-references.ts'
 import type { TextAt } from './lenient/lenient-structure.ts'
+import { isNeedless } from './lenient/needless-references.ts'
 import type { Bundle } from './read/bundle-sources.ts'
 import { readSources, type Sources } from './read/source-files.ts'
 import { bundleWith, depthProblem } from './redocly.ts'
@@ -36,6 +36,7 @@ import {
   RejectedDocument,
   soundPart,
   withoutRepeats,
+  withoutUnusedCallbacks,
 } from './rules/problems.ts'
 import { refusal, warning } from './rules/reports.ts'
 import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
@@ -109,7 +110,7 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
 /** What decides whether a document can be served. */
 type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
   /** The references without a target, by the pointers of the objects that have them. */
-  unresolved?: Unresolved
+  unresolved?: ReadonlyMap<string, { text: string }>
 }
 
 /**
@@ -128,13 +129,8 @@ export async function compileDocument(
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { mended, advice, unresolved } = lenientDocument(given, options.textAt, options.unresolved)
-    const { published, skipped, document, routes, replies, warnings } = converted(
-      mended,
-      path,
-      { ...options, unresolved },
-      integers,
-    )
+    const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
+    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
@@ -244,14 +240,15 @@ function checked(
   const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems
-  const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
+  const unused = found.flatMap((one) => one.unused)
   const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
-  return { published, document, routes, replies, warnings: allWarnings }
+  const sent = withoutUnusedCallbacks(published, { unused })
+  return { published: sent, document, routes, replies, warnings: allWarnings }
 }
 
 /** Returns the problems of a structure with those of the references without a target, which are known better. */
 function withReferences(lines: string[], document: Document, unresolved: NonNullable<CheckOptions['unresolved']>) {
-  const known = [...unresolved].filter(([pointer]) => resolve(document, pointer) !== undefined)
+  const known = [...unresolved].filter(([pointer]) => !isNeedless(pointer) && resolve(document, pointer) !== undefined)
   const others = lines.filter((line) => !unresolved.has(pointerOf(line).replace(/\/\$ref$/, '')))
   return [...known.map(([pointer, { text }]) => refusal('reference-without-target', pointer, text)), ...others]
 }

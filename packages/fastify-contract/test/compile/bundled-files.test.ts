@@ -38,7 +38,7 @@ const broken: [reference: string, reason: RegExp][] = [
     'parts/a.yaml#/Far',
     /#\/components\/schemas\/Own does not resolve \(openapi\.yaml has it: \.\.\/openapi\.yaml#\/comp/,
   ],
-  ['parts/a.yaml#/Loop', /does not resolve \(it leads to references only\)/],
+  ['parts/a.yaml#/Loop', /#\/Pool refers back to itself, so validation would never end; correct the reference/],
   ['#/components/schemas/None', /#\/components\/schemas\/None does not resolve; correct the reference/],
   ['#/components/schemas/%zz', /#\/components\/schemas\/%zz does not resolve; correct the reference/],
   ['#/components/schemas/~2', /does not resolve; correct the reference/],

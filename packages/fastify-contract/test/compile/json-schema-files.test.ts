@@ -300,3 +300,30 @@ Base: { $id: base, required: [a], $defs: { any: { $dynamicAnchor: more }, same: 
   )
   values(isValid, [{ a: 1, b: 1 }], [{ a: 1 }, { b: 1 }])(t)
 })
+
+t.test('contains of JSON Schema 2019-09 evaluates no items', async (t) => {
+  const { isValid, schemas } = await compiled(t, 'A: { $ref: ./a.yaml }\nB: { $ref: ./b.yaml }\n', {
+    'a.yaml': `$schema: https://json-schema.org/draft/2019-09/schema
+type: object
+properties:
+  list: { items: [{ type: integer }], contains: { type: string }, maxContains: 1, unevaluatedItems: { type: 'null' } }
+  more: { allOf: [{ contains: { type: string } }], unevaluatedItems: { enum: [a, 1] } }
+`,
+    'b.yaml': `$schema: https://json-schema.org/draft/2019-09/schema
+contains: true
+allOf: [true]
+`,
+  })
+  t.same(schemas.b, { allOf: [true, { not: { not: { contains: true } } }] })
+  const lists = [{ list: [1, null] }, { list: [1, 'a'] }, { list: ['a'] }, { list: [1, 'a', null] }]
+  const more = [{ more: ['a', 1] }, { more: ['b'] }, { more: [1] }]
+  t.same(lists.map(isValid), [false, false, false, false])
+  t.same(more.map(isValid), [true, false, false])
+})
+
+t.test('contains of an earlier draft stays as it is where no items are counted', async (t) => {
+  const { schemas } = await compiled(t, 'A: { $ref: ./a.yaml }\n', {
+    'a.yaml': '$schema: http://json-schema.org/draft-07/schema#\ncontains: { type: string }\n',
+  })
+  t.same(schemas.a, { contains: { type: 'string' } })
+})

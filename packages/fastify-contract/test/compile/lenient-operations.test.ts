@@ -185,7 +185,9 @@ t.test('a security requirement under another name, or in another object, never o
       t.same(await compiled(...(document as [object, object])), {
         security: required,
         statuses: ['204'],
-        warnings: [`${holder}/${encodeURIComponent(name)}: is read as security; correct its name`],
+        warnings: [
+          `${holder}/${encodeURIComponent(name)}: ${name} is not a field of ${holder === '#' ? 'the document' : 'an operation'}; read as security; correct it`,
+        ],
       })
   const ofPath = (item: object) => ({ paths: { '/a': item } })
   const get = { operationId: 'a', responses: { 204: done } }

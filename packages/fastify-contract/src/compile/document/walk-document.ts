@@ -95,6 +95,12 @@ export function memberOf(kind: Kind, name: string): Member | undefined {
 /** Returns the names of the members that hold objects. */
 export const memberNames = (kind: Kind): string[] => Object.keys(members[kind])
 
+/** Returns the one of some names that a name differs from in case only; undefined if there is none. */
+export function nameInCase(names: string[], name: string): string | undefined {
+  const lower = name.toLowerCase()
+  return names.find((one) => one !== name && one.toLowerCase() === lower)
+}
+
 export type Node = Record<string, unknown>
 
 /** Returns whether a value is a JSON object. */

@@ -1,5 +1,5 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
-import type { Document } from '../document/openapi-document.ts'
+import { type Document, isIgnored, type Parameter } from '../document/openapi-document.ts'
 import {
   hasShape,
   isExtension,
@@ -12,11 +12,11 @@ import {
 } from '../document/walk-document.ts'
 import type { Advise } from '../rules/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
-import { withFieldNames } from './lenient-names.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { isLostSecurity, withOperationSecurity } from './lenient-security.ts'
 import { lenientValues } from './lenient-values.ts'
-import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
+import { withListedItems, withNamesInCase } from './meant-members.ts'
+import { fieldsOf, isField, nameOfKind, replacementOf } from './openapi-fields.ts'
 
 /** Returns the text of a value in the file of the document; undefined if there is none. */
 export type TextAt = (pointer: string) => string | undefined
@@ -61,7 +61,7 @@ class StructureMender {
       isSame &&= mended === held
       return mended === omitted ? [] : [[name, mended]]
     })
-    const added = this.#missing(node, kind)
+    const added = this.#missing(node, kind, pointer)
     if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
   }
@@ -82,8 +82,9 @@ class StructureMender {
 
   /** Returns an object with the members that its author meant, before they are mended. */
   #prepared(value: Node, kind: Kind, pointer: string): Node {
-    const node = withFieldNames(value, kind, pointer, this.#advise)
+    const node = withNamesInCase(value, kind, pointer, this.#advise)
     if (kind === 'pathItem') return withOperationSecurity(node, pointer, this.#advise)
+    if (kind === 'schema') return withListedItems(node, pointer, this.#advise)
     return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind, pointer) : node
   }
 
@@ -174,12 +175,26 @@ class StructureMender {
       this.#advise('convertible-type', pointer, assumed('an object', held, omitted))
       return omitted
     }
+    if (kind === 'example' && isNode(held) && !this.#isExample(held)) {
+      this.#advise('needless-reference', pointer, `${held.$ref} is no example, so it is ignored; correct the reference`)
+      return omitted
+    }
     if (held !== null || kind === 'securityScheme') return this.#object(held, kind, pointer)
     if (kind === 'parameter' || kind === 'example') {
       this.#advise('null-field', pointer, 'is null, and ignored; remove it')
       return omitted
     }
     return this.#empty(kind, pointer)
+  }
+
+  /** Returns whether an object is an example, or leads to one. */
+  #isExample(held: unknown, passed: unknown[] = []): boolean {
+    if (!isNode(held) || passed.includes(held)) return false
+    const { $ref } = held
+    if ($ref === undefined) return true
+    const isPossible = typeof $ref === 'string' && $ref.startsWith('#/')
+    if (!isPossible || ![undefined, 'example'].includes(kindAt(keysOf($ref)))) return false
+    return this.#isExample(resolve(this.#document, $ref), [...passed, held])
   }
 
   /** Returns an object without members, in place of null. */
@@ -191,9 +206,15 @@ class StructureMender {
   #reshaped(value: unknown, member: Member, pointer: string): unknown {
     const { shape, kind } = member
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
-    const mended = isEmpty ? (shape === 'list' ? [] : {}) : isNode(value) && kind !== 'example' ? [value] : omitted
+    const mended = isEmpty
+      ? shape === 'list'
+        ? []
+        : {}
+      : isNode(value) && !needless.includes(kind)
+        ? [value]
+        : omitted
     const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
-    const isCertain = isEmpty || kind === 'example' || (shape === 'list' && isSchema)
+    const isCertain = isEmpty || needless.includes(kind) || (shape === 'list' && isSchema)
     if (!isCertain) return value
     this.#advise('convertible-type', pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended
@@ -233,11 +254,19 @@ class StructureMender {
   }
 
   /** Returns the members that an object lacks and that a server can do without. */
-  #missing(node: Node, kind: Kind): [string, unknown][] {
+  #missing(node: Node, kind: Kind, pointer: string): [string, unknown][] {
     // It is for people, and the linter asks for it.
     if (kind === 'response' && (node.description ?? undefined) === undefined) return [['description', '']]
     // The rules report that it has no media type.
     if (kind === 'requestBody' && (node.content ?? undefined) === undefined) return [['content', {}]]
+    if (kind === 'parameter' && lacksSchema(node)) {
+      this.#advise(
+        'parameter-without-schema',
+        pointer,
+        `parameter ${node.name} has no schema; it is served as a string of any form; add one`,
+      )
+      return [['schema', { type: 'string' }]]
+    }
     if (kind === 'document' && node.info === undefined) {
       const [, , mend] = fieldTypes.info
       const info = mend({}, () => undefined)
@@ -247,6 +276,16 @@ class StructureMender {
     return []
   }
 }
+
+/** Returns whether a parameter of a request is not described at all. */
+function lacksSchema({ in: location, name, schema, content }: Node): boolean {
+  if ((schema ?? content ?? undefined) !== undefined || typeof name !== 'string') return false
+  const known = String(location).toLowerCase()
+  return ['path', 'query', 'header', 'cookie'].includes(known) && !isIgnored({ in: known, name } as Parameter)
+}
+
+/** The kinds of objects that a service does without. */
+const needless: Kind[] = ['example', 'callback']
 
 /** Returns whether a value is a pointer to an object of a kind. */
 const isPointerTo = (kind: Kind, value: unknown): boolean =>
@@ -266,19 +305,7 @@ function unknownField(kind: Kind, name: string, value: unknown): string {
   const isProperty = kind === 'schema' && isNode(value)
   const other = isProperty ? 'move it to properties' : 'remove it, or begin its name with x-'
   const fix = meant === undefined ? other : `write ${meant}`
-  return `${name} is not a field of ${kindNames[kind] ?? `a ${kind}`}, and ignored; ${fix}`
-}
-
-const kindNames: Partial<Record<Kind, string>> = {
-  document: 'the document',
-  components: 'components',
-  pathItem: 'a path item',
-  operation: 'an operation',
-  requestBody: 'a request body',
-  mediaType: 'a media type',
-  encoding: 'an encoding',
-  example: 'an example',
-  securityScheme: 'a security scheme',
+  return `${name} is not a field of ${nameOfKind(kind)}, and ignored; ${fix}`
 }
 
 const shown = (value: unknown): string => {

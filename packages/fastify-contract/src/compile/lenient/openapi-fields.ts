@@ -123,3 +123,18 @@ export function replacementOf(kind: Kind, name: string): string | undefined {
   const near = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
   return near ?? (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
 }
+
+const kindNames: Partial<Record<Kind, string>> = {
+  document: 'the document',
+  components: 'components',
+  pathItem: 'a path item',
+  operation: 'an operation',
+  requestBody: 'a request body',
+  mediaType: 'a media type',
+  encoding: 'an encoding',
+  example: 'an example',
+  securityScheme: 'a security scheme',
+}
+
+/** Returns the name of a kind of objects for messages. */
+export const nameOfKind = (kind: Kind): string => kindNames[kind] ?? `a ${kind}`

@@ -100,7 +100,7 @@ class Bundler {
   /** Returns whether a reference stays as it is: one within the first file to an object. */
   #isKept({ file, pointer, from, reference: { text, expected } }: ReferenceTarget): boolean {
     const isObject = typeof expected === 'string' || expected.shape === 'one'
-    const isOwn = file === this.#root && from === this.#root && text.startsWith('#')
+    const isOwn = file === this.#root && from === this.#root && /^#(?:\/|$)/.test(text)
     return isOwn && isObject && join('#', ...keysOf(text)) === pointer
   }
 

@@ -1,5 +1,16 @@
 import { join } from '../document/json-pointer.ts'
-import { eachHeld, hasShape, isExtension, isNode, type Member, memberOf, type Node } from '../document/walk-document.ts'
+import {
+  eachHeld,
+  hasShape,
+  isExtension,
+  isNode,
+  type Kind,
+  type Member,
+  memberNames,
+  memberOf,
+  type Node,
+  nameInCase,
+} from '../document/walk-document.ts'
 
 /**
  * What stands at a location: OpenAPI objects, `other` parts of a document, in which a $ref is a reference too, or plain
@@ -93,7 +104,7 @@ function walkObject(node: object, expected: Member, pointer: string, given: Reso
       if (kind === 'example') visitor.external(at, value)
       else visitor.data(at)
     } else {
-      const member = isSchema ? schemaMember(name, value) : memberOf(kind, name)
+      const member = isSchema ? schemaMember(name, value) : heldBy(kind, name)
       if (member !== undefined) {
         // A list or map of another shape is a mistake, which the rules report.
         walkReferences(value, hasShape(value, member) ? member : 'other', at, resource, visitor)
@@ -106,8 +117,12 @@ function walkObject(node: object, expected: Member, pointer: string, given: Reso
 /** Returns what a keyword holds, also in JSON Schema before 2020-12, where `items` may be a list. */
 function schemaMember(name: string, value: unknown): Member | undefined {
   if (name === 'items' && Array.isArray(value)) return { shape: 'list', kind: 'schema' }
-  return name === 'additionalItems' ? { shape: 'one', kind: 'schema' } : memberOf('schema', name)
+  return name === 'additionalItems' ? { shape: 'one', kind: 'schema' } : heldBy('schema', name)
 }
+
+/** Returns what a member holds. Its name may be in another case, which the passes of lenient/ correct. */
+const heldBy = (kind: Kind, name: string): Member | undefined =>
+  memberOf(kind, name) ?? memberOf(kind, nameInCase(memberNames(kind), name) ?? name)
 
 /** Returns what a member holds that holds no objects of a kind. */
 function otherMember(kind: Member['kind'], name: string): Expected {

@@ -60,11 +60,26 @@ const harmless = /^(?:\$ref|\$schema|\$comment|definitions|\$defs|title|descript
 /**
  * Returns a schema of an earlier draft as a schema of JSON Schema 2020-12 with the same meaning. Its subschemas are not
  * translated. A keyword that a later draft has added keeps its meaning.
+ *
+ * @param countsItems Whether a schema of the document has `unevaluatedItems`.
  */
-export function translated(schema: Node, draft: Draft): Node {
+export function translated(schema: Node, draft: Draft, countsItems: boolean): Node {
   if (draft < 8 && typeof schema.$ref === 'string')
     return Object.fromEntries(Object.entries(schema).filter(([name]) => harmless.test(name)))
-  return withDependentRequired(withPrefixItems(draft === 4 ? withNumericLimits(withIdentifier(schema)) : schema))
+  const plain = withDependentRequired(withPrefixItems(draft === 4 ? withNumericLimits(withIdentifier(schema)) : schema))
+  return countsItems ? withoutEvaluatedItems(plain) : plain
+}
+
+/**
+ * Writes `contains` so that it evaluates no items, as before JSON Schema 2020-12 (core, section 10.3.1.3): what is below
+ * `not` evaluates nothing.
+ */
+function withoutEvaluatedItems(schema: Node): Node {
+  if (!Object.hasOwn(schema, 'contains')) return schema
+  const keywords = ['contains', 'minContains', 'maxContains'].filter((keyword) => Object.hasOwn(schema, keyword))
+  const { allOf = [] } = schema
+  const moved = { not: { not: Object.fromEntries(keywords.map((keyword) => [keyword, schema[keyword]])) } }
+  return Array.isArray(allOf) ? { ...withoutKeys(schema, keywords), allOf: [...allOf, moved] } : schema
 }
 
 /** Writes the `id` beside a `$schema` as `$id`, its name since draft 6. */
@@ -74,7 +89,7 @@ function withIdentifier(schema: Node): Node {
 }
 
 /** Writes a list of `items` as `prefixItems`, and `additionalItems` as `items` (core, appendix G, of 2020-12). */
-function withPrefixItems(schema: Node): Node {
+export function withPrefixItems(schema: Node): Node {
   if (!Array.isArray(schema.items)) return withoutKeys(schema, ['additionalItems'])
   const { items, additionalItems, ...rest } = schema
   return {

@@ -67,6 +67,8 @@ export class SchemaResources {
     const warnings = new Map<string, string>()
     const { openapi } = Object(files.valueOf(files.root)) as { openapi?: unknown }
     const is30 = String(openapi).startsWith('3.0.')
+    const all = [...this.#schemas.values()].flatMap((inFile) => [...inFile.values()])
+    const countsItems = all.some(({ schema }) => Object.hasOwn(schema, 'unevaluatedItems'))
     for (const [file, schemas] of this.#schemas) {
       const source = files.sources.get(file)
       const dialectOf = source === undefined ? () => undefined : dialectsIn(source)
@@ -75,7 +77,7 @@ export class SchemaResources {
         const { uri, depth } = dialectOf(keys) ?? {}
         if (uri === undefined || depth === undefined) continue
         const draft = draftOf(uri)
-        if (draft !== undefined) change(changes, file, pointer, (copy) => translated(copy, draft))
+        if (draft !== undefined) change(changes, file, pointer, (copy) => translated(copy, draft, countsItems))
         if (draft !== undefined && depth === -1)
           changes.set(location(file, '#'), (document) => withoutKeys(document, ['jsonSchemaDialect']))
         const isServed = isServedDialect(uri)

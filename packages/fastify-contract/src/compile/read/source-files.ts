@@ -2,11 +2,13 @@ import { dirname, resolve } from 'node:path'
 import { join, resolve as valueAt } from '../document/json-pointer.ts'
 import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode } from '../document/walk-document.ts'
+import { warning } from '../rules/reports.ts'
 import { DocumentFiles } from './document-files.ts'
 import { pathTo, shownName } from './file-text.ts'
+import { meantPointer, nearPointer } from './meant-targets.ts'
 import { isUrl } from './named-url.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
-import { type Location, location, ReferenceTargets } from './reference-targets.ts'
+import { type Location, location, ReferenceTargets, type Target } from './reference-targets.ts'
 import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 import { isServedDialect } from './schema-dialects.ts'
 import { SchemaResources } from './schema-resources.ts'
@@ -61,7 +63,9 @@ export async function readSources(path: string, within?: string[]): Promise<Sour
   const translation = walk.schemas.translate(files)
   if (translation === undefined) return sources
   // The translated values have other references.
-  return { ...(await new DocumentWalk(path, files).run()), ...translation, isTranslated: true }
+  const translated = await new DocumentWalk(path, files).run()
+  const warnings = [...translated.warnings, ...translation.warnings]
+  return { ...translated, ...translation, warnings, isTranslated: true }
 }
 
 /** The walk through the files of a document, whose first file is read. */
@@ -93,8 +97,8 @@ class DocumentWalk {
       this.#waiting = []
       for (const { visit, found } of tried) await this.#follow(visit, found)
       isAdded = this.#waiting.length < tried.length
+      if (!isAdded) isAdded = this.#settleWaiting()
     }
-    for (const { visit, found } of this.#waiting) this.#report(visit.file, found, this.#unknown(visit.file, found))
     this.#reportCycles()
     for (const file of this.#files.sources.keys()) {
       // What a reference leads to is no data, wherever it stands.
@@ -177,7 +181,7 @@ class DocumentWalk {
   /** Follows a reference, reports it, or lets it wait. */
   async #follow(visit: Visit, found: Reference): Promise<void> {
     const { file } = visit
-    const { pointer, text, expected, isMapping } = found
+    const { text, expected, isMapping } = found
     if (isMapping && this.#isSchemaName(this.#files.root, text)) return
     // A file may name its own schemas, too.
     const written = isMapping && this.#isSchemaName(file, text) ? `${schemaPrefix}${text}` : text
@@ -187,10 +191,48 @@ class DocumentWalk {
       return
     }
     const problem = typeof target === 'string' ? this.#missing(file, text, target) : this.#mismatch(target, expected)
-    if (typeof target === 'string' || problem !== undefined) {
-      this.#report(file, found, problem as string)
+    if (problem !== undefined) {
+      if (!this.#followMeant(visit, found)) this.#report(file, found, problem)
       return
     }
+    this.#settle(visit, found, target as Target)
+  }
+
+  /** Follows the references that wait for a schema which no file has; returns whether there is more to walk. */
+  #settleWaiting(): boolean {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { visit, found } of waiting)
+      if (!this.#followMeant(visit, found)) this.#report(visit.file, found, this.#unknown(visit.file, found))
+    return this.#visits.length > 0
+  }
+
+  /** Follows a reference without a target to the one component that it can mean; returns false if there is none. */
+  #followMeant(visit: Visit, found: Reference): boolean {
+    const { file } = visit
+    const possible = [...new Set([file, this.#files.root])].flatMap((each) => {
+      const pointer = meantPointer(found, Object(this.#files.valueOf(each)))
+      return pointer === undefined ? [] : [{ file: each, pointer, isAsWritten: false }]
+    })
+    const [target, ...others] = possible
+    if (target === undefined || others.length > 0 || this.#mismatch(target, found.expected) !== undefined) return false
+    const shown = target.file === file ? target.pointer : `${pathTo(file, target.file)}${target.pointer}`
+    const at = found.isMapping ? found.pointer : holderOf(found.pointer)
+    const place = this.#files.placeOf({ file, pointer: found.pointer })
+    this.#sources.warnings.push(
+      warning(
+        'meant-reference',
+        at,
+        `${found.text} does not resolve; read as ${shown}; correct the reference (${place})`,
+      ),
+    )
+    this.#settle(visit, found, target)
+    return true
+  }
+
+  /** Takes over the target of a reference, and the part of its file to walk. */
+  #settle({ file }: Visit, found: Reference, target: Target): void {
+    const { pointer, text, expected, isMapping } = found
     // Redocly takes a value of a mapping without a slash for the name of a schema.
     if (!target.isAsWritten || (isMapping && !text.includes('/'))) {
       const path = target.file === file ? '' : pathTo(file, target.file)
@@ -226,18 +268,22 @@ class DocumentWalk {
   }
 
   /** Reports a reference without a target, with the reason unless that is plain. */
-  #report(file: string, { text, pointer, isMapping }: Reference, reason: string): void {
+  #report(file: string, found: Reference, reason: string): void {
+    const { text } = found
+    const near = nearPointer(found, Object(this.#files.valueOf(file)))
+    const because = reason === '' ? '' : ` (${reason})`
+    const fix = near === undefined ? '' : `; did you mean ${near}?`
+    const problem = isRemote(text)
+      ? `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`
+      : `${text} does not resolve${because}${fix || '; correct the reference'}`
+    this.#addProblem(file, found, problem, isRemote(text))
+  }
+
+  #addProblem(file: string, { pointer, isMapping }: Reference, text: string, isHidden: boolean): void {
     const key = location(file, isMapping ? pointer : holderOf(pointer))
+    const place = this.#files.placeOf({ file, pointer })
     this.#sources.targets.delete(key)
-    this.#sources.problems.set(key, {
-      file,
-      pointer,
-      text: isRemote(text)
-        ? `${text} is a URL, and nothing is fetched; download it beside the document, and refer to the file`
-        : `${text} does not resolve${reason === '' ? '' : ` (${reason})`}; correct the reference`,
-      place: this.#files.placeOf({ file, pointer }),
-      isHidden: isRemote(text) || reason === endless,
-    })
+    this.#sources.problems.set(key, { file, pointer, text, place, isHidden })
   }
 
   /** Returns why a reference to a value that its file does not have fails. */
@@ -253,6 +299,7 @@ class DocumentWalk {
     const { targets } = this.#sources
     const settled = new Set<string>()
     const failing = new Set<string>()
+    const endless = new Set<string>()
     for (const start of targets.keys()) {
       const chain = new Set<string>()
       let key = start
@@ -261,14 +308,25 @@ class DocumentWalk {
         chain.add(key)
         key = location(target.file, target.pointer)
       }
+      const isEndless = chain.has(key)
       for (const each of chain) {
         settled.add(each)
-        if (chain.has(key) || failing.has(key)) failing.add(each)
+        if (isEndless || failing.has(key)) failing.add(each)
+      }
+      for (let each = key; isEndless && !endless.has(each); ) {
+        endless.add(each)
+        const { file, pointer } = targets.get(each) as ReferenceTarget
+        each = location(file, pointer)
       }
     }
     for (const key of failing) {
       const { from, reference } = targets.get(key) as ReferenceTarget
-      this.#report(from, reference, endless)
+      const { text, expected } = reference
+      const isSchema = typeof expected !== 'string' && expected.kind === 'schema'
+      if (endless.has(key)) {
+        const result = isSchema ? 'validation would never end' : 'it leads nowhere'
+        this.#addProblem(from, reference, `${text} refers back to itself, so ${result}; correct the reference`, true)
+      } else if (!isSchema) this.#report(from, reference, 'it leads to references only')
     }
   }
 
@@ -283,9 +341,6 @@ class DocumentWalk {
       : `there is no file ${shownName(resolve(dirname(file), uri))}`
   }
 }
-
-/** Why a reference that leads back to itself has no target. */
-const endless = 'it leads to references only'
 
 /** Returns whether Redocly would fetch the target of a reference. */
 const isRemote = (text: string): boolean => /^(?:https?:|data:|[\\/]{2})/i.test(text)

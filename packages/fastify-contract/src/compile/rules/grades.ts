@@ -37,10 +37,6 @@ export const grades = {
     'a reference without a target, or to a URL',
     'what is there is unknown, and nothing that a document names is fetched',
   ),
-  'idle-reference': advice(
-    'a reference without a target in `info`, `tags`, `externalDocs`, `xml` or `links`',
-    'it is ignored: a service does not need it',
-  ),
   'reference-to-operation': refused(
     'an operation that is a reference',
     'safety: OpenAPI has no such reference, and its target may require credentials',
@@ -60,6 +56,14 @@ export const grades = {
   'unsupported-dialect': refused(
     'a dialect of JSON Schema other than draft 4 to 2020-12',
     'the meaning of its keywords is unknown (JSON Schema core, section 8.1.1)',
+  ),
+  'meant-reference': advice(
+    'a reference without a target that can only mean one component, such as `Pet` or `#/definitions/Pet`',
+    'that component',
+  ),
+  'needless-reference': advice(
+    'a reference without a target in an example, a link, external documentation, a tag, `xml` or `info`',
+    'it is left out, since a server does not need it',
   ),
   'translated-dialect': advice(
     'a schema of draft 4 to 2019-09, or a dialect in OpenAPI 3.0',
@@ -97,18 +101,19 @@ export const grades = {
     'the value that is meant; it is ignored if it limits or serves nothing',
   ),
   'unknown-field': advice(
-    'a field that OpenAPI does not have, such as `produces`',
+    'a field that OpenAPI does not have, such as `item` or `produces`',
     'it is ignored; the warning names the field that is probably meant',
   ),
-  'field-in-another-case': advice(
-    'a field in another case, such as `GET` or `maxlength`, unless it may be a property',
-    'the field that is meant',
-  ),
   'null-field': advice('a field that is null', 'it is ignored, or an object without fields'),
+  'field-in-another-case': advice(
+    'a field in another case, such as `maxlength` or `RequestBody`',
+    'the field that is meant, unless the object also has that, or `security` would open an operation',
+  ),
   'field-beside-reference': advice(
     'fields beside a `$ref`',
     'they have no effect (OpenAPI 3.1 section 4.8.23; for schemas, 3.0.4 section 4.7.23)',
   ),
+  'list-of-items': advice('a list of `items` outside of JSON Schema before 2020-12', 'it is `prefixItems`'),
   'keywords-outside-schema': advice(
     'a parameter, a header or a media type with keywords of a schema, as in Swagger 2.0',
     'they are its schema',
@@ -184,6 +189,7 @@ export const grades = {
   ),
   // Parameters
   'optional-path-parameter': advice('an optional path parameter', 'it is required'),
+  'parameter-without-schema': advice('a parameter without a schema and without content', 'a string'),
   'undescribed-path-parameter': advice('a parameter that the path has and nothing describes', 'a required string'),
   'unused-path-parameter': advice(
     'a path parameter that the path does not have',

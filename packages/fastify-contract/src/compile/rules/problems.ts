@@ -10,6 +10,7 @@ import {
 import { isNode, mapEntries, memberOf, type Node, withoutKeys } from '../document/walk-document.ts'
 import { expectedAt, walkReferences } from '../read/reference-walk.ts'
 import { visible } from '../text/source-text.ts'
+import { callbacksIn, isOfCallback } from './operation-callbacks.ts'
 
 /** A location that the service cannot serve as the document describes it. */
 export type Problem = {
@@ -95,14 +96,17 @@ const isOfOperations = /^#\/((paths|components|webhooks)\/|servers$|security$)/
 /** Returns a function that sorts the lines of rules, in the form `POINTER: TEXT`, by what they cost. */
 export function findingsIn(document: Document): (lines: string[]) => Findings {
   let all: Reach[] | undefined
+  let leftOut: ((pointer: string) => string) | undefined
   return (lines) => {
     const findings: Findings = { problems: [], unused: [] }
     for (const line of new Set(lines.map(visible))) {
       all ??= operationReaches(document)
       const pointer = pointerOf(line)
       const operations = operationsAt(all, pointer)
-      if (operations.length === 0 && isOfOperations.test(pointer)) findings.unused.push(line)
-      else findings.problems.push({ pointer, text: line.slice(pointer.length + 2), operations })
+      if (operations.length === 0 && isOfOperations.test(pointer)) {
+        leftOut ??= leftOutWith(document)
+        findings.unused.push(`${line} (${leftOut(pointer)})`)
+      } else findings.problems.push({ pointer, text: line.slice(pointer.length + 2), operations })
     }
     return findings
   }
@@ -121,14 +125,14 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
     ...lost.map(({ pointer }) => pointer),
   ]
   const targetsFrom = targetFinder(document)
-  const isBroken = (location: string) => pointers.some((pointer) => overlap(location, pointer))
+  const isBroken = (location: string) => pointers.some((pointer) => isOf(location, pointer))
   const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
   const soundIn = (held: unknown, pointer: string): Node =>
     Object.fromEntries(Object.entries(isNode(held) ? held : {}).filter(([name]) => !isUnsound(join(pointer, name))))
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.
   const broken = ['servers', 'security'].filter((name) => isBroken(join('#', name)))
-  return {
+  const sound = {
     ...(withoutKeys(others, broken) as typeof others),
     paths: soundPaths(document, lost, isUnsound),
     ...(webhooks && { webhooks: soundIn(webhooks, '#/webhooks') }),
@@ -137,6 +141,35 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
         memberOf('components', kind) === undefined ? held : soundIn(held, join('#', 'components', kind)),
       ),
     }),
+  }
+  return withoutBrokenCallbacks(sound, isBroken)
+}
+
+/** Returns a document without the callbacks that hold a location with a problem or refer to one. */
+export function withoutUnusedCallbacks(document: Document, { unused }: Pick<Findings, 'unused'>): Document {
+  const pointers = unused.map(pointerOf)
+  if (pointers.length === 0) return document
+  return withoutBrokenCallbacks(document, (location) => pointers.some((pointer) => isOf(location, pointer)))
+}
+
+function withoutBrokenCallbacks(document: Document, isBroken: (pointer: string) => boolean): Document {
+  const targetsFrom = targetFinder(document)
+  const isLost = (pointer: string) =>
+    targetsFrom([pointer]).some((one) => isBroken(one) || resolve(document, one) === undefined)
+  const lost = callbacksIn(document).filter(isLost)
+  const outermost = lost.filter((one) => !lost.some((other) => one.startsWith(`${other}/`)))
+  return outermost.reduce((rest, pointer) => without(rest, keysOf(pointer)), document as unknown as Node) as Document
+}
+
+/** Returns a function that tells what is left out with a location that no operation needs. */
+function leftOutWith(document: Document): (pointer: string) => string {
+  const targetsFrom = targetFinder(document)
+  const all = callbacksIn(document).map((pointer) => ({ pointer, targets: targetsFrom([pointer]) }))
+  return (pointer) => {
+    const [first, ...others] = all.filter(({ targets }) => targets.some((each) => isOf(each, pointer)))
+    if (first === undefined) return 'no operation uses it'
+    const more = others.length === 0 ? 'is' : `and ${others.length} more are`
+    return `so the callback ${keysOf(first.pointer).at(-1)} ${more} left out`
   }
 }
 
@@ -169,7 +202,13 @@ function without(node: Node, [key = '', ...below]: string[]): Node {
 }
 
 const isWithin = (pointer: string, other: string): boolean => pointer === other || pointer.startsWith(`${other}/`)
-const overlap = (one: string, other: string): boolean => isWithin(one, other) || isWithin(other, one)
+
+/**
+ * Returns whether a location holds another one or is a part of it. A callback is no part of the operation that has it: the
+ * service never uses it.
+ */
+const isOf = (one: string, other: string): boolean =>
+  isWithin(one, other) || (isWithin(other, one) && !isOfCallback(other, one))
 
 /**
  * An operation, a webhook or a path item without a target, and the locations that it consists of: its own and all that it
@@ -179,7 +218,7 @@ type Reach = { name: string; path: string; item: Node; keys: string[]; pointer: 
 
 /** Returns the operations that hold a location or refer to it, and those that refer to a part of such an operation. */
 function operationsAt(all: Reach[], pointer: string): string[] {
-  const lost = new Set(all.filter(({ pointers }) => pointers.some((one) => overlap(one, pointer))))
+  const lost = new Set(all.filter(({ pointers }) => pointers.some((one) => isOf(one, pointer))))
   // Iteration over a Set includes the elements that are added meanwhile.
   for (const { pointer } of lost) {
     for (const one of all) if (one.pointers.some((each) => isWithin(each, pointer))) lost.add(one)
@@ -238,7 +277,8 @@ function referencesIn(document: Document, pointer: string): string[] {
   const found: string[] = []
   const ignore = () => {}
   walkReferences(resolve(document, pointer), expectedAt(keysOf(pointer)), pointer, noResource, {
-    reference: ({ text, isMapping }) => isMapping || !isPointer(text) || found.push(join('#', ...keysOf(text))),
+    reference: ({ text, isMapping, pointer: at }) =>
+      isMapping || !isPointer(text) || isOfCallback(at, pointer) || found.push(join('#', ...keysOf(text))),
     external: ignore,
     data: ignore,
     schema: ignore,

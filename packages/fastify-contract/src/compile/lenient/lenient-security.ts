@@ -32,7 +32,7 @@ export function withOperationSecurity(item: Node, pointer: string, advise: Advis
 export function isLostSecurity(kind: Kind, name: string, value: unknown): boolean {
   const isHolder = holders.includes(kind)
   if (!(isHolder || below.includes(kind)) || isField(kind, name)) return false
-  const isNamed = /^securit(?:y|ies|yrequirements?)$/.test(name.toLowerCase().replace(/[^a-z]/g, ''))
+  const isNamed = /^(?:securities|security(?:requirements?)?)$/.test(name.toLowerCase().replace(/[^a-z]/g, ''))
   return isNamed || (isHolder && isRequirements(value))
 }
 

@@ -4,6 +4,7 @@ import type { Int64Responses } from '../client/exact-client.ts'
 import type { Routes } from '../serve/contract.ts'
 import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
+import { withPublishedStyles } from './document/assumed-styles.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { keysOf, resolve } from './document/json-pointer.ts'
@@ -135,7 +136,7 @@ export async function compileDocument(
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
     const requests = requestFile(document, validRequests(document, routes, validator, integers))
     const served: Files = {
-      'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
+      'openapi.json': `${exactJson(withErrorTable(withPublishedStyles(published)), integers)}\n`,
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),

@@ -14,7 +14,7 @@ import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { lenientValues } from './lenient-values.ts'
-import { fieldsOf, isField, replacementOf } from './openapi-fields.ts'
+import { fieldsOf, isField, isLostSecurity, replacementOf } from './openapi-fields.ts'
 
 /** How a pass reports what it assumes at a location of a document. */
 export type Advise = (pointer: string, text: string) => void
@@ -90,7 +90,7 @@ class StructureMender {
     const member = memberOf(kind, name)
     const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
     if (member === undefined && type === undefined) {
-      if (isField(kind, name)) return value
+      if (isField(kind, name) || isLostSecurity(kind, name, value)) return value
       this.#advise(pointer, unknownField(kind, name, value))
       return omitted
     }
@@ -235,7 +235,7 @@ const isAnnotation = (name: string): boolean => annotationNames.has(name) || nam
 
 /** Returns the advice about a member that OpenAPI does not define, with what was probably meant. */
 function unknownField(kind: Kind, name: string, value: unknown): string {
-  const meant = replacementOf(kind, name)
+  const meant = replacementOf(kind, name, value)
   const isProperty = kind === 'schema' && isNode(value)
   const other = isProperty ? 'move it to properties' : 'remove it, or begin its name with x-'
   const fix = meant === undefined ? other : `write ${meant}`

@@ -1,5 +1,6 @@
-import { type Kind, memberNames, memberOf, type Node } from '../document/walk-document.ts'
+import { isNode, type Kind, memberNames, memberOf, type Node } from '../document/walk-document.ts'
 import type { FieldType } from './field-types.ts'
+import { isNear, nearest } from './near-names.ts'
 
 /** The keywords of a schema that count characters, items or properties. */
 const counting = ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`])
@@ -116,10 +117,26 @@ const replacements: Record<string, string> = {
 }
 
 /** Returns what to write in place of a field that OpenAPI does not define, if its author's meaning is known. */
-export function replacementOf(kind: Kind, name: string): string | undefined {
+export function replacementOf(kind: Kind, name: string, value: unknown): string | undefined {
   const lower = name.toLowerCase()
   // The singular of a keyword, such as item, is often the name of a property.
   const names = kind === 'schema' ? [lower] : [lower, `${lower}s`]
-  const near = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
-  return near ?? (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
+  const alike = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
+  if (alike !== undefined || Object.hasOwn(replacements, name)) return alike ?? replacements[name]
+  if (kind === 'operation' && name === 'body') return 'requestBody'
+  // The name of a property may be near a keyword.
+  return kind === 'schema' && isNode(value) ? undefined : nearest(name, fieldNames(kind))
 }
+
+/**
+ * Returns whether OpenAPI does not define a field that is probably meant as security requirements. Without them,
+ * operations would be open.
+ */
+export const isLostSecurity = (kind: Kind, name: string, value: unknown): boolean =>
+  ['document', 'components', 'pathItem', 'operation'].includes(kind) &&
+  !isField(kind, name) &&
+  isSecurity(name, value)
+
+/** Returns whether a member looks like security requirements that are not empty. */
+export const isSecurity = (name: string, value: unknown): boolean =>
+  isNear(name, 'security') && Boolean(value) && Object.keys(Object(value)).length > 0

@@ -104,6 +104,8 @@ function checkIgnored(published: Document, { warn }: Report): void {
             : 'the optional body of a HEAD is ignored; use parameters',
         )
     }
+    if (kind === 'parameter' && node.in === 'header' && /^authorization$/i.test(String(node.name)))
+      warn(pointer, 'OpenAPI ignores a header parameter Authorization; describe it by a security scheme')
     if (kind === 'requestBody' || kind === 'response') {
       for (const { name, text } of correctedNames(node)) warn(join(pointer, 'content', name), text)
       if (kind === 'requestBody' && hasNoTypes(node))

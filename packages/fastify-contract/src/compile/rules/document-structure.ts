@@ -1,7 +1,7 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
-import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
+import { fieldsOf, isLostSecurity, isRequired, isSecurity } from '../lenient/openapi-fields.ts'
 
 /**
  * Returns one line for each location where the structure of a bundled document violates OpenAPI. Checks only what the
@@ -29,6 +29,7 @@ export function structureProblems(document: unknown): string[] {
       const expected = expectedOf(value, name, type, isRequired(kind, name, value))
       if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
     }
+    problems.push(...lostSecurity(value, kind, pointer))
     if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
       problems.push(wrong(`${pointer}/content`, 'an object with a schema for each media type', undefined))
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
@@ -54,13 +55,36 @@ export function structureProblems(document: unknown): string[] {
   return problems
 }
 
+/**
+ * Returns a line for each member that is probably meant as security requirements, but is none of OpenAPI. Its pointer is that
+ * of all operations which would be open without it.
+ */
+function lostSecurity(node: Node, kind: Kind, pointer: string): string[] {
+  const own = Object.keys(node).filter((name) => isLostSecurity(kind, name, node[name]))
+  if (kind === 'operation') return own.map((name) => `${pointer}: ${lost(name, 'an operation')}; write security`)
+  if (kind === 'pathItem')
+    return own.map((name) => `${pointer}: ${lost(name, 'a path item')}; write security in each operation`)
+  const below = ['paths', 'info'].flatMap((holder) => {
+    const held = kind === 'document' && isNode(node[holder]) ? node[holder] : {}
+    const names = Object.keys(held).filter((name) => isSecurity(name, held[name]))
+    return names.map((name) => ({ name, holder }))
+  })
+  const all = [...own.map((name) => ({ name, holder: kind === 'document' ? 'the document' : kind })), ...below]
+  return all.map(({ name, holder }) => `#: ${lost(name, holder)}; write security beside openapi, or in each operation`)
+}
+
+const lost = (name: string, holder: string): string =>
+  `${name} is not a field of ${holder}, and without effect it would leave operations open`
+
 const wrong = (pointer: string, expected: string, value: unknown): string =>
   value === undefined
     ? `${pointer}: is missing; add ${expected}`
     : `${pointer}: must be ${expected}, not ${shown(value)}; correct it`
 
-const shown = (value: unknown): string =>
-  typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
+function shown(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
 
 /** Returns what the value of a field must be, unless it is that. */
 function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {

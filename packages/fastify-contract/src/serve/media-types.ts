@@ -24,10 +24,10 @@ export function kindOf(mediaType: string): MediaKind {
 }
 
 const isUtf8 = (mediaType: string): boolean =>
-  !mediaType.includes(';') || isUtf8Label(parseContentType(mediaType)?.parameters.get('charset'))
+  !mediaType.includes(';') || isUtf8Charset(parseContentType(mediaType)?.parameters.get('charset'))
 
-/** Returns whether a charset is UTF-8, which is the default. Clients also write it without a hyphen (WHATWG Encoding). */
-const isUtf8Label = (charset = 'utf-8'): boolean => /^utf-?8$/i.test(charset)
+/** Returns whether a charset is UTF-8, which is the default. */
+const isUtf8Charset = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
 
 function kindOfEssence(essence: string): MediaKind {
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
@@ -151,7 +151,7 @@ function fits({ essence, kind, parameters, charset }: Candidate, given: ContentT
   const sent = given.parameters.get('charset')
   if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
   if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && isUtf8Label(sent)
+  return counted.size === parameters.size && isUtf8Charset(sent)
 }
 
 /** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */

@@ -157,16 +157,6 @@ t.test('an API key may be described as a parameter, too', async (t) => {
   t.match(await compiled({ parameters, security: [{ key: [] }] }), { security: [{ key: [] }], warnings: [] })
 })
 
-t.test('the dialect of an earlier JSON Schema is read as 2020-12, with advice', async (t) => {
-  for (const dialect of ['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2019-09/schema'])
-    t.match(await compiled({}, { jsonSchemaDialect: dialect }), {
-      warnings: [`#/jsonSchemaDialect: ${dialect} is read as JSON Schema 2020-12; correct it`],
-    })
-  t.same(await compiled({}, { jsonSchemaDialect: 'https://example.com/own' }), [
-    '#/jsonSchemaDialect: https://example.com/own is not supported; remove it',
-  ])
-})
-
 t.test('the body of QUERY is always required', async (t) => {
   const paths = (requestBody?: object) => ({
     openapi: '3.2.0',

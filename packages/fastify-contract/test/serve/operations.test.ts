@@ -250,14 +250,14 @@ t.test('the start fails with the names of operations and handlers that do not ma
       /requestBody\/content: multipart is not a media type; use one such as/,
     ],
     [
-      'twice',
+      'the operationId of another operation',
       {
         document: {
           ...document,
           paths: { ...document.paths, '/b': { get: { operationId: 'getThing', responses: {} } } },
         },
       },
-      /operationId getThing is used twice/,
+      /operation getB has no handler/,
     ],
   ]
   for (const [name, overrides, message] of cases) await t.rejects(create(overrides), { message }, name)

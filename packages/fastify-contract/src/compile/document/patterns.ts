@@ -161,23 +161,37 @@ export const maxLength = 1000
 /**
  * Candidates for a character class or an escape, in order of preference: letters and digits, then the rest of ASCII.
  */
-const characters = [
-  'a',
-  '0',
-  'A',
+const characters = new Set([
+  ...'a0A',
   ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
-  '\t\n\u00e9',
-]
-  .join('')
-  .split('')
+  ...'\t\n\u00e9',
+])
 
 /**
  * Returns a string that matches a regular expression of ECMA-262. Each quantified part is repeated
- * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
- * and backreferences; returns undefined if the result does not match.
+ * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring
+ * backreferences. If it does not satisfy the lookarounds, other characters are tried, and the texts of the lookaheads at
+ * the start. Returns undefined if no result matches.
  */
 export function textOfPattern(given: string, more = 0): string | undefined {
+  for (const choice of /\(\?<?[=!]/.test(given) ? [0, 1] : [0]) {
+    const { text, required } = builtText(given, more, choice)
+    if (text === undefined) return undefined
+    const start = required.join('')
+    for (const candidate of new Set([text, start + text.slice(start.length), start + text])) {
+      const isMatch = candidate.length <= maxLength ? matchesPattern(given, candidate) : false
+      if (isMatch) return candidate
+      // The match took too long.
+      if (isMatch === undefined) return undefined
+    }
+  }
+  return undefined
+}
+
+/** Returns a text that is built of the parts of a pattern, and the texts of its lookaheads. */
+function builtText(given: string, more: number, choice: number): { text?: string; required: string[] } {
   const pattern = expressionOf(given)?.source ?? given
+  const required: string[] = []
   let at = 0
   const take = (token: RegExp): string | undefined => {
     token.lastIndex = at
@@ -204,10 +218,11 @@ export function textOfPattern(given: string, more = 0): string | undefined {
     if (group !== undefined) {
       const text = alternatives()
       take(/\)/y)
+      if (group === '(?=') required.push(text)
       return /[=!]$/.test(group) ? '' : text
     }
     const some = take(/\[(\\.|[^\]\\])*\]|\\([pPu]\{[^}]*\}|u[\da-f]{4}|x..|c.|k<[^>]*>|.)|\./isuy)
-    if (some !== undefined) return characterOf(some)
+    if (some !== undefined) return characterOf(some, choice)
     return take(/./suy) as string
   }
 
@@ -224,14 +239,15 @@ export function textOfPattern(given: string, more = 0): string | undefined {
   }
 
   try {
-    const text = alternatives()
-    return text.length <= maxLength && matchesPattern(given, text) ? text : undefined
+    return { text: alternatives(), required }
   } catch {
-    return undefined
+    return { required }
   }
 }
 
-function characterOf(source: string): string {
+/** Returns a character of a class: the first one, or the one of a later choice. */
+function characterOf(source: string, choice: number): string {
   const one = compilePattern(`^(?:${source})$`)
-  return characters.find((each) => one.test(each)) ?? ''
+  const found = [...characters].filter((each) => one.test(each))
+  return found[choice % found.length] ?? ''
 }

@@ -94,6 +94,9 @@ const rejected: Rule[] = [
 /** The members whose schemas may be the schema of a property, or a part of it. */
 const ofProperties = ['properties', 'allOf', 'schemas']
 
+/** Matches a regular expression with the slashes of JavaScript, of which no part can match before `^` or after `$`. */
+const literal = /^\/\^.*\$\/[a-z]*$/s
+
 /** Schemas that the service applies in a way that their authors may not expect. */
 const warned: Rule[] = [
   rule('properties', (schema, { document }) =>
@@ -122,6 +125,11 @@ const warned: Rule[] = [
       ? undefined
       : `counts ${names.join(', ')} when it is sent, although the service ignores it`
   }),
+  rule('pattern', ({ pattern }) =>
+    typeof pattern === 'string' && literal.test(pattern)
+      ? `${pattern}: the slashes and what follows them belong to the pattern, so hardly any text matches it; remove them`
+      : undefined,
+  ),
   rule('patternProperties', ({ patternProperties }) =>
     Object.keys(patternProperties as object)
       .filter((pattern) => growthOf(pattern) !== 'linear')

@@ -9,6 +9,7 @@ import {
   releasedVersions,
 } from '../changes/contract-changes.ts'
 import { compileContract } from '../compile/compile.ts'
+import { withPublishedStyles } from '../compile/document/assumed-styles.ts'
 import { withErrorTable } from '../compile/document/error-numbers.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { lenientDocument } from '../compile/lenient/lenient-document.ts'
@@ -55,7 +56,9 @@ ${documentHelp}
     async (rejection) => {
       if (!(rejection instanceof RejectedDocument)) throw rejection
       return {
-        text: JSON.stringify(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)),
+        text: JSON.stringify(
+          withErrorTable(withPublishedStyles(lenientDocument(await bundle(path, options.rules)).mended)),
+        ),
         rejection,
       }
     },

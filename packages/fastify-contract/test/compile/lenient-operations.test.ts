@@ -172,3 +172,64 @@ t.test('the body of QUERY is always required', async (t) => {
   }
   t.match(await compiled({}, paths()), [/QUERY needs a body in each request/])
 })
+
+t.test('of several keys that mean one status, the first is read', async (t) => {
+  const { statuses, warnings } = (await compiled({ responses: { '200 OK': done, '200 Fine': done } })) as {
+    statuses: string[]
+    warnings: string[]
+  }
+  t.same(statuses, ['200'])
+  t.match(
+    warnings.find((line) => line.includes('200%20Fine')),
+    /is no status of a response, so it is ignored/,
+  )
+})
+
+t.test(
+  'security requirements in a place or a spelling of their own are refused, so that nothing is open',
+  async (t) => {
+    const security = [{ bearerAuth: [] }]
+    const is = (name: string, holder: string, fix: string) =>
+      `${name} is not a field of ${holder}, and without effect it would leave operations open; ${fix}`
+    const everywhere = 'write security beside openapi, or in each operation'
+    for (const name of ['Security', 'securtiy', 'secuirty', 'securit', 'security '])
+      t.same(await compiled({ [name]: security }), [`${at}: ${is(name, 'an operation', 'write security')}`])
+    t.same(await compiled({ securtiy: 'bearerAuth' }), [`${at}: ${is('securtiy', 'an operation', 'write security')}`])
+    const path = { get: { operationId: 'a', responses: { 204: done } } }
+    t.same(await compiled({}, { paths: { '/a': { ...path, security }, '/b': path } }), [
+      `#/paths/~1a: ${is('security', 'a path item', 'write security in each operation')}`,
+    ])
+    t.same(await compiled({}, { paths: { '/a': path, security } }), [`#: ${is('security', 'paths', everywhere)}`])
+    t.same(await compiled({}, { paths: { '/a': path, security: security[0] } }), [
+      `#: ${is('security', 'paths', everywhere)}`,
+    ])
+    t.same(await compiled({}, { info: { title: 'Test', version: '1', security } }), [
+      `#: ${is('security', 'info', everywhere)}`,
+    ])
+    t.same(await compiled({}, { components: { securitySchemes, security } }), [
+      `#: ${is('security', 'components', everywhere)}`,
+    ])
+    t.same(await compiled({}, { Security: security }), [`#: ${is('Security', 'the document', everywhere)}`])
+    t.match(await compiled({ Security: [] }, { security }), {
+      security,
+      warnings: [`${at}/Security: Security is not a field of an operation, and ignored; write security`],
+    })
+  },
+)
+
+t.test('an empty object does not open an operation of a document with security requirements', async (t) => {
+  t.same(await compiled({ security: {} }, { security: [{ bearerAuth: [] }] }), [
+    `${at}/security: must be an array of objects with an array of scopes for each scheme, not {}; correct it`,
+  ])
+  for (const more of [{}, { security: [] }, { security: {} }])
+    t.match(await compiled({ security: {} }, more), { security: [{}] })
+})
+
+t.test('a header parameter for credentials is ignored with advice', async (t) => {
+  const parameters = [{ name: 'authorization', in: 'header', required: true, schema: { type: 'string' } }]
+  t.match(await compiled({ parameters }), {
+    warnings: [
+      `${at}/parameters/0: OpenAPI ignores a header parameter Authorization; describe it by a security scheme`,
+    ],
+  })
+})

@@ -14,7 +14,7 @@ import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { withLowerMethods } from './lenient-methods.ts'
 import { lenientSchema } from './lenient-schemas.ts'
 import { lenientValues } from './lenient-values.ts'
-import { fieldsOf, isField, isLostSecurity, replacementOf } from './openapi-fields.ts'
+import { fieldsOf, isField, isLostSecurity, isSecurity, replacementOf } from './openapi-fields.ts'
 
 /** How a pass reports what it assumes at a location of a document. */
 export type Advise = (pointer: string, text: string) => void
@@ -133,7 +133,7 @@ class StructureMender {
     const mended: [string, unknown][] = []
     let isSame = value === given
     for (const [key, held] of Object.entries(value as Node)) {
-      const isKept = isExtension(member, key)
+      const isKept = isExtension(member, key) || (kind === 'pathItem' && isSecurity(key, held))
       const one = isKept ? held : this.#one(held, kind, join(pointer, key))
       isSame &&= one === held
       if (one !== omitted) mended.push([key, one])

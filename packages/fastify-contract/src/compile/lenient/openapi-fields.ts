@@ -133,9 +133,7 @@ export function replacementOf(kind: Kind, name: string, value: unknown): string 
  * operations would be open.
  */
 export const isLostSecurity = (kind: Kind, name: string, value: unknown): boolean =>
-  ['document', 'components', 'pathItem', 'operation'].includes(kind) &&
-  !isField(kind, name) &&
-  isSecurity(name, value)
+  ['document', 'components', 'pathItem', 'operation'].includes(kind) && !isField(kind, name) && isSecurity(name, value)
 
 /** Returns whether a member looks like security requirements that are not empty. */
 export const isSecurity = (name: string, value: unknown): boolean =>

@@ -4,11 +4,10 @@ import type { Int64Responses } from '../client/exact-client.ts'
 import type { Routes } from '../serve/contract.ts'
 import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
-import { withPublishedStyles } from './document/assumed-styles.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { keysOf, resolve } from './document/json-pointer.ts'
-import { normalize, upgrade } from './document/normalize.ts'
+import { asPublished, normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
@@ -136,7 +135,7 @@ export async function compileDocument(
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
     const requests = requestFile(document, validRequests(document, routes, validator, integers))
     const served: Files = {
-      'openapi.json': `${exactJson(withErrorTable(withPublishedStyles(published)), integers)}\n`,
+      'openapi.json': `${exactJson(withErrorTable(asPublished(published)), integers)}\n`,
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),

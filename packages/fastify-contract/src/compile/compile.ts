@@ -7,7 +7,7 @@ import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { keysOf, resolve } from './document/json-pointer.ts'
-import { normalize, upgrade } from './document/normalize.ts'
+import { asPublished, normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
@@ -138,7 +138,7 @@ export async function compileDocument(
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
     const requests = requestFile(document, validRequests(document, routes, validator, integers))
     const served: Files = {
-      'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
+      'openapi.json': `${exactJson(withErrorTable(asPublished(published)), integers)}\n`,
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),

@@ -366,3 +366,27 @@ discriminator: { propertyName: kind, mapping: { dog: ../dog.yaml } }
     t.match(published, /"dog": "#\/components\/schemas\/dog"/)
   },
 )
+
+t.test('an object for which OpenAPI has no reference is read in place of one', async (t) => {
+  const own = `{ operationId: a, security: [{ token: [] }], responses: { '204': { description: Done. } } }`
+  const form = `{ content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { tags: { type: array, items: { type: integer } } } }, encoding: { tags: { $ref: '#/x-encoding' } } } } }`
+  enterDirectory(t, {
+    'openapi.yaml': `${head}paths:
+  /a:
+    get: { $ref: '#/x-operation' }
+    put: { $ref: 'other.yaml#/operation' }
+    post: { operationId: c, requestBody: ${form}, responses: { '204': { description: Done. } } }
+x-operation: ${own}
+x-encoding: { style: pipeDelimited, explode: false }
+components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+`,
+    'other.yaml': `operation: ${own.replace('operationId: a', 'operationId: b')}\n`,
+  })
+  const { routes } = await compileContract('openapi.yaml')
+  const of = (id: string) => routes.operations.find(({ operationId }) => operationId === id)
+  t.same(of('a')?.security, [{ token: [] }])
+  t.same(of('b')?.security, [{ token: [] }])
+  t.match(of('c'), { forms: { 'application/x-www-form-urlencoded': { fields: [{ style: 'pipeDelimited' }] } } })
+  writeFileSync('openapi.yaml', `${head}paths: { /a: { get: { $ref: '#/paths/~1a/get' } } }\n`)
+  await t.rejects(compileContract('openapi.yaml'), { message: /#\/paths\/~1a\/get/ })
+})

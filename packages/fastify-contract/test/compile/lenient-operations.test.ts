@@ -175,6 +175,18 @@ t.test('the body of QUERY is always required', async (t) => {
   t.match(await compiled({}, paths()), [/QUERY needs a body in each request/])
 })
 
+t.test('of several keys that mean one status, the first is read', async (t) => {
+  const { statuses, warnings } = (await compiled({ responses: { '200 OK': done, '200 Fine': done } })) as {
+    statuses: string[]
+    warnings: string[]
+  }
+  t.same(statuses, ['200'])
+  t.match(
+    warnings.find((line) => line.includes('200%20Fine')),
+    /is no status of a response, so it is ignored/,
+  )
+})
+
 t.test('a security requirement under another name, or in another object, never opens an operation', async (t) => {
   const required = [{ key: [] }]
   for (const name of ['Security', 'SECURITY', ' security '])
@@ -209,6 +221,13 @@ t.test('a security requirement under another name, or in another object, never o
     [{ responses }, {}, `${at}/responses/204: ${lost('security')}`],
     [{}, { auth: required }, `#: ${lost('auth')}`],
     [{}, { components: { securitySchemes, security: required } }, `#/components: ${lost('security')}`],
+    [{}, { paths: { '/a': { get }, security: required } }, `#: security is a security requirement below paths; `],
+    [
+      {},
+      { info: { title: 'A', version: '1', Security: required } },
+      `#: Security is a security requirement below info; `,
+    ],
+    [{ security: {} }, { security: required }, `${at}/security: must be an array of objects`],
     [{}, ofPath({ get, securities: required }), `#/paths/~1a: ${lost('securities')}`],
     [{}, ofPath({ get, security: null }), `${at}/security: must be an array of objects`],
     [{}, ofPath({ $ref: '#/components/pathItems/a', security: required }), `#/paths/~1a: ${lost('security')}`],

@@ -305,3 +305,24 @@ t.test('there is no advice about an operation that is skipped for another reason
     ['TRACE is not supported; remove the operation'],
   )
 })
+
+t.test('a path is repaired to one that no other path stands for', async (t) => {
+  const one = get()
+  t.same(repaired({ '/c/{ d }': one, '/c/{d?}': one }).found, [
+    ['/c/{d}', 'path d'],
+    ['/c/{d?}', 'path d?'],
+  ])
+  const message = await compileDocument(documentOf({ '/c/{ d }': one, '/c/{d?}': one }), 'a.yaml').catch(String)
+  t.match(message, 'GET /c/{d?} is already served by another operation')
+  t.same(repaired({ ' /b': one, './c': one, '../d': one, b: one }).found, [['/b'], ['/c'], ['/d']])
+  t.match(repaired({ ' /b': one, b: one }).advice, ['#/paths/%20~1b: does not begin', '#/paths/b: is not a path'])
+})
+
+t.test('the first of several parameters that mean one name of the path is read', async (t) => {
+  const { found, advice } = repaired({ '/a/{petId}': get(inPath('pet_id'), inPath('pet-id')) })
+  t.same(found, [['/a/{petId}', 'path petId']])
+  t.match(advice, [
+    /parameters\/0: path parameter pet_id .* is read as petId/,
+    /parameters\/1: .* pet-id .* is ignored/,
+  ])
+})

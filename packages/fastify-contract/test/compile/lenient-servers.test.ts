@@ -126,10 +126,17 @@ t.test('a server whose path is uncertain is ignored beside another, and otherwis
 })
 
 t.test('a list of servers that is no list is read as far as it can be', async (t) => {
-  for (const servers of [null, 'a', [], [null], [{}], [{ url: 1 }]])
+  for (const servers of [null, 1, [], [null], [{}], [{ url: 1 }]])
     t.same(served(servers).routes, ['/a'], JSON.stringify(servers))
   t.same(served(null).advice, ['is not an array, so it is ignored; correct it'])
   t.same(served([null, { url: '/b' }]), { routes: ['/b/a'], advice: ['has no url, so it is ignored; add one'] })
+  t.same(served('https://a.example/b'), {
+    routes: ['/b/a'],
+    advice: [
+      'is read as an array with one server; write it as one',
+      'must be an object; https://a.example/b is read as its url; correct it',
+    ],
+  })
   t.same(served({ url: '/b' }), { routes: ['/b/a'], advice: ['is read as an array with one server; write it as one'] })
 })
 

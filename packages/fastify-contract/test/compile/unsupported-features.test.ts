@@ -262,6 +262,18 @@ t.test('an operation whose name is taken gets one of its own', async (t) => {
       `#/paths/~1e~1/get: ${isGiven}; its handler is named getE2, after its method and path`,
     ],
   })
+  const { files, routes } = await compileDocument(taken, 'a.yaml')
+  const { paths } = JSON.parse(files['openapi.json'] as string)
+  const published = Object.values<{ get: { operationId?: string } }>(paths).map((item) => item.get.operationId)
+  t.same(published, [undefined, undefined, undefined, 'getC', 'getE', 'getE2'], 'no name is published twice')
+  t.same(routes.operations.map(({ operationId }) => operationId).sort(), [
+    'getAB',
+    'getAB2',
+    'getC',
+    'getC2',
+    'getE',
+    'getE2',
+  ])
 })
 
 t.test('a problem that several operations share is reported once', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { exactClient } from '../../src/client/exact-client.ts'
+import { withPublishedStyles } from '../../src/compile/document/assumed-styles.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { callStyles } from '../../src/compile/emit/client-table.ts'
@@ -32,7 +33,7 @@ const oneStyle = (style: string, place: string, read: string) =>
   `style ${style} is not defined for a single value in ${place}; it is read as ${read}; remove style`
 const ofPath = 'style form is not defined in path; it is read as style simple; remove style'
 const exploded = (style: string) =>
-  `OpenAPI does not define explode: true with style ${style}; it is read as style form, as clients send it; use that`
+  `OpenAPI does not define explode: true with style ${style}; it is read as style form; use that`
 const ofQuery = 'style simple is not defined in query; it is read as style form with explode: false; use that'
 
 const cases: Case[] = [
@@ -127,6 +128,7 @@ for (const [parameter, advice, requests] of cases) {
     const document = documentOf(parameter)
     const { rejected, warnings } = checkDocument(document)
     t.same(rejected, [])
+    t.same(checkDocument(withPublishedStyles(document)), { rejected: [], warnings: [] }, 'is published as it is read')
     t.same(warnings, [
       `${parameter.in === 'path' ? '#/paths/~1a~1%7Bp%7D' : '#/paths/~1a'}/get/parameters/0: parameter p: ${advice}`,
     ])

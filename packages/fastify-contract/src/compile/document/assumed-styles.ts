@@ -40,6 +40,15 @@ export const withDefinedStyles = (document: Document): Document =>
     },
   })
 
+/**
+ * Returns a document in which each parameter has the style in which it is read, so that clients made from the document
+ * agree with the service.
+ */
+export const withPublishedStyles = (document: Document): Document =>
+  mapDocument(withDefinedStyles(document), {
+    parameter: (node) => (assumedStyle in node ? withoutKeys(node, [assumedStyle]) : node),
+  })
+
 type Read = { style?: string; explode?: boolean; assumed?: string }
 
 function definedStyle(document: Document, parameter: Parameter): Read {
@@ -67,7 +76,7 @@ function definedStyle(document: Document, parameter: Parameter): Read {
   if (isDefined) {
     if (explode !== true) return {}
     return {
-      assumed: `OpenAPI does not define explode: true with style ${given}; it is read as style form, as clients send it; use that`,
+      assumed: `OpenAPI does not define explode: true with style ${given}; it is read as style form; use that`,
     }
   }
   if (given === 'form' && explode !== true)

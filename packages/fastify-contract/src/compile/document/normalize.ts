@@ -1,7 +1,7 @@
 import { kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { withNumericLimits } from '../read/schema-dialects.ts'
-import { withDefinedStyles } from './assumed-styles.ts'
+import { withDefinedStyles, withPublishedStyles } from './assumed-styles.ts'
 import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
@@ -97,8 +97,14 @@ export const normalizedDocument = (document: Document): Document => normalize(up
  * Returns a document in which each served operation has the operationId that `endpoints` returns. A path item behind a
  * $ref is copied to its path, since a derived operationId contains the path.
  */
-function withOperationIds(document: Document): Document {
-  const missing = endpoints(document).filter(({ hasDerivedId }) => hasDerivedId)
+function withOperationIds(
+  document: Document,
+  isRenamed: (given: string | undefined) => boolean = () => true,
+): Document {
+  const missing = endpoints(document).filter(
+    ({ hasDerivedId, pointer }) =>
+      hasDerivedId && isRenamed((resolve(document, pointer) as Node).operationId as string),
+  )
   if (missing.length === 0) return document
   const paths: Record<string, object> = { ...document.paths }
   for (const { path, keys, operationId } of missing) {
@@ -108,6 +114,13 @@ function withOperationIds(document: Document): Document {
   }
   return { ...document, paths }
 }
+
+/**
+ * Returns a document as it is published: with the styles and the operationIds that are assumed, so that clients made from
+ * it agree with the service.
+ */
+export const asPublished = (document: Document): Document =>
+  withPublishedStyles(withOperationIds(document, (given) => Boolean(given)))
 
 /** Returns a copy of an object in which the operation at these keys has an operationId. */
 function withId(node: Node, [key, ...below]: string[], operationId: string): Node {

@@ -135,7 +135,8 @@ export const fieldTypes = {
   values: [
     'an array with at least one value',
     (value) => Array.isArray(value) && value.length > 0,
-    (value) => (isScalar(value) ? [value] : undefined),
+    // A text with commas is probably meant as several values.
+    (value) => (isScalar(value) && !String(value).includes(',') ? [value] : undefined),
   ],
   textLists: [
     'an object with arrays of strings',

@@ -12,8 +12,12 @@ const holders: Kind[] = ['document', 'operation']
 export function withPlainOperations(document: Document, advise: Advise): Document {
   const { securitySchemes } = Object(document.components) as { securitySchemes?: unknown }
   const schemes = Object.keys(Object(securitySchemes))
-  const repaired = (node: Node, at: string, report: Advise): Node =>
-    withPlainStatuses(withPlainSecurity(node, schemes, at, report), at, report)
+  const isSecured = !isEmpty(document.security ?? [])
+  const repaired = (node: Node, at: string, report: Advise): Node => {
+    // `{}` may stand for no requirement, or for nothing: it must not open an operation.
+    const isUnclear = isSecured && isNode(node.security) && isEmpty(node.security)
+    return withPlainStatuses(isUnclear ? node : withPlainSecurity(node, schemes, at, report), at, report)
+  }
   let isSame = true
   walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
     if (holders.includes(kind)) isSame = repaired(node, pointer, advise) === node && isSame
@@ -22,6 +26,8 @@ export function withPlainOperations(document: Document, advise: Advise): Documen
   const transform = (node: Node) => repaired(node, '#', () => {})
   return mapDocument(document, { document: transform, operation: transform })
 }
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0
 
 /** Matches a status with its reason phrase (RFC 9110 section 15). */
 const withReason = /^([1-5](?:\d\d|xx))[\s:-]+\p{L}/iu
@@ -37,18 +43,18 @@ function plainStatus(key: string): string {
 function withPlainStatuses(node: Node, pointer: string, advise: Advise): Node {
   const { responses } = node
   if (!isNode(responses)) return node
-  const statusOf = (key: string) => {
+  const taken = new Set(Object.keys(responses))
+  let isSame = true
+  const entries = Object.entries(responses).map(([key, response]): [string, unknown] => {
     const status = plainStatus(key)
-    return Object.hasOwn(responses, status) ? key : status
-  }
-  const changed = Object.keys(responses).filter((key) => statusOf(key) !== key)
-  for (const key of changed)
-    advise('inexact-status', join(pointer, 'responses', key), `is read as the status ${statusOf(key)}; correct it`)
-  if (changed.length === 0) return node
-  return {
-    ...node,
-    responses: Object.fromEntries(Object.entries(responses).map(([key, response]) => [statusOf(key), response])),
-  }
+    // Of several keys that mean one status, the first is read.
+    if (taken.has(status)) return [key, response]
+    taken.add(status)
+    isSame = false
+    advise('inexact-status', join(pointer, 'responses', key), `is read as the status ${status}; correct it`)
+    return [status, response]
+  })
+  return isSame ? node : { ...node, responses: Object.fromEntries(entries) }
 }
 
 function withPlainSecurity(node: Node, schemes: string[], pointer: string, advise: Advise): Node {

@@ -145,7 +145,12 @@ function plainParameter(
     return { ...parameter, name: other.name }
   }
   if (location !== 'path' || names.includes(name) || query.includes(name)) return parameter
-  const isFree = (one: string) => ![...beside, ...above].some((each) => each?.in === 'path' && each.name === one)
+  const isAlike = (each: Parameter | undefined) =>
+    each?.in === 'path' && !names.includes(each.name) && plainName(each.name) === plainName(name)
+  // Of several parameters that mean one name, the first is read.
+  const isFirst = beside.find(isAlike) === parameter
+  const isFree = (one: string) =>
+    isFirst && ![...beside, ...above].some((each) => each?.in === 'path' && each.name === one)
   const [meant, ...others] = names.filter((one) => plainName(one) === plainName(name))
   if (meant === undefined || others.length > 0 || !isFree(meant)) {
     report(

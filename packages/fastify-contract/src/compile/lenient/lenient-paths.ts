@@ -4,6 +4,7 @@ import { isNode, type Node } from '../document/walk-document.ts'
 import { type Advise, warning } from '../rules/reports.ts'
 import { withPlainOperations } from './lenient-operations.ts'
 import { targetOf, withDescribedParameters, withRequiredPathParameters } from './lenient-parameters.ts'
+import { isSecurityName } from './lenient-security.ts'
 import { withPlainServers } from './lenient-servers.ts'
 
 /**
@@ -27,9 +28,12 @@ function withPlainPaths(document: Document, advise: Advise): Document {
   const { paths } = document as { paths?: unknown }
   if (!isNode(paths)) return document
   let isSame = true
+  const taken = new Set(Object.keys(paths))
   const entries = Object.entries(paths).flatMap(([key, given]): [string, unknown][] => {
-    if (/^x-/i.test(key)) return [[key, given]]
-    const path = plainPath(document, paths, key, advise)
+    // Security requirements of all paths are no path, but document-structure.ts rejects them.
+    if (/^x-/i.test(key) || isSecurityName(key)) return [[key, given]]
+    const path = plainPath(document, { paths, taken }, key, advise)
+    if (path !== undefined) taken.add(path)
     const item = path === undefined ? undefined : plainItem(document, [key, path], given, advise)
     isSame &&= path === key && item === given
     return path === undefined ? [] : [[path, item]]
@@ -40,12 +44,18 @@ function withPlainPaths(document: Document, advise: Advise): Document {
 /** Matches a path without anything that may be the notation of a router. */
 const plainPathGrammar = /^(?:[^{}:<%$]|\{[\w.-]+\})*$/
 
-/** Returns the path that a key of the paths stands for; undefined if it stands for none. */
-function plainPath(document: Document, paths: Node, key: string, advise: Advise): string | undefined {
+/** Returns the path that a key of the paths stands for; undefined if it stands for none, or for one that is taken. */
+function plainPath(
+  document: Document,
+  { paths, taken }: { paths: Node; taken: ReadonlySet<string> },
+  key: string,
+  advise: Advise,
+): string | undefined {
   const pointer = join('#', 'paths', key)
-  const isFree = (path: string) => path === key || !Object.hasOwn(paths, path)
-  const rooted = key.startsWith('/') ? key : `/${key}`
-  if (key === '' || /^[a-z][a-z\d+.-]*:\/\//i.test(key) || !isFree(rooted)) {
+  const isFree = (path: string) => path === key || !taken.has(path)
+  // A client removes the dots from a URL (RFC 3986 section 5.2.4).
+  const rooted = key.startsWith('/') ? key : `/${key.trim().replace(/^(?:\.*\/)+/, '')}`
+  if (key.trim() === '' || /^[a-z][a-z\d+.-]*:\/\//i.test(key) || !isFree(rooted)) {
     advise('unserved-path', pointer, 'is not a path, so it is not served; begin it with a slash, and give it once')
     return undefined
   }

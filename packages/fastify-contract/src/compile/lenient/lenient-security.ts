@@ -32,9 +32,12 @@ export function withOperationSecurity(item: Node, pointer: string, advise: Advis
 export function isLostSecurity(kind: Kind, name: string, value: unknown): boolean {
   const isHolder = holders.includes(kind)
   if (!(isHolder || below.includes(kind)) || isField(kind, name)) return false
-  const isNamed = /^(?:securities|security(?:requirements?)?)$/.test(name.toLowerCase().replace(/[^a-z]/g, ''))
-  return isNamed || (isHolder && isRequirements(value))
+  return isSecurityName(name) || (isHolder && isRequirements(value))
 }
+
+/** Returns whether a name is that of security requirements, in any notation. */
+export const isSecurityName = (name: string): boolean =>
+  /^(?:securities|security(?:requirements?)?)$/.test(name.toLowerCase().replace(/[^a-z/]/g, ''))
 
 const isRequirements = (value: unknown): boolean =>
   Array.isArray(value) &&

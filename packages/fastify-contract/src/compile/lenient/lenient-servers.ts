@@ -27,7 +27,8 @@ export function withPlainServers(document: Document, advise: Advise): Document {
 function plainHolder(node: Node, advise: Advise): Node {
   const { servers } = node
   if (servers === undefined) return node
-  if (isNode(servers)) advise('convertible-type', 'servers', 'is read as an array with one server; write it as one')
+  if (isNode(servers) || typeof servers === 'string')
+    advise('convertible-type', 'servers', 'is read as an array with one server; write it as one')
   else if (!Array.isArray(servers)) {
     advise('ignored-server', 'servers', 'is not an array, so it is ignored; correct it')
     return withoutKeys(node, ['servers'])

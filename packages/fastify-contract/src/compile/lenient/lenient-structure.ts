@@ -13,7 +13,7 @@ import {
 import type { Advise } from '../rules/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
 import { lenientSchema } from './lenient-schemas.ts'
-import { isLostSecurity, withOperationSecurity } from './lenient-security.ts'
+import { isLostSecurity, isSecurityName, withOperationSecurity } from './lenient-security.ts'
 import { lenientValues } from './lenient-values.ts'
 import { withListedItems, withNamesInCase } from './meant-members.ts'
 import { fieldsOf, isField, nameOfKind, replacementOf } from './openapi-fields.ts'
@@ -155,7 +155,7 @@ class StructureMender {
     const mended: [string, unknown][] = []
     let isSame = value === given
     for (const [key, held] of Object.entries(value as Node)) {
-      const isKept = isExtension(member, key)
+      const isKept = isExtension(member, key) || (kind === 'pathItem' && isSecurityName(key))
       const one = isKept ? held : this.#one(held, kind, join(pointer, key))
       isSame &&= one === held
       if (one !== omitted) mended.push([key, one])

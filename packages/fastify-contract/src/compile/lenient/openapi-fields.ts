@@ -120,8 +120,9 @@ export function replacementOf(kind: Kind, name: string): string | undefined {
   const lower = name.toLowerCase()
   // The singular of a keyword, such as item, is often the name of a property.
   const names = kind === 'schema' ? [lower] : [lower, `${lower}s`]
-  const near = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
-  return near ?? (Object.hasOwn(replacements, name) ? replacements[name] : undefined)
+  const alike = fieldNames(kind).find((one) => names.includes(one.toLowerCase()))
+  if (alike !== undefined || Object.hasOwn(replacements, name)) return alike ?? replacements[name]
+  return kind === 'operation' && name === 'body' ? 'requestBody' : undefined
 }
 
 const kindNames: Partial<Record<Kind, string>> = {

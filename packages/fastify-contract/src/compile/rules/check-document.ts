@@ -101,6 +101,12 @@ function checkIgnored(published: Document, report: Report): void {
             : 'the optional body of a HEAD is ignored; use parameters',
         )
     }
+    if (kind === 'parameter' && node.in === 'header' && /^authorization$/i.test(String(node.name)))
+      report(
+        'authorization-parameter',
+        pointer,
+        'OpenAPI ignores a header parameter Authorization; describe it by a security scheme',
+      )
     if (kind === 'requestBody' || kind === 'response') {
       for (const { name, text } of correctedNames(node))
         report('inexact-media-type', join(pointer, 'content', name), text)

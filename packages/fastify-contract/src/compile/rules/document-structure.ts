@@ -1,7 +1,7 @@
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../lenient/field-types.ts'
-import { isLostSecurity } from '../lenient/lenient-security.ts'
+import { isLostSecurity, isSecurityName } from '../lenient/lenient-security.ts'
 import { fieldsOf, isRequired } from '../lenient/openapi-fields.ts'
 import { type Refused, refusal } from './reports.ts'
 
@@ -56,6 +56,16 @@ export function structureProblems(document: unknown): string[] {
           `${name} is a security requirement in the wrong place; write it as security of an operation`,
         ),
       )
+    // A wrong indentation of YAML moves the requirements of the document below another field.
+    for (const holder of kind === 'document' ? ['paths', 'info'] : [])
+      for (const name of Object.keys(Object(value[holder])).filter(isSecurityName))
+        problems.push(
+          refusal(
+            'misplaced-security',
+            '#',
+            `${name} is a security requirement below ${holder}; write it beside openapi`,
+          ),
+        )
     for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
   }
   const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
@@ -90,8 +100,10 @@ const wrong = (pointer: string, expected: string, value: unknown): string =>
     ? refusal('missing-field', pointer, `is missing; add ${expected}`)
     : refusal('wrong-type', pointer, `must be ${expected}, not ${shown(value)}; correct it`)
 
-const shown = (value: unknown): string =>
-  typeof value === 'number' ? String(value) : JSON.stringify(value).slice(0, 40)
+function shown(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
 
 /** Returns what the value of a field must be, unless it is that. */
 function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {

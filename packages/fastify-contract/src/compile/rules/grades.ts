@@ -118,6 +118,7 @@ export const grades = {
     'a parameter, a header or a media type with keywords of a schema, as in Swagger 2.0',
     'they are its schema',
   ),
+  'authorization-parameter': advice('a header parameter `Authorization`', 'OpenAPI ignores it (3.1 section 4.8.12.2)'),
   'header-as-parameter': advice(
     'a header that refers to a parameter in a header',
     'the parameter describes the header',

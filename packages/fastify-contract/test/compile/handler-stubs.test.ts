@@ -174,7 +174,7 @@ t.test('a new handler returns the headers of its response', async (t) => {
     'X-Request-Id': { required: true, schema: text },
   }
   const responses = (more: object = {}) => ({ 200: { ...json(text, 'b'), headers: { ...headers, ...more } } })
-  const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }
+  const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '.^', minLength: 1 } } }
   const broken = { Location: { required: true, schema: { ...text, format: 'uri' }, example: '/a' } }
   const document = documentOf({
     a: { responses: responses() },
@@ -214,7 +214,7 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
       "yield { a: 'b' }\n      yield {}\n",
     ],
     [{ 'application/x-ndjson': { schema: int64 } }, 'yield 0n\n'],
-    [{ 'application/x-ndjson': { schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }, 'throw'],
+    [{ 'application/x-ndjson': { schema: { ...text, pattern: '.^', minLength: 1 } } }, 'throw'],
     [{ 'text/event-stream': { schema: int64, example: 'a' } }, 'yield { data: 0n }\n'],
   ]
   const operations = responses.map(([content], index) => [
@@ -298,7 +298,7 @@ t.test('schemas of OpenAPI 3.0 keep their meaning', async (t) => {
 
 t.test('the handler throws where no value is found', async (t) => {
   await checkBodies(t, [
-    [{ ...text, pattern: '^(?=b)\\w$', minLength: 1 }, 'throw'],
+    [{ ...text, pattern: '.^', minLength: 1 }, 'throw'],
     [{ ...text, minLength: 100_000 }, 'throw'],
     [{ type: 'array', items: { const: 'a' }, uniqueItems: true, minItems: 2 }, 'throw'],
   ])

@@ -87,7 +87,7 @@ t.test('a mistake is reported with its line', async (t) => {
   writeFileSync('openapi.yaml', valid.replace('maxLength: 9', 'maxlength: 9'))
   t.match(
     (await compileContract('openapi.yaml')).warnings[0],
-    /\/name\/maxlength: maxlength is not a field of a schema, and ignored; write maxLength \(openapi\.yaml:\d+:59\)$/,
+    /\/name\/maxlength: maxlength is not a field of a schema; read as maxLength; correct it \(openapi\.yaml:\d+:59\)$/,
   )
 })
 

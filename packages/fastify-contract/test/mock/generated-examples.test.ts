@@ -51,7 +51,7 @@ const makeable: Record<string, object> = {
 /** Schemas of which no valid value is made, although some have one. */
 const impossible: Record<string, object> = {
   never: object({ a: integer }, { required: ['a'], maxProperties: 0 }),
-  hidden: { type: 'string', pattern: '^(?=.*\\d)(?=.*[a-z])[a-z\\d]{2}$', not: { enum: ['a1'] } },
+  hidden: { type: 'string', not: { pattern: '^(?!b2$)' } },
 }
 
 const pathsOf = (schemas: Record<string, object>): object =>

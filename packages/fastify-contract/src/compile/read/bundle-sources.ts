@@ -32,7 +32,7 @@ export const bundleSources = (sources: Sources): Bundle =>
   withinStack(shownName(sources.path), () => new Bundler(sources).run())
 
 /** Objects for which OpenAPI has no reference: nothing after the bundler follows one. */
-const unreferred: Kind[] = ['operation', 'encoding']
+const withoutReferences: Kind[] = ['operation', 'encoding']
 
 class Bundler {
   readonly #sources: Sources
@@ -102,7 +102,8 @@ class Bundler {
 
   /** Returns whether a reference stays as it is: one within the first file to an object. */
   #isKept({ file, pointer, from, reference: { text, expected } }: ReferenceTarget): boolean {
-    const isObject = typeof expected === 'string' || (expected.shape === 'one' && !unreferred.includes(expected.kind))
+    const isObject =
+      typeof expected === 'string' || (expected.shape === 'one' && !withoutReferences.includes(expected.kind))
     const isOwn = file === this.#root && from === this.#root && /^#(?:\/|$)/.test(text)
     return isOwn && isObject && join('#', ...keysOf(text)) === pointer
   }
@@ -178,7 +179,8 @@ class Bundler {
     const { expected } = target.reference
     if (this.#isKept(target)) return this.#members(node, from, to)
     const isOne = typeof expected !== 'string' && expected.shape === 'one'
-    const reference = isOne && !unreferred.includes(expected.kind) ? this.#pointerTo(target, expected.kind) : undefined
+    const reference =
+      isOne && !withoutReferences.includes(expected.kind) ? this.#pointerTo(target, expected.kind) : undefined
     if (reference === undefined || reference === to) return this.#inlined(node, target, from, to)
     return { ...this.#members(node, from, to), $ref: reference }
   }

@@ -168,3 +168,30 @@ t.test('a document with odd servers is served below their paths', async (t) => {
   t.teardown(() => app.close())
   for (const url of ['/v1/a', '/v2/a', '/v3/a']) t.equal((await app.inject(url)).statusCode, 204, url)
 })
+
+t.test('a server variable whose value is a template has any value', async (t) => {
+  const servers = [{ url: 'https://a.example.com/of/{b-c}', variables: { 'b-c': { default: '{b-c}' } } }]
+  const path = {
+    get: {
+      operationId: 'a',
+      parameters: [{ name: 'b-c', in: 'path', required: true, schema: { type: 'string' } }],
+      responses,
+    },
+  }
+  const { routes, warnings } = await compileDocument(documentOf(servers, { paths: { '/a/{b-c}': path } }), 'a.yaml')
+  t.match(warnings, [
+    '#/paths/~1a~1%7Bb-c%7D: the server variable b_c has a template as its value, so any text matches in its place',
+  ])
+  const received: unknown[] = []
+  const handlers = {
+    a: async ({ path }: { path: { 'b-c': string } }) => {
+      received.push(path)
+      return { status: 204 }
+    },
+  }
+  const app = serveRoutes(routes, { handlers } as never)
+  t.teardown(() => app.close())
+  t.equal((await app.inject('/of/one/a/two')).statusCode, 204)
+  t.same(received, [{ 'b-c': 'two' }])
+  t.equal((await app.inject('/of//a/two')).statusCode, 404)
+})

@@ -323,13 +323,18 @@ const filledOrigin = /^(?:[^/]*:)?\/\/(?:[^/]*:\/\/)?[^/]*/
 export const basePaths = (servers: Server[]): string[] =>
   servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
 
+/** What precedes the name of a server variable whose value is itself a template, which any text may fill. */
+export const serverVariable = 'server_variable_'
+
 function pathsOf({ url, variables = {} }: Server): string[] {
   const path = url.replace(origin, '')
   let urls = [url]
   for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
     // A variable before the path may hold a part of it, as in {protocol}://{host}{basePath} and in {endpoint} of Azure.
     const isInPath = path.includes(`{${name}}`) || values.some((one) => one.includes('/'))
-    const chosen = isInPath ? values : [value]
+    const chosen = (isInPath ? values : [value]).map((one) =>
+      one.replace(/^\{[^{}]*\}$/, `{${serverVariable}${name.replace(/\W/g, '_')}}`),
+    )
     urls = [...new Set(urls.flatMap((one) => chosen.map((each) => one.replaceAll(`{${name}}`, each))))]
   }
   const before = origin.test(url) ? filledOrigin : /^[a-z][a-z\d+.-]*:\/\/[^/]*/i

@@ -11,6 +11,7 @@ import {
   type Parameter,
   pathQuery,
   routedPath,
+  serverVariable,
   wholeStyle,
 } from './openapi-document.ts'
 import { listedValues, partsOf } from './schemas.ts'
@@ -131,9 +132,16 @@ const template = /\{([^}]*)\}/g
  * equal unless one of them has a character that ends a name for the router: then all are numbered (p0, p1, …).
  */
 function routerNames(path: string): Map<string, string> {
-  const names = Array.from(path.matchAll(template), ([, name = '']) => name)
+  const all = Array.from(path.matchAll(template), ([, name = '']) => name)
+  // The path of the document, by which its parameters are named, has no variables of servers.
+  const [ofServers, names] = [true, false].map((is) =>
+    all.filter((name) => name.startsWith(serverVariable) === is),
+  ) as [string[], string[]]
   const areWords = names.every((name) => /^\w+$/.test(name))
-  return new Map(names.map((name, index) => [name, areWords ? name : `p${index}`]))
+  return new Map([
+    ...ofServers.map((name) => [name, name] as const),
+    ...names.map((name, index) => [name, areWords ? name : `p${index}`] as const),
+  ])
 }
 
 /** Returns the place of a parameter that is the last and only one of its path segment, or else undefined. */

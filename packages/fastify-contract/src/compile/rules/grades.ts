@@ -159,6 +159,10 @@ export const grades = {
     'a server without a URL, or one beside others with an undescribed variable in its path',
     'it is ignored',
   ),
+  'server-variable-as-template': advice(
+    'a server variable in a path whose value is a template, such as `{tenant}`',
+    'any text matches in its place, and no handler receives it',
+  ),
   'server-path': refused(
     'an undescribed variable in the path of each server',
     'OpenAPI 3.1 section 4.8.5: the paths of its operations are unknown',

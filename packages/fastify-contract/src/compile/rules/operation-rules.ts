@@ -6,6 +6,7 @@ import {
   routedPath,
   schemePointer,
   securityPointer,
+  serverVariable,
   withoutFragment,
 } from '../document/openapi-document.ts'
 import { selectorsOf } from '../document/parameter-objects.ts'
@@ -50,6 +51,12 @@ export function checkPath(endpoint: Endpoint, report: Report, document: Document
         'server-path',
         pointer,
         `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`,
+      )
+    else if (variable?.startsWith(`{${serverVariable}`))
+      report(
+        'server-variable-as-template',
+        pointer,
+        `the server variable ${variable.slice(serverVariable.length + 1, -1)} has a template as its value, so any text matches in its place; give it a value`,
       )
     else if (variable !== undefined)
       report(

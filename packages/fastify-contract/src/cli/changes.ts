@@ -10,7 +10,6 @@ import {
 } from '../changes/contract-changes.ts'
 import { compileContract } from '../compile/compile.ts'
 import { withErrorTable } from '../compile/document/error-numbers.ts'
-import { asPublished } from '../compile/document/normalize.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { lenientDocument } from '../compile/lenient/lenient-document.ts'
 import { bundle } from '../compile/redocly.ts'
@@ -56,7 +55,7 @@ ${documentHelp}
     async (rejection) => {
       if (!(rejection instanceof RejectedDocument)) throw rejection
       return {
-        text: JSON.stringify(withErrorTable(asPublished(lenientDocument(await bundle(path, options.rules)).mended))),
+        text: JSON.stringify(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)),
         rejection,
       }
     },

@@ -49,6 +49,8 @@ export function exampleRequest(
   const query = [...pairs('query'), ...placed('query')].map(pairText)
   const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
   const credentials = Object.fromEntries(placed('header'))
+  // Some documents describe an API key as a parameter, too.
+  const keys = new Set(Object.keys(credentials).map((name) => name.toLowerCase()))
   const [content] = Object.values(requestBody?.content ?? {})
   const params: ExampleRequest['params'] = {}
   for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }
@@ -60,7 +62,7 @@ export function exampleRequest(
     headers: {
       ...credentials,
       ...(sent !== undefined && { 'Content-Type': sent.mediaType }),
-      ...Object.fromEntries(pairs('header')),
+      ...Object.fromEntries(pairs('header').filter(([name]) => !keys.has(name.toLowerCase()))),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,

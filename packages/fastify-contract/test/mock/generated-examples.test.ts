@@ -71,6 +71,7 @@ const documentOf = (schemas: Record<string, object>, more: object = {}) => ({
   openapi: '3.1.0',
   info: { title: 'Examples', version: '1.0.0' },
   paths: { ...pathsOf(schemas), ...more },
+  components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
 })
 
 t.test('a value that is made from a schema satisfies it', async (t) => {
@@ -132,10 +133,21 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
       },
       '/form': { post: { operationId: 'form', requestBody: { required: true, content: form }, responses: done } },
       '/parts': { post: { operationId: 'parts', requestBody: { required: true, content: parts }, responses: done } },
+      '/text': {
+        post: {
+          operationId: 'text',
+          requestBody: { required: true, content: { 'text/plain': { schema: { title: 'Body' } } } },
+          responses: done,
+        },
+      },
       '/bytes/{any}': {
         post: {
           operationId: 'base64',
-          parameters: [parameter('any', {}, { in: 'path' })],
+          parameters: [
+            parameter('any', {}, { in: 'path' }),
+            parameter('x-key', text, { in: 'header', example: 'another' }),
+          ],
+          security: [{ key: [] }],
           requestBody: { required: true, content: { 'text/plain': { schema: { type: 'string', format: 'byte' } } } },
           responses: { 204: { description: 'Done.', headers: { Location: link } } },
         },

@@ -29,8 +29,8 @@ info.version is lower, or if --fail-on says so.
 ${documentHelp}
 --released DIRECTORY  the directory with a file VERSION.json for each release (default: openapi/released)
 --release             store the bundled document as the latest release
---fail-on SEVERITY    exit with 1 after a change of this severity or a higher one: breaking, compatible or text, whatever
-                      info.version is
+--fail-on SEVERITY    exit with 1 after a change of this severity or a higher one, whatever info.version is: breaking,
+                      compatible or text
 --format FORMAT       text (default), json, or github: annotations of the changed lines in a pull request
 `,
     {

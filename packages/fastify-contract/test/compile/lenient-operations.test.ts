@@ -228,8 +228,10 @@ t.test('a security requirement under another name, or in another object, never o
       `#: Security is a security requirement below info; `,
     ],
     [{ security: {} }, { security: required }, `${at}/security: must be an array of objects`],
+    [{}, ofPath({ get, security: [] }), `#/paths/~1a: ${lost('security')}`],
+    [{}, ofPath({ get, security: [{}] }), `#/paths/~1a: ${lost('security')}`],
     [{}, ofPath({ get, securities: required }), `#/paths/~1a: ${lost('securities')}`],
-    [{}, ofPath({ get, security: null }), `${at}/security: must be an array of objects`],
+    [{}, ofPath({ get, security: null }), `#/paths/~1a: ${lost('security')}`],
     [{}, ofPath({ $ref: '#/components/pathItems/a', security: required }), `#/paths/~1a: ${lost('security')}`],
   ] as const) {
     const components = { pathItems: { a: { get } }, securitySchemes }

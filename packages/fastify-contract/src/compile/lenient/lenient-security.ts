@@ -1,6 +1,7 @@
 import { join } from '../document/json-pointer.ts'
 import { isNode, type Kind, mapEntries, methods, type Node, withoutKeys } from '../document/walk-document.ts'
 import type { Advise } from '../rules/reports.ts'
+import { opens } from './meant-members.ts'
 import { isField } from './openapi-fields.ts'
 
 /** The objects whose requirements apply to operations, or would if OpenAPI allowed them there. */
@@ -9,10 +10,14 @@ const holders: Kind[] = ['document', 'components', 'pathItem', 'operation']
 /** The objects of an operation, into which a wrong indentation of YAML can move its requirements. */
 const below: Kind[] = ['requestBody', 'response', 'mediaType']
 
-/** Returns a path item whose operations have its requirements, unless they have their own. */
+/**
+ * Returns a path item whose operations have its requirements, unless they have their own. Requirements that accept a
+ * request without credentials stay, for the rules to reject: those of the document may apply instead.
+ */
 export function withOperationSecurity(item: Node, pointer: string, advise: Advise): Node {
   if (!Object.hasOwn(item, 'security') || Object.hasOwn(item, '$ref')) return item
   const { security } = item
+  if (opens(security)) return item
   const required = (operation: unknown) =>
     isNode(operation) || operation === null ? { security, ...operation } : operation
   advise(

@@ -47,7 +47,7 @@ function mayBeProperty({ type }: Node, field: string, value: unknown): boolean {
 }
 
 /** Returns whether security requirements accept a request without credentials. */
-const opens = (value: unknown): boolean =>
+export const opens = (value: unknown): boolean =>
   !Array.isArray(value) || value.length === 0 || value.some((one) => Object.keys(Object(one)).length === 0)
 
 /** Returns a schema in which a list of `items`, its form before JSON Schema 2020-12, is `prefixItems`. */

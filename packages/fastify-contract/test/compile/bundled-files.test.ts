@@ -1,20 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { run as init } from '../../src/cli/init.ts'
 import { compileContract } from '../../src/compile/compile.ts'
 import { bundle, lint } from '../../src/compile/redocly.ts'
+import { enterDirectory } from '../support/enter-directory.ts'
 import { serveRoutes } from '../support/serve-document.ts'
-
-type Files = { [name: string]: string | Files }
-
-/** Changes to a new directory with these files. */
-function enterDirectory(t: Test, files: Files): string {
-  const before = process.cwd()
-  const directory = t.testdir(files)
-  t.teardown(() => process.chdir(before))
-  process.chdir(directory)
-  return directory
-}
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
 const operation = (id: string, schema: string, more = '') =>

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFile
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, relative } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as docs } from '../../src/cli/docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
@@ -12,17 +12,7 @@ import { compileContract } from '../../src/compile/compile.ts'
 import { sourceLimits } from '../../src/compile/read/document-files.ts'
 import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, lint as findingsOf } from '../../src/compile/redocly.ts'
-
-type Files = { [name: string]: string | Files }
-
-/** Changes to a new directory with these files. */
-function enterDirectory(t: Test, files: Files): string {
-  const before = process.cwd()
-  const directory = t.testdir(files)
-  t.teardown(() => process.chdir(before))
-  process.chdir(directory)
-  return directory
-}
+import { enterDirectory } from '../support/enter-directory.ts'
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
 const pathsWith = (schema: string, more = '') => `${head}paths:

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { createSerializer } from '../../src/serve/interpreted-serializer.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { createSerializer } from '../../src/serve/serializer.ts'
 import { compileSerializer } from '../../src/serve/serializer-code.ts'
 import { createValidator } from '../../src/serve/validator.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { createSerializer } from '../../src/serve/interpreted-serializer.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { createSerializer } from '../../src/serve/serializer.ts'
 
 const text = { type: 'string' }
 const schemas: Record<string, Schema> = {

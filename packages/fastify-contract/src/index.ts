@@ -13,9 +13,9 @@ export {
   type VerifyPassword,
 } from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './http/errors.ts'
-export { decodeJson } from './http/read-body.ts'
 export { type NumberedLine, readLines } from './http/read-lines.ts'
 export { type Client, type Observer, type RequestContext, requestContext } from './http/request-context.ts'
+export { decodeJson } from './json/decode-json.ts'
 export type { JsonDocument } from './json/json-document.ts'
 export { stringifyJson } from './json/json-document.ts'
 export { JsonError, parseJson } from './json/parse-json.ts'

@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { ContractError, missingBody } from '../http/errors.ts'
-import type { FormTexts } from '../http/read-body.ts'
+import type { FormTexts } from '../http/parse-body.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText, unquotedCookie } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
+import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
 import { errorOf } from '../http/errors.ts'
-import { bodyLength, smallBody } from '../http/read-body.ts'
+import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
   assignRequestId,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { commandLine } from 'fastify-contract/command-line'
+import { commandLine } from 'fastify-contract-cli/command-line'
 import { linkProblems, markdownPages } from './lint/markdown-links.ts'
 
 const { options } = commandLine(

@@ -14,8 +14,8 @@ export function copyProjectTree() {
   chmodSync(directory, 0o711)
   mkdirSync(join(directory, 'node_modules'))
   for (const name of readdirSync('node_modules')) {
-    // The copy uses its own engine.
-    const target = name === 'fastify-contract' ? `../packages/${name}` : resolve('node_modules', name)
+    // The copy uses its own packages.
+    const target = name.startsWith('fastify-contract') ? `../packages/${name}` : resolve('node_modules', name)
     symlinkSync(target, join(directory, 'node_modules', name))
   }
   // Without a repository of its own, git would apply patches to nothing.

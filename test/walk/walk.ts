@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandLine } from '../../packages/fastify-contract/src/cli/command-line.ts'
+import { commandLine } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
 import { spawnService } from '../support/service-process.ts'
 import { copyProjectTree } from './walk-project.ts'
 
@@ -52,7 +52,7 @@ async function step(name: string, run: () => Promise<unknown>): Promise<void> {
 /** Renames a property in the document alone, and compares the files in which the compiler then reports errors. */
 async function renameProperty(): Promise<void> {
   edit(/\btag:/g, 'category:')
-  await project.node('packages/fastify-contract/src/cli.ts', 'generate')
+  await project.node('packages/fastify-contract-cli/src/cli.ts', 'generate')
   const errors = await project.node('node_modules/typescript/bin/tsc').catch((error: Error) => error.message)
   const files = new Set(Array.from(errors?.matchAll(/^(\S+)\(\d+,\d+\): error/gm) ?? [], ([, file]) => file))
   assert.deepEqual([...files].sort(), usesOfTag)
@@ -78,8 +78,8 @@ async function addOperation(): Promise<void> {
 
 /** Generates, compiles, tests and builds the copy, and makes these calls after one that creates plant 7. */
 async function verify(calls: Record<string, RegExp>): Promise<void> {
-  await project.node('packages/fastify-contract/src/cli.ts', 'generate')
-  await project.node('packages/fastify-contract/src/cli.ts', 'changes')
+  await project.node('packages/fastify-contract-cli/src/cli.ts', 'generate')
+  await project.node('packages/fastify-contract-cli/src/cli.ts', 'changes')
   await project.node('node_modules/typescript/bin/tsc')
   await test(...tests)
   await project.node('scripts/build.ts')

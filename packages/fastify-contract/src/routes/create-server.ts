@@ -20,7 +20,7 @@ import {
   rateLimitHeaders,
   type ShedReason,
 } from '../limits/limits.ts'
-import { acceptBodies } from '../request/request-body.ts'
+import { acceptBodies } from '../request/content-type-parsers.ts'
 import { type AnyErrorBody, type ErrorBody, errorWriter } from '../response/error-writer.ts'
 import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'

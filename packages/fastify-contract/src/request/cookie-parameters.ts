@@ -2,7 +2,7 @@ import type { Operation, SerializedValue } from '../contract/routes.ts'
 import { ContractError } from '../http/errors.ts'
 import { parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
-import { parametersValidator } from './parameters.ts'
+import { parametersIn, parametersValidator } from './parameters.ts'
 import { setMember, type Texts } from './text-values.ts'
 
 /**
@@ -11,13 +11,13 @@ import { setMember, type Texts } from './text-values.ts'
  * they are read when the input of the handler is collected.
  */
 export function cookieReader(
-  { parameters, schema: { cookies: schema } }: Operation,
+  operation: Operation,
   validator: Validator,
 ): ((header: string | undefined) => unknown) | undefined {
+  const { cookies: schema } = operation.schema
   if (schema === undefined) return undefined
-  const ofCookies = parameters.filter((parameter) => parameter.in === 'cookie')
-  const validate = parametersValidator(ofCookies, schema, validator, { part: 'cookie', decode: decodeCookie })
-  const textsOf = cookieTexts(ofCookies)
+  const validate = parametersValidator(operation, schema, validator, { part: 'cookie', decode: decodeCookie })
+  const textsOf = cookieTexts(parametersIn(operation, 'cookie'))
   return (header) => valueOrThrow(validate(textsOf(header)))
 }
 
@@ -36,9 +36,12 @@ function decodeCookie(text: string, { name }: SerializedValue): string {
  * items of a list.
  */
 function cookieTexts(values: SerializedValue[]): (header: string | undefined) => Texts {
-  const keysOf = (isOne: (value: SerializedValue) => boolean) => new Set(values.filter(isOne).map(({ key }) => key))
-  const lists = keysOf(({ kind, explode }) => kind === 'array' && explode)
-  const json = keysOf(({ kind }) => kind === 'json')
+  const lists = new Set<string>()
+  const json = new Set<string>()
+  for (const { key, kind, explode } of values) {
+    if (kind === 'array' && explode) lists.add(key)
+    if (kind === 'json') json.add(key)
+  }
   return (header) => {
     const texts = {}
     for (const [name, given] of Object.entries(parseCookies(header))) {

@@ -4,10 +4,8 @@ import type { Validator } from '../schema/validator.ts'
 import { parametersValidator, type ValidateTexts } from './parameters.ts'
 
 /** Returns a function that reads and validates the header parameters of an operation. Invalid ones get 400. */
-export function headerValidator({ parameters }: Operation, schema: Schema, validator: Validator): ValidateTexts {
-  const ofHeader = parameters.filter((parameter) => parameter.in === 'header')
-  return parametersValidator(ofHeader, schema, validator, { part: 'header', decode: withoutSpaces })
-}
+export const headerValidator = (operation: Operation, schema: Schema, validator: Validator): ValidateTexts =>
+  parametersValidator(operation, schema, validator, { part: 'header', decode: withoutSpaces })
 
 /** The delimiter of a list in a header may have spaces around it (RFC 9110 section 5.6.1). */
 const withoutSpaces = (text: string, { kind }: SerializedValue): string =>

@@ -1,4 +1,4 @@
-import type { SerializedParameter } from '../contract/routes.ts'
+import type { Operation, SerializedParameter } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { ContractError } from '../http/errors.ts'
 import type { Validator } from '../schema/validator.ts'
@@ -13,14 +13,15 @@ export type ValidateTexts = (texts: Texts) => { value: unknown } | { error: Erro
  * and decodes its texts; `read` converts the texts to values.
  */
 export function parametersValidator(
-  parameters: SerializedParameter[],
+  operation: Operation,
   schema: Schema,
   validator: Validator,
-  source: TextSource,
-  read = textReader(parameters, source),
+  source: TextSource & { part: SerializedParameter['in'] },
+  read = textReader(parametersIn(operation, source.part), source),
 ): ValidateTexts {
   const { part } = source
-  const readValid = validReader({ values: parameters, part }, read, validator.request(schema, part))
+  const described = { values: parametersIn(operation, part), part }
+  const readValid = validReader(described, read, validator.request(schema, part))
   return (texts) => {
     try {
       return readValid(texts)
@@ -30,6 +31,10 @@ export function parametersValidator(
     }
   }
 }
+
+/** Returns the parameters of an operation in one location. */
+export const parametersIn = ({ parameters }: Operation, location: SerializedParameter['in']): SerializedParameter[] =>
+  parameters.filter((parameter) => parameter.in === location)
 
 /** Decodes a text of the request target. Throws a ContractError for a text that cannot be decoded. */
 export function decodeTarget(text: string, decode: (text: string) => string): string {

@@ -5,10 +5,8 @@ import type { Validator } from '../schema/validator.ts'
 import { decodeTarget, parametersValidator, type ValidateTexts } from './parameters.ts'
 
 /** Returns a function that reads and validates the path parameters of an operation. Invalid ones get 400. */
-export function pathValidator({ parameters }: Operation, schema: Schema, validator: Validator): ValidateTexts {
-  const ofPath = parameters.filter((parameter) => parameter.in === 'path')
-  return parametersValidator(ofPath, schema, validator, { part: 'path', decode: decodeSegment })
-}
+export const pathValidator = (operation: Operation, schema: Schema, validator: Validator): ValidateTexts =>
+  parametersValidator(operation, schema, validator, { part: 'path', decode: decodeSegment })
 
 /** Decodes a text of a segment. The router has already decoded parameters that are not split. */
 const decodeSegment = (text: string, value: SerializedValue): string =>

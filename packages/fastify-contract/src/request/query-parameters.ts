@@ -5,16 +5,15 @@ import { decodeText } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Validator } from '../schema/validator.ts'
 import { type FormTexts, formReader } from './form-body.ts'
-import { decodeTarget, parametersValidator, type ValidateTexts } from './parameters.ts'
+import { decodeTarget, parametersIn, parametersValidator, type ValidateTexts } from './parameters.ts'
 import { textReader } from './text-reader.ts'
 import { setMember, type Texts } from './text-values.ts'
 
 /** Returns a function that reads and validates the query parameters of an operation. Invalid ones get 400. */
-export function queryValidator({ parameters }: Operation, schema: Schema, validator: Validator): ValidateTexts {
-  const ofQuery = parameters.filter((parameter) => parameter.in === 'query')
-  const queryString = ofQuery.find(({ whole }) => whole !== undefined)
+export function queryValidator(operation: Operation, schema: Schema, validator: Validator): ValidateTexts {
+  const queryString = parametersIn(operation, 'query').find(({ whole }) => whole !== undefined)
   const read = queryString === undefined ? undefined : queryStringReader(queryString)
-  return parametersValidator(ofQuery, schema, validator, { part: 'query', decode: decodeQuery }, read)
+  return parametersValidator(operation, schema, validator, { part: 'query', decode: decodeQuery }, read)
 }
 
 const decodeQuery = (text: string): string => decodeTarget(text, decodeText)

@@ -28,13 +28,8 @@ import { pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
 import { validatorCompiler } from '../request/validator-compiler.ts'
 import type { responseQueue } from '../response/response-queue.ts'
-import {
-  type HandlerResponse,
-  isStream,
-  type ResponseSenders,
-  responseSenders,
-  sendResponse,
-} from '../response/send-response.ts'
+import { type HandlerResponse, type ResponseSenders, responseSenders, sendResponse } from '../response/send-response.ts'
+import { isStream } from '../response/streamed-body.ts'
 import type { Validator } from '../schema/validator.ts'
 import type { authentication } from './security.ts'
 import { withoutMark } from './served-paths.ts'

@@ -3,8 +3,10 @@ export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifier
 export {
   type ApiKeyLocation,
   apiKey,
+  type BearerAuth,
   basic,
   bearer,
+  bearerHook,
   mutualTls,
   type OpenIdProvider,
   openIdConnect,
@@ -22,7 +24,10 @@ export { JsonError, parseJson } from './json/parse-json.ts'
 export { defaultLimits, type Limits } from './limits/limits.ts'
 export type { Operation, Routes } from './serve/contract.ts'
 export { type Contract, type Digests, loadContract } from './serve/contract.ts'
+export { contractPlugin, type PluginOptions } from './serve/contract-plugin.ts'
+export type { ContractOptions } from './serve/contract-routes.ts'
 export { createServer, type ServerOptions } from './serve/create-server.ts'
 export type { ErrorBody, ErrorFacts, ErrorRequest } from './serve/error-writer.ts'
 export type { Handler, Handlers, OperationRequest, OperationResponse } from './serve/handler-types.ts'
+export { type OperationResolver, operationResolver } from './serve/operation-resolver.ts'
 export { createValidator, type Validator } from './serve/validator.ts'

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
@@ -17,6 +17,7 @@ import {
 } from '../../src/auth/verifiers.ts'
 import { create } from '../../src/cli/token.ts'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
+import type { Client } from '../../src/http/request-context.ts'
 import { authenticator, requiredScopes } from '../../src/serve/security.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -116,9 +117,10 @@ const verifiers: Verifiers = {
 /** Checks a request against the security requirements of an operation and returns the outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
   let told: { rejection?: Error | undefined; name?: string | undefined } = {}
-  authenticator(requirements, given)({} as FastifyRequest, (rejection, client) => {
+  const finish = (rejection?: Error, client?: Client) => {
     told = { rejection, name: client?.name }
-  })
+  }
+  authenticator(requirements, given)({} as FastifyRequest, finish, {} as FastifyReply)
   return told
 }
 

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { httpRequest } from '../../../../test/support/http-request.ts'
@@ -14,7 +13,6 @@ import { contractTypes } from '../../src/compile/emit/contract-types.ts'
 import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, redocly } from '../../src/compile/redocly.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
-import { Validator as GlueValidator } from '../../src/serve/glue-validator.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { bodyValidator } from '../conformance/body-validator.ts'
 import {
@@ -46,15 +44,6 @@ t.test('the documents are valid', async (t) => {
   await t.resolves(redocly('lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused))
 })
 
-const glueDocuments: Record<string, unknown>[] = []
-t.intercept(GlueValidator.prototype, 'validate', {
-  async value(this: GlueValidator, document: Record<string, unknown>) {
-    this.specification = document
-    glueDocuments.push(structuredClone(document))
-    return { valid: true }
-  },
-})
-
 for (const name of names) {
   t.test(`${name} is served as documented`, async (t) => {
     const files = await compiled(name)
@@ -83,12 +72,6 @@ for (const name of names) {
     t.same(logged, [], 'the service logs nothing')
   })
 }
-
-t.test('fastify-openapi-glue gets valid documents, so that it serves them outside a bundle, too', async (t) => {
-  t.equal(glueDocuments.length, names.length)
-  const validator = new Validator()
-  for (const document of glueDocuments) t.same(await validator.validate(document), { valid: true })
-})
 
 async function check(t: Test, origin: string, call: Call): Promise<void> {
   const [method = '', target = ''] = call.request.split(' ')

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { type BearerAuth, bearer, bearerHook, type VerifierFactory } from '../../src/auth/verifiers.ts'
-import { createServer } from '../../src/serve/create-server.ts'
+import { createServer } from '../../src/routes/create-server.ts'
 import { compileRoutes, errorBody } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'The client.', content: { 'application/json': { schema: {} } } } }

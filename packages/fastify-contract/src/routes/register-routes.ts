@@ -1,0 +1,190 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Operation, Routes, ServedOperation } from '../contract/routes.ts'
+import type { CrossOrigin } from '../http/cors.ts'
+import { ContractError } from '../http/errors.ts'
+import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
+import {
+  decodedPath,
+  methodFinder,
+  missingMethods,
+  prefixPattern,
+  routeUrl,
+  unselectedMethods,
+  withoutMark,
+} from './served-paths.ts'
+
+/** Returns the options of an operation's route at a URL of the router. */
+export type OptionsAt = (operation: Operation, url: string) => RouteOptions
+
+/** Lets the router of an app serve the methods and the paths of operations. */
+export function prepareRouter(app: FastifyInstance, operations: ServedOperation[]): void {
+  for (const { method } of operations) {
+    if (!app.supportedMethods.includes(String(method))) app.addHttpMethod(String(method), { hasBody: true })
+  }
+  // The router is that of the whole app, in which other contracts may be served, too.
+  if (!app.hasConstraintStrategy(templateConstraint.name)) app.addConstraintStrategy(templateConstraint)
+}
+
+/**
+ * Returns a function that adds what depends on the path to the options of an operation's routes. `prefix` is that of the
+ * instance on which they are registered.
+ */
+export function optionsByPath(
+  routes: Routes,
+  optionsOf: (operation: Operation) => RouteOptions,
+  prefix = '',
+): OptionsAt {
+  const described = describedOperations(routes)
+  const constraintsAt = pathConstraints(described, prefix)
+  const hasOwnHead = headFinder(described)
+  return (operation, url) => ({
+    ...constraintsAt(url),
+    // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
+    exposeHeadRoute: !hasOwnHead(url),
+    ...optionsOf(operation),
+  })
+}
+
+/** The operations of a document, those that are not supported included. */
+export const describedOperations = ({ operations, skipped = [] }: Routes): ServedOperation[] => [
+  ...operations,
+  ...skipped,
+]
+
+/** Returns the key of a route among those that another plugin registers. */
+export const routeKey = (method: string, url: string): string => `${method} ${url}`
+
+/**
+ * Registers the routes of all operations, except those that another plugin has `registered`, by their keys. Adds routes
+ * that respond with 501 for the operations that `generate` skipped, with 405 where Fastify's router would otherwise
+ * choose the operation of a more general path, and with 400 where the parameters of a request select none of the
+ * operations of a path.
+ */
+export function registerRoutes(
+  app: FastifyInstance,
+  routes: Routes,
+  optionsAt: OptionsAt,
+  registered: ReadonlySet<string>,
+): void {
+  for (const operation of routes.operations) {
+    for (const path of operation.servedPaths) {
+      const url = routeUrl(path, operation.selectors)
+      if (registered.has(routeKey(operation.method, url))) continue
+      app.route({ ...atSlash, ...optionsAt(operation, url), method: operation.method, url })
+    }
+  }
+  registerRejections(app, routes, registered)
+}
+
+/** Fastify would also serve the path `/` of an instance with a prefix without the slash, which is another path. */
+const atSlash = { prefixTrailingSlash: 'slash' } as const
+
+/** Registers the routes that reject every request. */
+function registerRejections(app: FastifyInstance, routes: Routes, registered: ReadonlySet<string>): void {
+  const described = describedOperations(routes)
+  const constraintsAt = pathConstraints(described, app.prefix)
+  const hasOwnHead = headFinder(described)
+  for (const { method, servedPaths, selectors } of routes.skipped ?? []) {
+    for (const path of servedPaths) {
+      const url = routeUrl(path, selectors)
+      if (registered.has(routeKey(method, url))) continue
+      app.route({ ...atSlash, ...constraintsAt(url), method, url, ...unsupported, exposeHeadRoute: !hasOwnHead(url) })
+    }
+  }
+  for (const { url, method, parameters } of unselectedMethods(described)) {
+    const message = `${parameters.join(' and ')} must have values that select an operation of this path`
+    const isOfBody = parameters.join() === 'header/Content-Type'
+    const unselected = rejecting(() => new ContractError(isOfBody ? 'unsupportedMediaType' : 'invalid', message))
+    app.route({ ...atSlash, ...constraintsAt(url), method, url, ...unselected })
+  }
+  const missing = rejecting(routeError(methodFinder(described, app.prefix)))
+  for (const route of missingMethods(described)) {
+    app.route({ ...atSlash, ...constraintsAt(route.url), ...route, ...missing })
+  }
+}
+
+/** Returns the options of a route that rejects every request with the error of a guard. */
+export function rejecting(guard: Guard): Pick<RouteOptions, 'exposeHeadRoute' | 'onRequest' | 'handler'> {
+  const onRequest = inOrder([guard])
+  // Fastify requires a handler, but the hook has already responded.
+  return { exposeHeadRoute: false, onRequest, handler: onRequest as never }
+}
+
+/** The options of the routes of an operation that is not supported. */
+export const unsupported = rejecting(() => new ContractError('notImplemented', 'this operation is not supported'))
+
+/**
+ * A constraint of Fastify's router. The router compares the text beside a parameter, such as that of `{id}:cancel`, with
+ * the decoded segment, but an encoded delimiter is data (RFC 3986 section 2.2): `5%3Acancel` is a value of `{id}`.
+ */
+const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0] = {
+  name: 'contractPath',
+  // The router creates a storage for each of its nodes. All routes of a node have the same pattern.
+  storage() {
+    let pattern: RegExp | undefined
+    let routes: never
+    return {
+      get: (target) => (pattern?.test(decodedPath(String(target))) ? routes : null),
+      set: (template, stored) => {
+        pattern = new RegExp(String(template))
+        routes = stored as never
+      },
+    }
+  },
+  deriveConstraint: ({ url }) => withoutMark(String(url)),
+}
+
+/** Returns a function that returns the constraints of the routes at a URL of the router, below a prefix. */
+export function pathConstraints(
+  operations: ServedOperation[],
+  prefix: string,
+): (url: string) => { constraints?: Record<string, string> } {
+  const mixed = operations.flatMap(({ servedPaths }) => servedPaths).filter(({ path }) => /[^/]\{|\}[^/]/.test(path))
+  const patterns = new Map(mixed.map(({ url, pattern }) => [url, `${prefixPattern(prefix)}${pattern.slice(1)}`]))
+  return (url) => {
+    const template = patterns.get(withoutMark(url))
+    return template === undefined ? {} : { constraints: { [templateConstraint.name]: template } }
+  }
+}
+
+/**
+ * Returns a function that returns whether the path of a URL of the router has a HEAD operation. Paths that differ only in
+ * the names of their parameters are the same path.
+ */
+function headFinder(operations: ServedOperation[]): (url: string) => boolean {
+  const paths = operations.flatMap(({ method, servedPaths }) => servedPaths.map((path) => ({ ...path, method })))
+  const patterns = new Map(paths.map(({ url, pattern }) => [url, pattern]))
+  const withHead = new Set(paths.filter(({ method }) => method === 'HEAD').map(({ pattern }) => pattern))
+  return (url) => withHead.has(patterns.get(withoutMark(url)) as string)
+}
+
+/** Request headers that clients may send to any operation. */
+const commonHeaders = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
+
+/** Response headers of errors, which operations need not declare. */
+const errorHeaders = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id']
+
+/**
+ * Returns the methods and headers of all operations. Pages of other origins may use them on every path, so that they
+ * can read the 404 or 405 of a wrong request. `readableHeaders` are further response headers that they may read.
+ */
+export function crossOriginNames(
+  { operations, apiKeyHeaders = [] }: Pick<Routes, 'operations' | 'apiKeyHeaders'>,
+  readableHeaders: string[] = [],
+): Omit<CrossOrigin, 'origins' | 'ownOrigins'> {
+  const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
+  const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
+  const declared = [
+    ...responses.map(({ headers = {} }) => headers),
+    ...operations.map(({ deprecation = {} }) => deprecation),
+  ]
+  return {
+    methods: distinct(operations.map(({ method }) => String(method))),
+    requestHeaders: distinct([...commonHeaders, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
+    responseHeaders: distinct([...errorHeaders, ...readableHeaders, ...declared.flatMap(Object.keys)]),
+  }
+}
+
+/** Returns names in alphabetical order, without duplicates regardless of case. */
+const distinct = (names: string[]): string[] =>
+  names.filter((name, index) => names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) === index).sort()

@@ -210,10 +210,7 @@ t.test('file names, and exported names of what runs in production, are unique', 
   for (const directory of [engine, commands, 'src']) {
     const files = filesIn(directory)
     assertUnique(t, files, (file) => [basename(file)])
-    const served = files
-      .filter((file) => directory === 'src' || roomOf(file)?.startsWith(engine))
-      // Its class has the name of the one that it replaces in a bundle.
-      .filter((file) => !file.endsWith('/glue-validator.ts'))
+    const served = files.filter((file) => directory === 'src' || roomOf(file)?.startsWith(engine))
     assertUnique(t, served, (file) =>
       Array.from((texts.get(file) ?? '').matchAll(exported), ([, name]) => name as string),
     )

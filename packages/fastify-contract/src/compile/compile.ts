@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Int64Responses } from '../client/exact-client.ts'
-import type { Routes } from '../serve/contract.ts'
 import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
-import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
+import { errorNumberModule, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { keysOf, resolve } from './document/json-pointer.ts'
 import { asPublished, normalize, upgrade } from './document/normalize.ts'
@@ -12,7 +11,7 @@ import { type Document, endpoints } from './document/openapi-document.ts'
 import { withoutDefaults } from './document/parameter-objects.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
-import type { Files } from './emit/generated-files.ts'
+import type { Files, Generated } from './emit/generated-files.ts'
 import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
@@ -27,6 +26,7 @@ import { bundleWith, depthProblem } from './redocly.ts'
 import { checkDocument, sharedRoutes } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
+import { errorNumberProblems } from './rules/error-number-rules.ts'
 import {
   type Findings,
   findingsIn,
@@ -45,14 +45,7 @@ import { requestJson } from './text/foreign-text.ts'
 import { lineText, visible } from './text/source-text.ts'
 
 /** What is made of a document. */
-export type Compiled = {
-  /** The generated files: the same document always gives the same bytes. */
-  files: Files
-  /** The document in the form of `normalize`. */
-  document: Document
-  routes: Routes
-  /** The exact values of integers that a double cannot hold. */
-  integers: ExactIntegers
+export type Compiled = Generated & {
   /** One line for each location that is served in a way that its author may not expect. */
   warnings: string[]
   /** The problems that cost the operations that are not served. */

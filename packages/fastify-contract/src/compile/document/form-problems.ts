@@ -1,9 +1,9 @@
 import type { FormField } from '../../serve/contract.ts'
 import { requestKindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
-import { parameterProblems, useContent } from '../rules/unsupported-parameters.ts'
 import { type FormProperty, isFile, isStyled, mediaTypesOf, partSchema } from './forms.ts'
 import type { Document, Located, MediaType, Parameter } from './openapi-document.ts'
+import { parameterProblems, useContent } from './parameter-problems.ts'
 import { isReadAlike, type JsonType, otherTypes, propertySchemas, schemasDescribing, typesOf } from './schemas.ts'
 import { isNested } from './styled-values.ts'
 

@@ -1,4 +1,10 @@
-import type { Selector, SerializedParameter, SerializedValue, ServedPath } from '../../serve/contract.ts'
+import type {
+  Selector,
+  SerializedParameter,
+  SerializedValue,
+  ServedOperation,
+  ServedPath,
+} from '../../serve/contract.ts'
 import { exactKeyword } from '../../serve/exact-keywords.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -102,6 +108,10 @@ export function selectorsOf(
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
+
+/** Returns what the router knows of an operation: its method and each of its paths. */
+export const routeKeys = ({ method, servedPaths }: ServedOperation): string[] =>
+  servedPaths.map(({ pattern }) => `${method} ${pattern}`)
 
 /** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {

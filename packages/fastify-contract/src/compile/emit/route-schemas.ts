@@ -1,11 +1,4 @@
-import type {
-  Operation,
-  RouteSchema,
-  Routes,
-  Selector,
-  SerializedParameter,
-  ServedOperation,
-} from '../../serve/contract.ts'
+import type { Operation, RouteSchema, Routes, Selector, SerializedParameter } from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { essenceOf, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -14,7 +7,7 @@ import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
+import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
@@ -70,10 +63,6 @@ function withMediaTypes(operations: Operation[]): Operation[] {
     return apart.has(operation) ? { ...operation, selectors: [...selectors, ofBody] } : operation
   })
 }
-
-/** Returns what the router knows of an operation: its method and each of its paths. */
-export const routeKeys = ({ method, servedPaths }: ServedOperation): string[] =>
-  servedPaths.map(({ pattern }) => `${method} ${pattern}`)
 
 /** Returns operations of a document with the schemas that they share, as `routesOf` does. */
 export function convertedOperations(document: Document, given: Endpoint[]): Pick<Routes, 'operations' | 'schemas'> {

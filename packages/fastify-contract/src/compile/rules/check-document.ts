@@ -12,7 +12,6 @@ import {
   isGiven,
   isJsonRange,
 } from '../document/contents.ts'
-import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
@@ -32,11 +31,18 @@ import {
 import { schemasDescribing } from '../document/schemas.ts'
 import { partStyles } from '../document/served-forms.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
-import { checkTool } from '../emit/mcp-table.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
-import { checkPath, checkScopes, checkSecurity, checkStatuses } from './operation-rules.ts'
+import {
+  checkDeprecation,
+  checkPath,
+  checkScopes,
+  checkSecurity,
+  checkStatuses,
+  checkUndated,
+} from './operation-rules.ts'
 import { type Grades, gradedLines, type Report, refusal } from './reports.ts'
 import { checkSchemas } from './schema-rules.ts'
+import { checkTool } from './tool-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'
 import { checkEmptyValues, checkParameters } from './unsupported-parameters.ts'
 

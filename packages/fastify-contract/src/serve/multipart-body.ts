@@ -9,7 +9,7 @@ import type { Limits } from '../limits/limits.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
 import { textReader } from './parameters.ts'
-import type { Schema } from './schema-keywords.ts'
+import { annotationKeywords, type Schema } from './schema-keywords.ts'
 import { setMember } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
@@ -217,7 +217,7 @@ function copyMember(
 /** Keywords that cannot reject an object for a property that no schema names. */
 const indifferent = new Set([
   ...['type', 'properties', 'required', '$ref', 'allOf', 'additionalProperties'],
-  ...['title', 'description', 'example', 'examples', 'default', 'deprecated', 'externalDocs', 'xml', '$comment'],
+  ...annotationKeywords,
 ])
 
 /**

@@ -1,7 +1,7 @@
 import type { Form, FormField } from '../../serve/contract.ts'
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import { essenceOf, requestKindOf } from '../../serve/media-types.ts'
-import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { isAnnotation, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
@@ -133,14 +133,10 @@ export function partSchema(document: Document, schema: Schema): { isItem: boolea
   return { isItem: true, schema: anyOf(parts.flatMap((part) => schemasIn(part, 'items'))) }
 }
 
-/** Keywords that do not constrain a value. */
-const annotations =
-  /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|\$comment|x-.*)$/
-
 /** Returns whether a schema does not constrain its values. */
 export const isFree = (document: Document, schema: Schema): boolean =>
   schemasDescribing(document, [schema]).every((each) =>
-    Object.keys(each).every((keyword) => annotations.test(keyword) || keyword === '$ref'),
+    Object.keys(each).every((keyword) => isAnnotation(keyword) || keyword === '$ref'),
   )
 
 /**

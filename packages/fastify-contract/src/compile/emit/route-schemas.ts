@@ -1,7 +1,7 @@
 import type { Operation, RouteSchema, Routes, Selector, SerializedParameter } from '../../serve/contract.ts'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { essenceOf, isRange, kindOf } from '../../serve/media-types.ts'
-import type { Schema } from '../../serve/schema-keywords.ts'
+import { isDocumentation, type Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
@@ -177,9 +177,10 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
 /** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
-const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
+const unusedKeywords = ['id', '$defs', 'definitions']
 const keptExtensions = [ignoredKeyword, ...comparedKeywords.map(exactKeyword)]
-const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)
+const isUnused = (keyword: string) =>
+  unusedKeywords.includes(keyword) || (isDocumentation(keyword) && !keptExtensions.includes(keyword))
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
@@ -193,7 +194,7 @@ function validatorSchema(node: Node): Node {
   const isParent = node.oneOf === undefined && node.anyOf === undefined
   const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
   const isDropped = (keyword: string) =>
-    keyword === 'discriminator' ? !isParent : isAnnotation(keyword) || (isRounded && keyword === 'format')
+    keyword === 'discriminator' ? !isParent : isUnused(keyword) || (isRounded && keyword === 'format')
   return withoutPrototype(withBoundedPatterns(withoutKeys(node, Object.keys(node).filter(isDropped))))
 }
 

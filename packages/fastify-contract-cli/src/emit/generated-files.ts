@@ -1,0 +1,64 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Routes } from 'fastify-contract/contract'
+import type { Document } from '../document/openapi-document.ts'
+import type { ExactIntegers } from '../passes/exact-integers.ts'
+import { visible } from '../text/source-text.ts'
+
+/** The contents of files, by file name. */
+export type Files = Record<string, string>
+
+/** The generated files of a document, and what they are made of. */
+export type Generated = {
+  /** The same document always gives the same bytes. */
+  files: Files
+  /** The document in the form of `normalize`. */
+  document: Document
+  routes: Routes
+  /** The exact values of integers that a double cannot hold. */
+  integers: ExactIntegers
+}
+
+/** Returns the paths of the files whose contents in the directory differ or are missing. */
+async function staleFiles(files: Files, directory: string): Promise<string[]> {
+  const stale = []
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(directory, name)
+    if ((await readFile(path, 'utf8').catch(() => undefined)) !== text) stale.push(path)
+  }
+  return stale
+}
+
+/** Returns one line that lists the files of a directory that are not generated, if any. Skips editors' hidden files. */
+async function surplusProblems(files: Files, directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => [])
+  const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
+  const paths = surplus.map((name) => join(directory, name))
+  return paths.length > 0
+    ? [`these files are not generated from the document; remove them: ${visible(paths.join(', '))}`]
+    : []
+}
+
+/** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
+export async function rejectStale(files: Files, directory: string): Promise<void> {
+  const stale = await staleFiles(files, directory)
+  const problems = [
+    ...(stale.length > 0 ? [`these files are out of date; run fastify-contract generate: ${stale.join(', ')}`] : []),
+    ...(await surplusProblems(files, directory)),
+  ]
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+/**
+ * Writes only the files that differ and returns their paths. Warns of files in the directory that are not generated.
+ */
+export async function writeStale(files: Files, directory: string): Promise<string[]> {
+  const stale = await staleFiles(files, directory)
+  await mkdir(directory, { recursive: true })
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(directory, name)
+    if (stale.includes(path)) await writeFile(path, text)
+  }
+  for (const warning of await surplusProblems(files, directory)) console.warn(warning)
+  return stale
+}

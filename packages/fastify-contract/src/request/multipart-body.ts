@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { essenceOf, isInRange, isRange } from '../contract/media-types.ts'
 import type { Form, FormField } from '../contract/routes.ts'
-import type { Schema } from '../contract/schema-keywords.ts'
+import { annotationKeywords, type Schema } from '../contract/schema-keywords.ts'
 import { type BodyMemory, GrowingBuffer, smallBody } from '../http/body-memory.ts'
 import { decodeUtf8 } from '../http/decode-utf8.ts'
 import { ContractError, missingBody } from '../http/errors.ts'
@@ -218,7 +218,7 @@ function copyMember(
 /** Keywords that cannot reject an object for a property that no schema names. */
 const indifferent = new Set([
   ...['type', 'properties', 'required', '$ref', 'allOf', 'additionalProperties'],
-  ...['title', 'description', 'example', 'examples', 'default', 'deprecated', 'externalDocs', 'xml', '$comment'],
+  ...annotationKeywords,
 ])
 
 /**

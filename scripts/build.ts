@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { commandLine } from 'fastify-contract-cli/command-line'
 import { writeStaleDocs, writeTryPage } from 'fastify-contract-cli/docs'
 import { bundle } from './build/bundle.ts'
 import { writeClientPackage } from './build/client-package.ts'
 import { writeDeclarations } from './build/declarations.ts'
 import { writeEnginePackage } from './build/engine-package.ts'
+import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run build [-- --types] [-- --client] [-- --engine]

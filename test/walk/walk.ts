@@ -1,5 +1,5 @@
-import { commandLine } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
 import { table } from '../../scripts/benchmark/report.ts'
+import { commandLine } from '../../scripts/system/command-line.ts'
 import { callService } from './walk-calls.ts'
 import { copyProjectTree, type Touched } from './walk-project.ts'
 import { steps } from './walk-steps.ts'

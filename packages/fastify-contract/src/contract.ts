@@ -34,7 +34,10 @@ export type {
 } from './contract/routes.ts'
 export { loadContract } from './contract/routes.ts'
 export {
+  documentationKeywords,
   inPlaceKeywords,
+  isAnnotation,
+  isDocumentation,
   type Schema,
   type SchemaShape,
   schemaKeywords,

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { CoalescingMessage } from './body-memory.ts'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
-import { CoalescingMessage } from './read-body.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, hasNoContent, malformedHead, parseContentType, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
@@ -34,28 +34,35 @@ export const inOrder =
     done()
   }
 
-/** Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431. */
+/**
+ * Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431, after
+ * the guard `assign`.
+ */
 export const checkFraming =
-  (headersLimit: number): Hook =>
+  (headersLimit: number, assign: Guard): Hook =>
   (request, reply, done) => {
     const { raw } = request
     if (followsLastResponse(raw)) reply.hijack()
     else {
       checkHeaderSize(raw, headersLimit, (error) => {
-        if (error !== undefined) assignRequestId(request, reply)
+        if (error !== undefined) assign(request, reply)
         done(error)
       })
     }
   }
 
-/** Adds X-Request-Id to the response, records the client's address, and sets the server's log on request and reply. */
-export const assignRequestId: Guard = (request, reply) => {
-  // Fastify was created without a logger, and sets a silent one.
+/** Sets the log of a server that Fastify created without one on request and reply, and calls `assignRequestId`. */
+export const assignServerLog: Guard = (request, reply) => {
   const { log } = request.server
-  const { socket } = request.raw
-  if (socket.remoteAddress === withoutAddress) Object.assign(socket, { remoteAddress: undefined })
   request.log = log
   reply.log = log
+  return assignRequestId(request, reply)
+}
+
+/** Adds X-Request-Id to the response, and records the client's address. */
+export const assignRequestId: Guard = (request, reply) => {
+  const { socket } = request.raw
+  if (socket.remoteAddress === withoutAddress) Object.assign(socket, { remoteAddress: undefined })
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))
   reply.header('x-request-id', context.id)
@@ -219,7 +226,7 @@ export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 export const serverOptions = {
   // For these errors no hook has run, so their first two steps are done here.
   frameworkErrors(error, request, reply) {
-    assignRequestId(request, reply)
+    assignServerLog(request, reply)
     const rejection = checkHead(request, reply) ?? error
     request.server.errorHandler(rejection as typeof error, request, reply)
   },

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from '../contract/media-types.ts'
 import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
+import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
 import { errorOf } from '../http/errors.ts'
-import { bodyLength, smallBody } from '../http/read-body.ts'
+import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
-  assignRequestId,
   checkExpectation,
   checkFraming,
   checkHead,
@@ -43,34 +43,37 @@ import { withoutMark } from './served-paths.ts'
  */
 
 type Guards = {
+  /** Sets what the later steps need on the request and the reply. */
+  assign: Guard
   shedLoad: LoadShedder['shedLoad']
   /** Returns the methods of a path; an empty list if the path is unknown. */
   allowedMethods(url: string): string[]
-  headersLimit: number
   /** Responds to preflight requests; undefined if no other origins are allowed. */
-  preflight: Guard | undefined
-  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
-  hasSelectors: boolean
+  preflight?: Guard | undefined
 }
 
-/** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
-export const stepsOfEveryRequest = ({
-  shedLoad,
-  allowedMethods,
-  headersLimit,
-  preflight,
-  hasSelectors,
-}: Guards): Hook[] => [
-  ...(hasSelectors ? [inOrder([removeSelector])] : []),
-  checkFraming(headersLimit), // 431
+/** Returns the steps of every request, as a Fastify hook that runs before the hooks of a route. */
+export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight }: Guards): Hook =>
   inOrder([
-    assignRequestId,
+    assign,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
     checkLoad(shedLoad), // 503
     checkExpectation, // 417
     checkRoute(allowedMethods), // 404, 405
-  ]),
+  ])
+
+type Framing = {
+  headersLimit: number
+  assign: Guard
+  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
+  hasSelectors: boolean
+}
+
+/** Returns the steps of every request that only a whole server has. They run before the others. */
+export const stepsOfServer = ({ headersLimit, assign, hasSelectors }: Framing): Hook[] => [
+  ...(hasSelectors ? [inOrder([removeSelector])] : []),
+  checkFraming(headersLimit, assign), // 431
 ]
 
 /** Removes the segment that selects an operation, which the router needs no longer. */

@@ -1,5 +1,6 @@
 export { parseDateTime } from './auth/token-file.ts'
 export { isScope } from './auth/tokens.ts'
+export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
   contentNegotiation,
   contentTypeOf,

@@ -15,6 +15,7 @@ import { lenientDocument } from '../compile/lenient/lenient-document.ts'
 import { bundle } from '../compile/redocly.ts'
 import { RejectedDocument } from '../compile/rules/problems.ts'
 import { visible } from '../compile/text/source-text.ts'
+import { stringifyJson } from '../json/json-document.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument } from './project-files.ts'
 
@@ -55,7 +56,7 @@ ${documentHelp}
     async (rejection) => {
       if (!(rejection instanceof RejectedDocument)) throw rejection
       return {
-        text: JSON.stringify(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)),
+        text: stringifyJson(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)) as string,
         rejection,
       }
     },

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Int64Responses } from '../client/exact-client.ts'
+import { stringifyJson } from '../json/json-document.ts'
 import type { Routes } from '../serve/contract.ts'
 import { loadSchemaCode, schemaCode } from '../serve/schema-code.ts'
 import { createValidator } from '../serve/validator.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
-import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from './document/exact-integers.ts'
 import { keysOf, resolve } from './document/json-pointer.ts'
 import { asPublished, normalize, upgrade } from './document/normalize.ts'
 import { type Document, endpoints } from './document/openapi-document.ts'
@@ -51,8 +51,6 @@ export type Compiled = {
   /** The document in the form of `normalize`. */
   document: Document
   routes: Routes
-  /** The exact values of integers that a double cannot hold. */
-  integers: ExactIntegers
   /** One line for each location that is served in a way that its author may not expect. */
   warnings: string[]
   /** The problems that cost the operations that are not served. */
@@ -81,11 +79,10 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const placed = placesIn(sources, bundled)
-  const integers = exactIntegers(published, sources)
   const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
     const given = { ...options, textAt, unresolved }
-    const compiled = await compileDocument(published, path, given, contractTypes, integers)
+    const compiled = await compileDocument(published, path, given)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
@@ -118,27 +115,24 @@ type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
  * client needs, digests that tell the service whether the files belong together, and one request per operation for
  * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
- *
- * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
   options: CheckOptions & { textAt?: TextAt } = {},
   typesOf = contractTypes,
-  integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
-    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
+    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
     const code = schemaCode(routes)
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-    const requests = requestFile(document, validRequests(document, routes, validator, integers))
+    const requests = requestFile(document, validRequests(document, routes, validator))
     const served: Files = {
-      'openapi.json': `${exactJson(withErrorTable(asPublished(published)), integers)}\n`,
+      'openapi.json': json(withErrorTable(asPublished(published))),
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
@@ -147,16 +141,16 @@ export async function compileDocument(
     }
     const files: Files = {
       ...served,
-      'api.d.ts': `// ${note}${withExactDigits(typesOf(document), integers)}`,
+      'api.d.ts': `// ${note}${typesOf(document)}`,
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${requestJson(note)}${withExactDigits(requests, integers)}`,
+      'requests.http': `# ${requestJson(note)}${requests}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
+    return { files, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -188,11 +182,10 @@ function converted(
   given: Document,
   path: string,
   { errors, skipUnsupported = false, unresolved = new Map() }: CheckOptions,
-  integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
   for (let published = given; ; ) {
-    const result = checked(published, unresolved, skipUnsupported ? undefined : errors, integers)
+    const result = checked(published, unresolved, skipUnsupported ? undefined : errors)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
@@ -216,13 +209,12 @@ function checked(
   published: Document,
   unresolved: NonNullable<CheckOptions['unresolved']>,
   errors: ErrorBodySource | undefined,
-  integers: ExactIntegers,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings(withReferences(structureProblems(published), published, unresolved))
   if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
-  const { upgraded, discriminated } = upgrade(base, integers)
+  const { upgraded, discriminated } = upgrade(base)
   const numbers = errorNumberProblems(base)
   const { rejected, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...rejected])
@@ -256,7 +248,7 @@ function withReferences(lines: string[], document: Document, unresolved: NonNull
 const withoutFindings = (document: Document, findings: Findings): Document =>
   findings.problems.length + findings.unused.length === 0 ? document : soundPart(document, findings)
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
 
 const digestsOf = (files: Files): Files =>
   Object.fromEntries(

@@ -1,9 +1,9 @@
 import type { InjectOptions } from 'fastify'
-import { integersIn } from '../compile/document/exact-integers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import type { ExampleBody } from '../compile/emit/request-file.ts'
 import { validRequests } from '../compile/emit/valid-requests.ts'
+import { parseExactJson } from '../json/exact-json.ts'
 import { stringifyJson } from '../json/json-document.ts'
 import type { Contract } from '../serve/contract.ts'
 import { loadSchemaCode } from '../serve/schema-code.ts'
@@ -62,13 +62,12 @@ const hasFile = (sent: ExampleBody | undefined): boolean =>
   sent !== undefined && (sent.kind === 'bytes' || sent.parts.some((part) => 'file' in part))
 
 function requestsOf({ documentText, routes, schemaCode }: Contract, token: string) {
-  const document = normalizedDocument(JSON.parse(documentText) as Document)
-  const integers = integersIn(documentText)
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
   const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
-  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled), integers)
+  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled))
   return endpoints(document).flatMap((given) => {
     const { endpoint, invalidPart } = valid(given)
     if (invalidPart !== undefined) return []
-    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token, integers }) }
+    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) }
   })
 }

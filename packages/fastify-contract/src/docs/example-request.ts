@@ -1,5 +1,4 @@
 import { expandPath, type ParameterPair, pairText } from '../client/call-request.ts'
-import { type ExactIntegers, withBigints } from '../compile/document/exact-integers.ts'
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
 import { holderOf, schemaOf, type WithExample } from '../compile/document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'
@@ -33,11 +32,11 @@ export type ExampleRequest = {
 export function exampleRequest(
   document: Document,
   endpoint: Endpoint,
-  { token, integers = new Map() }: { token?: string; integers?: ExactIntegers } = {},
+  { token }: { token?: string } = {},
 ): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
   const exactExample = (schema: Schema | undefined, content: WithExample): unknown =>
-    exact(document, [schema], withBigints(exampleOfRequest(document, content), integers))
+    exact(document, [schema], exampleOfRequest(document, content))
   const parts = exampleParts(document, endpoint, (parameter) =>
     shownValue(parameter, exactExample(schemaOf(parameter), holderOf(parameter))),
   )

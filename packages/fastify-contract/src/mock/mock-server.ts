@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type ApiKeyLocation, apiKey, basic, bearer, type VerifierFactory } from '../auth/verifiers.ts'
-import { integersIn } from '../compile/document/exact-integers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
@@ -18,6 +17,7 @@ import { scopesOf, securityScheme } from '../compile/document/security-schemes.t
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../compile/emit/examples.ts'
 import { sendableResponses } from '../compile/emit/handler-stubs.ts'
 import { ContractError } from '../http/errors.ts'
+import { parseExactJson } from '../json/exact-json.ts'
 import { type Contract, loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
@@ -49,12 +49,12 @@ export type Mock = { title: string; version: string; app: FastifyInstance }
 /** Returns a server that responds with the examples of a document. */
 export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
   const { documentText, routes } = contract
-  const document = normalizedDocument(JSON.parse(documentText))
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
-  const sendable = sendableResponses(routes, contract.schemaCode as string, integersIn(documentText))
+  const sendable = sendableResponses(routes, contract.schemaCode as string)
   const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
   const respond = async ({ body }: { body: unknown }) => {
     const outcome = chosen.getStore()

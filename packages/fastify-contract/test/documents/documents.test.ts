@@ -8,9 +8,7 @@ import { parse } from 'yaml'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import { compileDocument } from '../../src/compile/compile.ts'
-import { exactIntegers } from '../../src/compile/document/exact-integers.ts'
 import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
-import { contractTypes } from '../../src/compile/emit/contract-types.ts'
 import { readSources } from '../../src/compile/read/source-files.ts'
 import { bundle, redocly } from '../../src/compile/redocly.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
@@ -36,9 +34,9 @@ async function compiled(name: string): Promise<Record<string, string>> {
   const path = pathOf(name)
   const hasFiles = readdirSync(dirname(path)).length > 2
   const sources = await readSources(path)
-  const document = hasFiles ? await bundle(path, rules, sources) : parse(readFileSync(path, 'utf8'))
-  const integers = exactIntegers(document, sources)
-  return (await compileDocument(document, path, {}, contractTypes, integers)).files
+  const [source] = sources.files.values()
+  const document = hasFiles ? await bundle(path, rules, sources) : (source?.value as Document)
+  return (await compileDocument(document, path, {})).files
 }
 
 t.test('the documents are valid', async (t) => {

@@ -1,4 +1,5 @@
 import { type ErrorName, serviceErrors } from '../../http/errors.ts'
+import { stringifyJson } from '../../json/json-document.ts'
 import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, requestKindOf } from '../../serve/media-types.ts'
 import { refusal } from '../rules/reports.ts'
@@ -53,7 +54,7 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
     if (kind !== 'response') return
     const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
     const isError = /\/([45]\w\w|default)$/.test(pointer)
-    const examples = JSON.stringify(Object.values(content).map(shownIn))
+    const examples = String(stringifyJson(Object.values(content).map(shownIn)))
     const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
     for (const number of told) {
       if (!known.has(Number(number)))

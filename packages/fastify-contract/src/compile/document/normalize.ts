@@ -5,7 +5,7 @@ import { withDefinedStyles, withPublishedStyles } from './assumed-styles.ts'
 import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { annotations, withDiscriminators } from './discriminators.ts'
-import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
+import { withExactUnions } from './exact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { hasNoTypes, withServedNames } from './media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
@@ -30,11 +30,8 @@ import {
  * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
-export function upgrade(
-  document: Document,
-  integers: ExactIntegers = new Map(),
-): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(withPathQueries(withDefinedStyles(asOpenApi31(document))), integers)
+export function upgrade(document: Document): { upgraded: Document; discriminated: Document } {
+  const upgraded = withPathQueries(withDefinedStyles(asOpenApi31(document)))
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 

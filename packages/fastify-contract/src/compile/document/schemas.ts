@@ -1,4 +1,4 @@
-import { exactKeyword, mixedFormat } from '../../serve/exact-keywords.ts'
+import { mixedFormat } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { compilePattern } from '../../serve/string-keywords.ts'
 import { resolve } from './json-pointer.ts'
@@ -165,7 +165,7 @@ function ownTypes({ type, properties, enum: values, const: value }: Node): JsonT
 function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  return typeof value as JsonType
+  return isNumber(value) ? 'number' : (typeof value as JsonType)
 }
 
 /** Keywords that describe the properties that a schema does not name. */
@@ -319,14 +319,20 @@ export function referencesOf(parts: Part[]): string[] {
 
 const falseSchema: Node = { not: {} }
 
+/** Returns whether a value is a number of a document, which has the integers beyond the safe ones as bigints. */
+export const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+
+/** Returns whether a value is an integer. */
+export const isInteger = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || Number.isInteger(value)
+
 /** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
 export const numbersOf = (schemas: Node[], keyword: string): number[] =>
   schemas
-    .flatMap((schema) => {
-      const exact = schema[exactKeyword(keyword)]
-      return exact === undefined ? schema[keyword] : Number(exact)
-    })
-    .filter((value) => typeof value === 'number')
+    .map((schema) => schema[keyword])
+    .filter(isNumber)
+    .map(Number)
 
 /** Returns the types that all of the schemas allow, or undefined if none of them limits the type. */
 export function commonTypes(schemas: Node[]): string[] | undefined {

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../json/json-document.ts'
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import { isRange, kindOf, type MediaKind, needsBoundary } from '../../serve/media-types.ts'
 import { type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
@@ -98,7 +99,7 @@ export function exampleHeaders(document: Document, response: Located<Response>, 
     .map(([name, header]) => {
       const value = make?.(document, header.schema ?? {}) ?? exampleOfContent(document, header as WithExample)
       const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
-      return [name, isExact && Number.isInteger(value) ? BigInt(value as number) : value]
+      return [name, isExact && Number.isSafeInteger(value) ? BigInt(value as number) : value]
     })
   return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }
 }
@@ -145,7 +146,7 @@ const converters: Partial<Record<MediaKind, (value: unknown) => unknown>> = {
   json: (value) => value,
   events: (data) => exampleStream([{ data }]),
   lines: (value) => exampleStream([value].flat()),
-  text: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  text: (value) => (typeof value === 'string' ? value : stringifyJson(value)),
 }
 
 /** An example of a stream, whose items are known. */

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
+import { parseExactJson } from '../../json/exact-json.ts'
 import { stringifyJson } from '../../json/json-document.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { Operation, Routes } from '../../serve/contract.ts'
@@ -14,7 +15,6 @@ import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { mergeKeywords } from '../../serve/serializer.ts'
 import { type CompiledSchemas, createValidator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
-import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
@@ -35,14 +35,14 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files, integers }: Compiled,
+  { document, routes, files }: Compiled,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
-  const sendable = sendableResponses(routes, files['schemas.js'] as string, integers)
+  const sendable = sendableResponses(routes, files['schemas.js'] as string)
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const choices = added.map((endpoint) => {
     const operation = byId.get(endpoint.operationId) as Operation
@@ -63,8 +63,8 @@ export function handlerStubs(
 export type Sendable = (operationId: string, outcome: HandlerResponse) => HandlerResponse | undefined
 
 /** Returns a function that validates example responses, and gives each int64 its digits. */
-export function sendableResponses(routes: Routes, schemaCode: string, integers: ExactIntegers): Sendable {
-  const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes), integers)
+export function sendableResponses(routes: Routes, schemaCode: string): Sendable {
+  const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes))
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)
 }
@@ -280,19 +280,18 @@ function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, bo
 
 type ExactValue = (schema: Schema, value: unknown) => Exact | undefined
 
-/** Returns whether JSON.parse has rounded no int64 of a value, or the digits of the document are known. */
-function hasKnownDigits(value: unknown, integers: ExactIntegers): boolean {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) || integers.get(Number(value)) === value
-  return (
-    typeof value !== 'object' || value === null || Object.values(value).every((one) => hasKnownDigits(one, integers))
-  )
+/** Returns whether each int64 of a value that is sent is the one of an example, and not a double that may be rounded. */
+function hasDigits(sent: unknown, example: unknown): boolean {
+  if (typeof sent === 'bigint') return typeof example === 'bigint' || Number.isSafeInteger(example)
+  if (typeof sent !== 'object' || sent === null) return true
+  return Object.entries(sent).every(([name, value]) => hasDigits(value, Object(example)[name]))
 }
 
 /**
  * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON, breaks its
  * schema, or has an int64 whose digits are unknown. What a serializer proves valid is returned as the service sends it.
  */
-function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas, integers: ExactIntegers): ExactValue {
+function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas): ExactValue {
   const validator = createValidator(schemas, compiled)
   const withInt64 = (described: Schema[], value: unknown): unknown => {
     const merged = mergeKeywords(schemas, described)
@@ -302,16 +301,19 @@ function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas,
     return typeof value === 'number' && [...merged.schemas].some(isInt64) ? BigInt(value) : value
   }
   return (schema, value) => {
-    const exact = withBigints(value, integers)
     const serialize = compiled.serializers.get(schema)
     try {
-      const text = serialize?.(exact) ?? serialize?.(value)
-      if (text !== undefined) return { value: withInt64([schema], withBigints(parseJson(text).value, integers)) }
+      const text = serialize?.(value)
+      if (text !== undefined) {
+        // Throws for a text that is not I-JSON.
+        parseJson(text)
+        return { value: withInt64([schema], parseExactJson(text)) }
+      }
       // Where no validator was generated, the serializer proves what is valid.
       if (serialize !== undefined && compiled.validators.get(schema) === undefined) return undefined
-      const document = parseJson(String(stringifyJson(exact)))
+      const document = parseJson(String(stringifyJson(value)))
       const isValid = validator.converter(schema)(document)
-      return isValid && hasKnownDigits(document.value, integers) ? document : undefined
+      return isValid && hasDigits(document.value, value) ? document : undefined
     } catch {
       return undefined
     }

@@ -6,12 +6,13 @@ import type {
   SerializedParameter,
   ServedOperation,
 } from '../../serve/contract.ts'
-import { comparedKeywords, exactKeyword, ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { essenceOf, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
+import { withExactKeywords } from '../document/exact-integers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
 import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
@@ -189,8 +190,7 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
 
 /** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
 const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
-const keptExtensions = [ignoredKeyword, ...comparedKeywords.map(exactKeyword)]
-const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)
+const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
@@ -205,7 +205,9 @@ function validatorSchema(node: Node): Node {
   const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
   const isDropped = (keyword: string) =>
     keyword === 'discriminator' ? !isParent : isAnnotation(keyword) || (isRounded && keyword === 'format')
-  return withoutPrototype(withBoundedPatterns(withoutKeys(node, Object.keys(node).filter(isDropped))))
+  return withoutPrototype(
+    withBoundedPatterns(withExactKeywords(withoutKeys(node, Object.keys(node).filter(isDropped)))),
+  )
 }
 
 /** Moves a property called __proto__, which Ajv ignores, to patternProperties. */

@@ -1,8 +1,9 @@
+import { stringifyJson } from '../../json/json-document.ts'
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { isBigint, typesOf } from '../document/schemas.ts'
+import { isBigint, isInteger, isNumber, typesOf } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import { withoutMixture } from './closed-alternatives.ts'
 
@@ -113,7 +114,8 @@ function isOfType(value: unknown, type: unknown): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
   if (type === 'object') return isNode(value)
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+  if (type === 'integer') return isInteger(value)
+  return type === 'number' ? isNumber(value) : typeof value === type
 }
 
 /** Returns a schema without its ignored properties, and without maps of properties that are empty. */
@@ -169,7 +171,7 @@ function withOtherMembers(schema: Node): Node {
   const described = [...(isNode(others) ? [others] : []), ...Object.values(Object(patternProperties))]
   if (!isNode(properties) || described.length === 0 || isAny(others) || others === true) return schema
   const all = [...described, ...Object.values(properties)].filter((one) => one !== false && one !== never)
-  const different = new Map(all.map((one) => [JSON.stringify(one), one]))
+  const different = new Map(all.map((one) => [stringifyJson(one), one]))
   const [first] = different.values()
   const index = different.size === 1 ? first : { anyOf: [...different.values()] }
   return { ...rest, properties, additionalProperties: index }

@@ -4,7 +4,6 @@ import type { Form, Operation, Routes } from '../../serve/contract.ts'
 import { kindOf, type MediaKind } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import type { Validator } from '../../serve/validator.ts'
-import { type ExactIntegers, withBigints } from '../document/exact-integers.ts'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
 import { holderOf, type WithExample } from '../document/parameter-objects.ts'
 import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
@@ -40,11 +39,10 @@ export function validRequests(
   document: Document,
   { operations }: Routes,
   validator: Validator,
-  integers: ExactIntegers = new Map(),
 ): (endpoint: Endpoint) => ValidRequest {
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const isValid = (schema: Schema | undefined, value: unknown): boolean => {
-    const text = stringifyJson(withBigints(value, integers))
+    const text = stringifyJson(value)
     if (text === undefined) return false
     try {
       return schema === undefined || 'value' in validator.request(schema, '')(parseJson(text))

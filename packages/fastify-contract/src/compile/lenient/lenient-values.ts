@@ -1,4 +1,6 @@
+import { stringifyJson } from '../../json/json-document.ts'
 import { join } from '../document/json-pointer.ts'
+import { isInteger, isNumber } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import type { Advise } from '../rules/reports.ts'
 import { asNumber } from './field-types.ts'
@@ -49,22 +51,25 @@ function isOfType(value: unknown, type: unknown): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
   if (type === 'object') return isNode(value)
-  if (type === 'integer') return Number.isInteger(value)
-  return typeof value === type
+  if (type === 'integer') return isInteger(value)
+  return type === 'number' ? isNumber(value) : typeof value === type
 }
 
 const shownList = (values: unknown[]): string => {
   const text = values
     .slice(0, 4)
-    .map((value) => JSON.stringify(value))
+    .map((value) => stringifyJson(value))
     .join(', ')
   return values.length > 4 ? `${text}, …` : text
 }
 
-/** Returns the text that a scalar is written as; an integer that a double cannot hold stays as it is. */
+/** Returns the text that a scalar is written as; an integer whose digits are unknown stays as it is. */
 function textOf(value: unknown, written: () => string | undefined): unknown {
-  const isNumber = typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
-  return isNumber || typeof value === 'boolean' ? (written() ?? String(value)) : value
+  const isKnown =
+    typeof value === 'number'
+      ? Number.isSafeInteger(value) || !Number.isInteger(value)
+      : ['bigint', 'boolean'].includes(typeof value)
+  return isKnown ? (written() ?? String(value)) : value
 }
 
 /** Returns a schema without a list of no schemas, for which JSON Schema has no meaning. */

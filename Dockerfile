@@ -9,6 +9,7 @@ WORKDIR /plant-store
 ENV npm_config_build_from_source=better-sqlite3 npm_config_nodedir=/usr/local
 COPY package.json package-lock.json ./
 COPY packages/fastify-contract/package.json packages/fastify-contract/
+COPY packages/fastify-contract-cli/package.json packages/fastify-contract-cli/
 RUN --mount=type=cache,target=/root/.npm npm ci
 COPY tsconfig.json redocly.yaml ./
 COPY openapi openapi

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, oneOf } from 'fastify-contract/command-line'
+import { commandLine, oneOf } from 'fastify-contract-cli/command-line'
 import { documentShapes } from './benchmark/document-shapes.ts'
 import { generate, type Installation, implementations, install, removeDatabases } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'

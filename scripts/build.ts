@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { commandLine } from 'fastify-contract/command-line'
-import { writeStaleDocs, writeTryPage } from 'fastify-contract/docs'
+import { commandLine } from 'fastify-contract-cli/command-line'
+import { writeStaleDocs, writeTryPage } from 'fastify-contract-cli/docs'
 import { bundle } from './build/bundle.ts'
 import { writeClientPackage } from './build/client-package.ts'
 import { writeDeclarations } from './build/declarations.ts'

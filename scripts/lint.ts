@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { commandLine } from 'fastify-contract/command-line'
+import { commandLine } from 'fastify-contract-cli/command-line'
 import { documentationProblems } from './lint/documentation.ts'
 
 const { options } = commandLine(

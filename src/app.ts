@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { VerifyToken } from 'fastify-contract'
-import { bearer, createServer, type ServerOptions } from 'fastify-contract'
+import { bearer, createServer, type ServerOptions, type VerifyToken } from 'fastify-contract'
 import type { operations } from '../generated/api.d.ts'
 import { errorBody } from './error-body.ts'
 import { handlers } from './handlers.ts'

@@ -4,54 +4,81 @@ import t, { type Test } from 'tap'
 import { type Import, importsOf } from './support/imports-of.ts'
 
 const engine = 'packages/fastify-contract/src'
+const commands = 'packages/fastify-contract-cli/src'
 
 /** A room: the files whose path begins with `at`, and the rooms that they may import, the own one included. */
-type Room = { at: string; imports: string[]; types?: string[] }
-
-const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'webhooks', 'mcp', 'service']
+type Room = { at: string; imports: string[] }
 
 /** The rooms of the engine, each of which may import the earlier ones that it names. */
-const rooms: Record<string, Room> = Object.fromEntries(
-  Object.entries({
-    json: [],
-    http: ['json'],
-    limits: ['http'],
-    auth: ['limits', 'http', 'json'],
-    serve: ['auth', 'limits', 'http', 'json'],
-    client: ['json'],
-    webhooks: ['client', 'serve', 'json'],
-    mcp: ['client', 'serve', 'limits', 'http', 'json'],
-    service: ['serve', 'auth', 'limits', 'http', 'json'],
-    compile: ['mcp', 'webhooks', 'serve', 'auth', 'http', 'json', 'client'],
-    changes: ['compile', 'serve', 'http'],
-    docs: ['changes', 'compile', 'serve', 'client', 'json'],
-    mock: ['compile', 'serve', 'auth', 'http', 'json'],
-    dev: ['docs', 'compile', 'service', 'serve', 'auth', 'cli'],
-    init: ['compile', 'serve', 'http'],
-    cli: ['changes', 'docs', 'mock', 'dev', 'init', 'compile', ...runTime],
-  }).map(([name, others]) => [name, { at: `${engine}/${name}/`, imports: [name, ...others] }]),
-)
+const engineRooms = {
+  json: [],
+  contract: ['http'],
+  http: ['json'],
+  schema: ['contract', 'http', 'json'],
+  limits: ['http'],
+  auth: ['http', 'json'],
+  request: ['schema', 'contract', 'limits', 'http', 'json'],
+  response: ['schema', 'contract', 'http', 'json'],
+  routes: ['request', 'response', 'auth', 'limits', 'schema', 'contract', 'http'],
+  client: ['json'],
+  webhooks: ['client', 'response', 'schema', 'contract', 'json'],
+  mcp: ['client', 'routes', 'limits', 'contract', 'http', 'json'],
+  service: ['routes', 'auth', 'limits', 'contract', 'http'],
+}
+
+/** The rooms of the commands. */
+const commandRooms = {
+  text: [],
+  reports: [],
+  document: ['reports', 'text'],
+  read: ['document', 'reports'],
+  passes: ['read', 'document', 'reports', 'rules'],
+  redocly: ['passes', 'read', 'document'],
+  rules: ['passes', 'read', 'document', 'reports', 'text', 'emit'],
+  typescript: [],
+  examples: ['passes', 'document', 'emit'],
+  emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
+  changes: ['redocly', 'read', 'document'],
+  docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
+  mock: ['emit', 'examples', 'passes', 'document'],
+  dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
+  init: ['emit', 'examples', 'rules', 'document', 'text'],
+  cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
+}
+
+const roomsOf = (house: string, rooms: Record<string, string[]>): [string, Room][] =>
+  Object.entries(rooms).map(([name, others]) => [
+    `${house}/${name}`,
+    { at: `${house}/${name}/`, imports: [name, ...others].map((other) => `${house}/${other}`) },
+  ])
+
+const rooms = Object.fromEntries([...roomsOf(engine, engineRooms), ...roomsOf(commands, commandRooms)])
 
 const roomOf = (path: string) => Object.keys(rooms).find((name) => path.startsWith(rooms[name]?.at as string))
 
-/** The modules of the package's own directory: its entry, and its command. */
-const entries: Record<string, string[]> = { 'index.ts': ['serve', 'auth', 'limits', 'http', 'json'], 'cli.ts': ['cli'] }
+/** The imports between rooms that were found: a permission that nobody uses is removed. */
+const used = new Set<string>()
 
 /** Returns why a module of the repository may not have an import; undefined when it may. */
 function violation(file: string, { to, isType }: Import): string | undefined {
   const kind = isType ? 'the types of ' : ''
-  if (file.startsWith(engine)) {
+  const house = [engine, commands].find((one) => file.startsWith(`${one}/`))
+  if (house !== undefined) {
+    if (house === engine && /^fastify-contract-cli(?:\/|$)/.test(to)) return `the engine may not import ${kind}${to}`
     if (!/^(packages|src|scripts|test|generated|openapi|node_modules)\//.test(to)) return undefined
-    if (!to.startsWith(engine)) return `the engine may not import ${kind}${to}`
+    if (!to.startsWith(`${house}/`)) return `${house} may not import ${kind}${to}`
     const own = roomOf(file)
-    const allowed = own === undefined ? entries[basename(file)] : rooms[own]?.imports
+    // The modules outside of rooms are the exports and the command.
+    if (own === undefined) return undefined
     const target = roomOf(to)
-    if (target === undefined || allowed?.includes(target)) return undefined
-    return `${own ?? basename(file)} may not import ${kind}${target}`
+    if (target === undefined) return `${own} may not import ${kind}${to}`
+    used.add(`${own} ${target}`)
+    return rooms[own]?.imports.includes(target) ? undefined : `${own} may not import ${kind}${target}`
   }
   if (to.startsWith('packages/')) return `${to} is not an export of the engine`
   if (to.startsWith('test/')) return 'only tests import test/'
   if (!file.startsWith('src/')) return undefined
+  if (/^fastify-contract-cli(?:\/|$)/.test(to)) return `production does not install ${to}`
   if (to.startsWith('scripts/')) return 'the service may not import scripts/'
   // A store imports only stores and functions for files, so that a change of the HTTP interface never changes a store.
   if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract(?!\/files$))/.test(to)) {
@@ -72,13 +99,19 @@ const filesIn = (directory: string): string[] =>
     .map((file) => `${directory}/${file}`)
 
 const texts = new Map(
-  [...filesIn(engine), ...filesIn('src'), ...filesIn('scripts')].map((file) => [file, readFileSync(file, 'utf8')]),
+  [...filesIn(engine), ...filesIn(commands), ...filesIn('src'), ...filesIn('scripts')].map((file) => [
+    file,
+    readFileSync(file, 'utf8'),
+  ]),
 )
 const graph = new Map(Array.from(texts, ([file, text]) => [file, importsOf(file, text)]))
 
 t.test('imports go one way', async (t) => {
   for (const [file, imports] of graph) {
     for (const each of imports) t.equal(violation(file, each), undefined, `${file}: ${each.to}`)
+  }
+  for (const [name, { imports }] of Object.entries(rooms)) {
+    for (const other of imports) if (other !== name) t.ok(used.has(`${name} ${other}`), `${name} imports ${other}`)
   }
 })
 
@@ -113,19 +146,23 @@ t.test('every form of an import is seen', async (t) => {
 t.test('each wall is guarded', async (t) => {
   const refused: [string, string][] = [
     [`${engine}/json/a.ts`, "import '../http/errors.ts'"],
-    [`${engine}/http/a.ts`, "export * from '../serve/routes.ts'"],
+    [`${engine}/http/a.ts`, "export * from '../routes/create-server.ts'"],
     [`${engine}/http/a.ts`, "import type { A } from '../auth/verifier.ts'"],
-    [`${engine}/auth/a.ts`, "import type { Routes } from '../serve/routes.ts'"],
-    [`${engine}/serve/a.ts`, "new Worker(new URL('../compile/a.ts', import.meta.url))"],
-    [`${engine}/serve/a.ts`, "import '../service/log.ts'"],
+    [`${engine}/auth/a.ts`, "import type { Routes } from '../routes/routes.ts'"],
+    [`${engine}/schema/a.ts`, "import '../request/parameters.ts'"],
+    [`${engine}/routes/a.ts`, "new Worker(new URL('../../../fastify-contract-cli/src/emit/a.ts', import.meta.url))"],
+    [`${engine}/routes/a.ts`, "import '../service/log.ts'"],
+    [`${engine}/routes/a.ts`, "import '../index.ts'"],
     [`${engine}/client/a.ts`, "import '../http/errors.ts'"],
-    [`${engine}/service/a.ts`, "const a = await import('../compile/a.ts')"],
-    [`${engine}/compile/a.ts`, "import '../service/log.ts'"],
-    [`${engine}/index.ts`, "export * from './compile/compile.ts'"],
-    [`${engine}/serve/a.ts`, "import type { operations } from '../../../../generated/api.d.ts'"],
-    [`${engine}/cli/a.ts`, "fork('../../../../src/server.ts')"],
-    [`${engine}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],
-    ['src/app.ts', "import '../packages/fastify-contract/src/serve/create-server.ts'"],
+    [`${engine}/service/a.ts`, "const a = await import('fastify-contract-cli/compile')"],
+    [`${engine}/index.ts`, "export * from '../../fastify-contract-cli/src/emit/compile.ts'"],
+    [`${engine}/routes/a.ts`, "import type { operations } from '../../../../generated/api.d.ts'"],
+    [`${commands}/emit/a.ts`, "import '../../../fastify-contract/src/json/decimal.ts'"],
+    [`${commands}/document/a.ts`, "import '../passes/normalize.ts'"],
+    [`${commands}/cli/a.ts`, "fork('../../../../src/server.ts')"],
+    [`${commands}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],
+    ['src/app.ts', "import 'fastify-contract-cli/compile'"],
+    ['src/app.ts', "import '../packages/fastify-contract/src/routes/create-server.ts'"],
     ['src/server.ts', "import './store/memory.ts'"],
     ['src/store/a.ts', "import type { A } from '../handlers.ts'"],
     ['src/store/a.ts', "import 'fastify-contract'"],
@@ -138,8 +175,8 @@ t.test('each wall is guarded', async (t) => {
   }
 })
 
-t.test('the engine knows no plants', async (t) => {
-  for (const file of filesIn(engine)) t.notMatch(texts.get(file) as string, /plant/i, file)
+t.test('the packages know no plants', async (t) => {
+  for (const file of [...filesIn(engine), ...filesIn(commands)]) t.notMatch(texts.get(file) as string, /plant/i, file)
 })
 
 t.test('the JWT verifier is loaded only when JWT is configured', async (t) => {
@@ -168,13 +205,13 @@ function assertUnique(t: Test, files: string[], namesOf: (file: string) => strin
   )
 }
 
-t.test('file names and exported names of the plant store and of the engine are unique', async (t) => {
+t.test('file names, and exported names of what runs in production, are unique', async (t) => {
   const exported = /^export (?:async )?(?:function\*?|const|let|type|class) (\w+)/gm
-  for (const directory of [engine, 'src']) {
+  for (const directory of [engine, commands, 'src']) {
     const files = filesIn(directory)
     assertUnique(t, files, (file) => [basename(file)])
     const served = files
-      .filter((file) => directory === 'src' || runTime.includes(String(roomOf(file))))
+      .filter((file) => directory === 'src' || roomOf(file)?.startsWith(engine))
       // Its class has the name of the one that it replaces in a bundle.
       .filter((file) => !file.endsWith('/glue-validator.ts'))
     assertUnique(t, served, (file) =>
@@ -188,8 +225,8 @@ t.test('files have at most 400 lines', async (t) => {
     t.ok(text.split('\n').length <= 401, `${file} has ${text.split('\n').length - 1} lines`)
 })
 
-t.test('a directory of the engine has at most 25 files', async (t) => {
-  const directories = filesIn(engine).map((file) => file.slice(0, file.lastIndexOf('/')))
+t.test('a directory of the packages has at most 25 files', async (t) => {
+  const directories = [...filesIn(engine), ...filesIn(commands)].map((file) => file.slice(0, file.lastIndexOf('/')))
   for (const directory of new Set(directories)) {
     const count = directories.filter((each) => each === directory).length
     t.ok(count <= 25, `${directory} has ${count} files`)

@@ -1,5 +1,4 @@
-import type { Implementation, Installation, Served } from './implementations.ts'
-import { assertWorks, start } from './implementations.ts'
+import { assertWorks, type Implementation, type Installation, type Served, start } from './implementations.ts'
 import { closedLoop, type Load, type LoadFigures, sendRequests } from './load.ts'
 import { addResult, type Results } from './report.ts'
 import { templates } from './requests.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { nodeProblem } from 'fastify-contract/node-version'
 import packageFile from '../../package.json' with { type: 'json' }
+import { nodeProblem } from '../../src/cli/node-version.ts'
 
 // Runs the module that follows on the command line, if any, as a command of package.json; npm sets its name in the
 // environment. It checks the version of Node before the import, because in an older Node a missing named export would

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { parseOptions, UsageError } from 'fastify-contract/command-line'
-import { nodeProblem } from 'fastify-contract/node-version'
+import { parseOptions, UsageError } from 'fastify-contract/token-command'
 import packageFile from '../../package.json' with { type: 'json' }
 import { lockTokenFile } from './lock-token-file.ts'
+import { nodeProblem } from './node-version.ts'
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 

@@ -1,4 +1,4 @@
-import { parseOptions, UsageError } from 'fastify-contract/command-line'
+import { parseOptions, UsageError } from 'fastify-contract/token-command'
 import { rethrowWithUrl, storeConfig } from '../config.ts'
 import { migrateStore } from '../store/open.ts'
 

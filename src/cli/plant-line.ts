@@ -1,5 +1,13 @@
-import type { JsonDocument, Operation, Routes } from 'fastify-contract'
-import { createValidator, decodeJson, JsonError, parseJson, stringifyJson } from 'fastify-contract'
+import {
+  createValidator,
+  decodeJson,
+  type JsonDocument,
+  JsonError,
+  type Operation,
+  parseJson,
+  type Routes,
+  stringifyJson,
+} from 'fastify-contract'
 import type { components, operations } from '../../generated/api.d.ts'
 import generated from '../../generated/routes.json' with { type: 'json' }
 import { toStored } from '../handlers.ts'

@@ -4,12 +4,12 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-verifier.ts'
-import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
-import { token as tokenCommand, tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
-import { readTokens } from '../../packages/fastify-contract/src/cli/token-file-update.ts'
+import { token as tokenCommand, tokenHelp } from '../../packages/fastify-contract/src/service/token-command.ts'
+import { readTokens } from '../../packages/fastify-contract/src/service/token-file-update.ts'
 import { until } from '../../scripts/system/poll.ts'
 import { lockTokenFile } from '../../src/cli/lock-token-file.ts'
 import { migrateHelp } from '../../src/cli/migrate.ts'
+import { nodeProblem } from '../../src/cli/node-version.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { lockFile, NoSqlite } from '../../src/store/sqlite/sqlite-driver.ts'
@@ -207,7 +207,7 @@ t.test('a killed command leaves no lock', async (t) => {
   const script = join(dirname(file), 'stuck.mjs')
   writeFileSync(
     script,
-    `import { updateTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/cli/token-file-update.ts'))}
+    `import { updateTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/service/token-file-update.ts'))}
     import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
     await updateTokenFile(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); }, lockFile)`,
   )

@@ -3,20 +3,22 @@ import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { handlerStubs, updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
-import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
+import type { Routes } from '../../packages/fastify-contract/src/contract/routes.ts'
 import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
-import type { Routes } from '../../packages/fastify-contract/src/serve/contract.ts'
-import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-writer.ts'
-import { refusalLines } from '../../packages/fastify-contract/test/support/refusal.ts'
+import type { AnyErrorBody } from '../../packages/fastify-contract/src/response/error-writer.ts'
+import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
+import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
+import { handlerStubs, updateGenerated } from '../../packages/fastify-contract-cli/src/emit/handler-stubs.ts'
+import { loadErrorBody } from '../../packages/fastify-contract-cli/src/rules/error-bodies.ts'
+import { refusalLines } from '../../packages/fastify-contract-cli/test/support/refusal.ts'
 import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
 import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
 
-const problems: Document = parse(readFileSync('packages/fastify-contract/test/documents/problems/openapi.yaml', 'utf8'))
-const own = await loadErrorBody('packages/fastify-contract/test/documents/problems/handlers.ts')
+const problems: Document = parse(
+  readFileSync('packages/fastify-contract-cli/test/documents/problems/openapi.yaml', 'utf8'),
+)
+const own = await loadErrorBody('packages/fastify-contract-cli/test/documents/problems/handlers.ts')
 const { errorBody } = own
 /** The module that the error messages name. */
 const path = 'errors.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { type Assertions, type ReceivedResponse, responseOf, responseValidator } from '../support/response-validator.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })

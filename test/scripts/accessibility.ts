@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
 import type { Test } from 'tap'
-import { writeDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
+import { writeDocs } from '../../packages/fastify-contract-cli/src/docs/docs-page.ts'
 import { open } from '../support/browser.ts'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { contractChanges, nextVersion } from '../../packages/fastify-contract/src/changes/contract-changes.ts'
+import { contractChanges, nextVersion } from '../../packages/fastify-contract-cli/src/changes/contract-changes.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { contractEdits } from './contract-edits.ts'
@@ -80,7 +80,7 @@ t.test('npm run changes releases a document only when its version matches the ch
   const changes = (...args: string[]) =>
     promisify(execFile)(
       process.execPath,
-      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'changes', ...args],
+      ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'changes', ...args],
       {
         cwd,
       },

@@ -8,10 +8,10 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
 import { exactClient } from '../../packages/fastify-contract/src/client/exact-client.ts'
-import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { resolve as at } from '../../packages/fastify-contract/src/compile/document/json-pointer.ts'
-import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { type CodeSample, withCodeSamples } from '../../packages/fastify-contract/src/docs/code-samples.ts'
+import { type CodeSample, withCodeSamples } from '../../packages/fastify-contract-cli/src/docs/code-samples.ts'
+import { resolve as at } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
+import { type Document, endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
+import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
 import { diagnose } from '../support/compiler.ts'
 import { contract } from '../support/contract.ts'
 
@@ -89,7 +89,7 @@ t.test('the client of the samples is imported as documented', async (t) => {
   t.match(readFileSync('package.json', 'utf8'), `docs --client ${clientModule}"`)
 })
 
-const directory = 'packages/fastify-contract/test/documents'
+const directory = 'packages/fastify-contract-cli/test/documents'
 const rules = `${directory}/redocly.yaml`
 const texts = readdirSync(directory, { withFileTypes: true }).flatMap((entry): [string, string][] =>
   entry.isDirectory() ? [[entry.name, readFileSync(`${directory}/${entry.name}/openapi.yaml`, 'utf8')]] : [],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Severity } from '../../packages/fastify-contract/src/changes/change-severity.ts'
+import type { Severity } from '../../packages/fastify-contract-cli/src/changes/change-severity.ts'
 import { houseDocument } from '../support/house-document.ts'
 
 const text = { type: 'string' }

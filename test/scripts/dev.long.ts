@@ -62,7 +62,7 @@ async function startDev(t: Test) {
   await useHouseDocument(directory)
   const port = await freePort()
   const environment = { ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'sqlite:data/plants.db' }
-  const dev = run(t, resolve('packages/fastify-contract/src/cli.ts'), environment, command, directory)
+  const dev = run(t, resolve('packages/fastify-contract-cli/src/cli.ts'), environment, command, directory)
   let seenUntil = { stdout: 0, stderr: 0 }
   const output = () => dev.output.stdout.slice(seenUntil.stdout) + dev.output.stderr.slice(seenUntil.stderr)
   return {
@@ -160,7 +160,12 @@ t.test('a taken port and the loss of plants in memory are reported', async (t) =
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
-  const { code, stdout, stderr } = await run(t, 'packages/fastify-contract/src/cli.ts', { PORT }, command).untilEnded()
+  const { code, stdout, stderr } = await run(
+    t,
+    'packages/fastify-contract-cli/src/cli.ts',
+    { PORT },
+    command,
+  ).untilEnded()
   t.equal(stdout, 'dev: STORE_URL=memory: loses its data at each restart\n')
   t.same([code, stderr], [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}; use a free port\n`])
 })

@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { writeDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
+import { writeDocs } from '../../packages/fastify-contract-cli/src/docs/docs-page.ts'
+import { compileContract } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
 import { browserSkipReason } from '../support/chromium.ts'
 import { inBrowser, show, violations } from './accessibility.ts'
 
 const out = t.testdir({})
 
 async function methodsPage(): Promise<string> {
-  const { files } = await compileContract('packages/fastify-contract/test/documents/methods/openapi.yaml')
+  const { files } = await compileContract('packages/fastify-contract-cli/test/documents/methods/openapi.yaml')
   writeFileSync(join(out, 'openapi.json'), files['openapi.json'] as string)
   return await writeDocs(join(out, 'methods'), { generated: out })
 }

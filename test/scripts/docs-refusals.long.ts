@@ -9,9 +9,13 @@ t.test('an invalid document gives no page', async (t) => {
   const cwd = copyProject(t)
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'title: Create a plant'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'docs'], {
-    cwd,
-  })
+  const docs = promisify(execFile)(
+    process.execPath,
+    ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'docs'],
+    {
+      cwd,
+    },
+  )
   await t.rejects(docs, { code: 1, stderr: /title: Property `title` is not expected here/ })
   t.notOk(existsSync(join(cwd, 'dist')))
 })
@@ -23,9 +27,13 @@ t.test('a document that does not match generated/ gives no page and leaves the e
   writeFileSync(page, 'earlier')
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('A store of plants.', 'A store of all plants.'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'docs'], {
-    cwd,
-  })
+  const docs = promisify(execFile)(
+    process.execPath,
+    ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'docs'],
+    {
+      cwd,
+    },
+  )
   await t.rejects(docs, {
     code: 1,
     stdout: '',

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { resolve as resolvePointer } from '../../packages/fastify-contract/src/compile/document/json-pointer.ts'
-import { endpoints } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { writeStaleDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
+import { writeStaleDocs } from '../../packages/fastify-contract-cli/src/docs/docs-page.ts'
+import { resolve as resolvePointer } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
+import { endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { open } from '../support/browser.ts'
 import { run } from '../support/child-process.ts'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
@@ -28,7 +28,7 @@ t.test('two builds give identical, self-contained pages', async (t) => {
     ['first', 'second'].map((name) =>
       promisify(execFile)(process.execPath, [
         '--import=tsx',
-        'packages/fastify-contract/src/cli.ts',
+        'packages/fastify-contract-cli/src/cli.ts',
         'docs',
         '--client',
         'plant-store/client',
@@ -109,7 +109,7 @@ t.test('the page links to the try-out forms only when a service serves it', asyn
 })
 
 t.test('--serve serves the page, its history and nothing else', async (t) => {
-  const { find } = run(t, 'packages/fastify-contract/src/cli.ts', {}, [
+  const { find } = run(t, 'packages/fastify-contract-cli/src/cli.ts', {}, [
     'docs',
     '--serve',
     '--out',

@@ -3,8 +3,8 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { checkDocument } from '../../packages/fastify-contract/src/compile/rules/check-document.ts'
+import { compileContract } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
+import { checkDocument } from '../../packages/fastify-contract-cli/src/rules/check-document.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 import { copyProject } from '../support/project-copy.ts'
 
@@ -21,7 +21,7 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   const generate = (...args: string[]) =>
     promisify(execFile)(
       process.execPath,
-      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'generate', ...args],
+      ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'generate', ...args],
       {
         cwd,
       },
@@ -90,7 +90,7 @@ t.test('the document is the given one, openapi.yaml, or the only file in openapi
   const check = (...args: string[]) =>
     promisify(execFile)(
       process.execPath,
-      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'generate', '--check', ...args],
+      ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'generate', '--check', ...args],
       {
         cwd,
       },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { historyPage } from '../../packages/fastify-contract/src/docs/history-page.ts'
+import { historyPage } from '../../packages/fastify-contract-cli/src/docs/history-page.ts'
 import { contractEdits } from './contract-edits.ts'
 
 const { released, edited } = contractEdits()

@@ -4,7 +4,7 @@ import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
-  const mock = run(t, 'packages/fastify-contract/src/cli.ts', {}, ['mock', '--realm', 'plant-store'])
+  const mock = run(t, 'packages/fastify-contract-cli/src/cli.ts', {}, ['mock', '--realm', 'plant-store'])
   const [, url] = await mock.find('stdout', /^mock of .* on (\S+); it accepts any token\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
     const answer = await fetch(`${url}/plants`, {
@@ -54,7 +54,7 @@ t.test('a port in use is reported', async (t) => {
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
-  t.match(await run(t, 'packages/fastify-contract/src/cli.ts', { PORT }, ['mock']).ended, {
+  t.match(await run(t, 'packages/fastify-contract-cli/src/cli.ts', { PORT }, ['mock']).ended, {
     code: 1,
     stderr: /^mock: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port/,
   })

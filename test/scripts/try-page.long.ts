@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { writeDocs, writeTryPage } from '../../packages/fastify-contract/src/docs/docs-page.ts'
-import { tryPage } from '../../packages/fastify-contract/src/docs/try-page.ts'
+import { writeDocs, writeTryPage } from '../../packages/fastify-contract-cli/src/docs/docs-page.ts'
+import { tryPage } from '../../packages/fastify-contract-cli/src/docs/try-page.ts'
+import { compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
 import { open } from '../support/browser.ts'
@@ -221,7 +221,7 @@ async function echo(t: Test, answer: (request: string) => { status?: number; bod
 const published = async (name: string): Promise<string> =>
   (
     await compileDocument(
-      parse(readFileSync(`packages/fastify-contract/test/documents/${name}/openapi.yaml`, 'utf8')),
+      parse(readFileSync(`packages/fastify-contract-cli/test/documents/${name}/openapi.yaml`, 'utf8')),
       name,
     )
   ).files['openapi.json'] as string

@@ -6,14 +6,14 @@ import type { RouteOptions } from 'fastify'
 import t from 'tap'
 import digests from '../../generated/digests.json' with { type: 'json' }
 import type { VerifierFactory } from '../../packages/fastify-contract/src/auth/verifiers.ts'
+import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
+import { createServer, type ServerOptions } from '../../packages/fastify-contract/src/routes/create-server.ts'
+import { compileRoutes } from '../../packages/fastify-contract/test/support/serve-document.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
-} from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { loadContract } from '../../packages/fastify-contract/src/serve/contract.ts'
-import { createServer, type ServerOptions } from '../../packages/fastify-contract/src/serve/create-server.ts'
-import { compileRoutes } from '../../packages/fastify-contract/test/support/serve-document.ts'
+} from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { errorBody } from '../../src/error-body.ts'
 import { contract, document } from '../support/contract.ts'
 

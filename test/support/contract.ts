@@ -1,7 +1,7 @@
 import digests from '../../generated/digests.json' with { type: 'json' }
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { loadContract } from '../../packages/fastify-contract/src/serve/contract.ts'
+import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
+import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import {
   type Assertions,
   namedResponseOf,

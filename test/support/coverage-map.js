@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 
 /** The directories whose code runs in the service. Code that runs only in development is not measured. */
-const rooms = ['auth', 'client', 'http', 'json', 'limits', 'mcp', 'serve', 'service', 'webhooks']
-const directories = ['src', ...rooms.map((room) => `packages/fastify-contract/src/${room}`)]
+const directories = ['src', 'packages/fastify-contract/src']
 
 const sources = directories.flatMap((directory) =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })

@@ -1,16 +1,16 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { writeStale } from '../../packages/fastify-contract/src/compile/emit/generated-files.ts'
+import { compileContract } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
+import { writeStale } from '../../packages/fastify-contract-cli/src/emit/generated-files.ts'
 import { document } from './contract.ts'
 
 /** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */
-export const houseDocument = 'packages/fastify-contract/test/documents/house-rules.yaml'
+export const houseDocument = 'packages/fastify-contract-cli/test/documents/house-rules.yaml'
 
 const handlers = `import type { operations } from '../generated/api.d.ts'
 import { errorNumbers } from '../generated/error-numbers.ts'
-import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
+import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 export const toStored = (plant: StoredPlant) => plant

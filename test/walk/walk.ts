@@ -1,4 +1,4 @@
-import { commandLine } from '../../packages/fastify-contract/src/cli/command-line.ts'
+import { commandLine } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
 import { table } from '../../scripts/benchmark/report.ts'
 import { callService } from './walk-calls.ts'
 import { copyProjectTree, type Touched } from './walk-project.ts'
@@ -23,8 +23,8 @@ try {
   for (const { name, change, tests, calls } of steps) {
     await timed(name, async () => {
       await change(project)
-      await project.node('packages/fastify-contract/src/cli.ts', 'generate')
-      await project.node('packages/fastify-contract/src/cli.ts', 'changes')
+      await project.node('packages/fastify-contract-cli/src/cli.ts', 'generate')
+      await project.node('packages/fastify-contract-cli/src/cli.ts', 'changes')
       await project.node('node_modules/typescript/bin/tsc')
       await project.run('node_modules/.bin/biome', 'check', '--error-on-warnings', '--write', 'src', 'scripts', 'test')
       const touched = await project.touched()

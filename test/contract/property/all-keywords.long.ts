@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
 import t from 'tap'
-import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
+import type { Schema } from '../../../packages/fastify-contract/src/contract/schema-keywords.ts'
 import { serveDocument } from '../../../packages/fastify-contract/test/support/serve-document.ts'
 import { allKeywordsDocument } from './all-keywords-document.ts'
 import { casesOf } from './cases.ts'

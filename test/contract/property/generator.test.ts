@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Document } from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import type { Document } from '../../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { document } from '../../support/contract.ts'
 import { allKeywordsDocument } from './all-keywords-document.ts'
 import { Generator } from './generator.ts'

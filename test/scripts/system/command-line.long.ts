@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { commandLine, parseCommandLine } from '../../../packages/fastify-contract/src/cli/command-line.ts'
+import { commandLine, parseCommandLine } from '../../../packages/fastify-contract-cli/src/cli/command-line.ts'
 import { run } from '../../support/child-process.ts'
 
 const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
@@ -44,7 +44,7 @@ t.test('an invalid command line is rejected with the allowed options', async (t)
 })
 
 /** The module of the command of the package. */
-const engine = 'packages/fastify-contract/src/cli.ts'
+const engine = 'packages/fastify-contract-cli/src/cli.ts'
 
 t.test('every command has a help text and rejects unknown options', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -11,6 +11,16 @@ import {
 } from './call-request.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
 
+export {
+  type CallStyles,
+  expandPath,
+  type ParameterPair,
+  type ParameterStyle,
+  pairText,
+  parameterPairs,
+  sentBody,
+} from './call-request.ts'
+
 export type ClientOptions = {
   /** The base URL of the service: its origin and, where it has one, the path before the paths of the document. */
   baseUrl: string

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CallStyles } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import { bodyTypeFinder } from '../contract/media-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { ContractError } from '../http/errors.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
 import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
 import { checkMediaType, type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
 import { networkOf, rateLimit } from '../limits/limits.ts'
-import { serverPartsOf } from '../serve/create-server.ts'
-import { bodyTypeFinder } from '../serve/media-types.ts'
-import { addressOf, tooMany } from '../serve/security.ts'
+import { serverPartsOf } from '../routes/create-server.ts'
+import { addressOf, tooMany } from '../routes/security.ts'
 import {
   errorText,
   invalidParams,
@@ -21,6 +21,8 @@ import {
   resultText,
 } from './json-rpc.ts'
 import { type ToolRequest, toolRequests } from './tool-call.ts'
+
+export { isToolHeader } from './tool-headers.ts'
 
 /** An operation with `x-mcp: true`, as a tool. */
 export type OperationTool = {

@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
+import type { Contract } from '../contract/routes.ts'
 import { toContractError } from '../http/errors.ts'
 import { lingeringClose } from '../http/lingering-close.ts'
-import type { Contract } from '../serve/contract.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {

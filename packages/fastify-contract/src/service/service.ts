@@ -7,14 +7,16 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { VerifyToken } from '../auth/tokens.ts'
+import type { Contract } from '../contract/routes.ts'
 import { rateLimit } from '../limits/limits.ts'
-import type { Contract } from '../serve/contract.ts'
-import type { ServerOptions } from '../serve/create-server.ts'
-import { requiredScopes } from '../serve/security.ts'
+import type { ServerOptions } from '../routes/create-server.ts'
+import { requiredScopes } from '../routes/security.ts'
 import { type Application, type Config, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
+
+export { browserUrl, pageOrigins } from './admin-server.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed, but at most a quarter of the time

@@ -1,14 +1,16 @@
 import { callRequest, type ParameterStyle, pairText, pairWriter, sentBody } from '../client/call-request.ts'
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
+import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
+import type { Content } from '../contract/routes.ts'
+import type { Schema } from '../contract/schema-keywords.ts'
 import { parseJson } from '../json/parse-json.ts'
-import type { Content } from '../serve/contract.ts'
-import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../serve/media-types.ts'
-import type { Schema } from '../serve/schema-keywords.ts'
-import { responseKey } from '../serve/send-response.ts'
-import { createSerializer } from '../serve/serializer.ts'
-import { createValidator, type Validator, valueOrThrow } from '../serve/validator.ts'
+import { responseKey } from '../response/send-response.ts'
+import { createSerializer } from '../schema/interpreted-serializer.ts'
+import { createValidator, type Validator, valueOrThrow } from '../schema/validator.ts'
 import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
+
+export { callbackUrl } from './runtime-expression.ts'
 
 export type { CallbackContext }
 

@@ -15,9 +15,9 @@ import {
   type VerifierContext,
   type Verifiers,
 } from '../../src/auth/verifiers.ts'
-import { create } from '../../src/cli/token.ts'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
-import { authenticator, requiredScopes } from '../../src/serve/security.ts'
+import { authenticator, requiredScopes } from '../../src/routes/security.ts'
+import { create } from '../../src/service/token-command.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 204: { description: 'Done.' } }

@@ -1,10 +1,10 @@
 import t from 'tap'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
+import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
 import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
-import { normalizedDocument } from '../../src/compile/document/normalize.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { callStyles } from '../../src/compile/emit/client-table.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }

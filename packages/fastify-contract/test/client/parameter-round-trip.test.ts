@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
+import type { Document, Parameter } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
 import { exactClient } from '../../src/client/exact-client.ts'
-import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
-import { callStyles } from '../../src/compile/emit/client-table.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -3,15 +3,14 @@ import { Writable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import type { Database, Pet } from '../../examples/pets/handlers.ts'
-import { handlers } from '../../examples/pets/handlers.ts'
+import { compileContract } from '../../../fastify-contract-cli/src/emit/compile.ts'
+import { type Database, handlers, type Pet } from '../../examples/pets/handlers.ts'
 import { createPets } from '../../examples/pets/server.ts'
-import { compileContract } from '../../src/compile/compile.ts'
 import { requestContext } from '../../src/http/request-context.ts'
 
 const directory = 'packages/fastify-contract/examples/pets'
 const { files, routes } = await compileContract(`${directory}/openapi.yaml`, {
-  rules: 'packages/fastify-contract/test/documents/redocly.yaml',
+  rules: 'packages/fastify-contract-cli/test/documents/redocly.yaml',
 })
 
 /** Creates a database that keeps the pets of each tenant, and counts the transactions that were rolled back. */

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { until, within } from '../../../../scripts/system/poll.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { openPortForwarder } from '../../src/dev/port-forwarder.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import { openPortForwarder } from '../../../fastify-contract-cli/src/dev/port-forwarder.ts'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const number = { type: 'integer' }

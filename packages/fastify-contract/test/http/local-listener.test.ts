@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { RequestContext } from '../../src/http/request-context.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { compileDocument } from '../../src/compile/compile.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import type { ContractError } from '../../src/http/errors.ts'
 import type { Limits, ShedReason } from '../../src/limits/limits.ts'
 import { type McpOptions, mcpServer } from '../../src/mcp/mcp-server.ts'
-import { createServer } from '../../src/serve/create-server.ts'
+import { createServer } from '../../src/routes/create-server.ts'
 import { testLimits } from '../support/serve-document.ts'
 
 const document = {

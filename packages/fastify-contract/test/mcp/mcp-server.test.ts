@@ -1,12 +1,12 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t, { type Test } from 'tap'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import { listVerifier } from '../../src/auth/tokens.ts'
 import { bearer } from '../../src/auth/verifiers.ts'
-import { compileDocument } from '../../src/compile/compile.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { type McpOptions, type McpTable, mcpServer } from '../../src/mcp/mcp-server.ts'
-import { createServer } from '../../src/serve/create-server.ts'
+import { createServer } from '../../src/routes/create-server.ts'
 import { testLimits } from '../support/serve-document.ts'
 
 const text = { type: 'string' }

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert'
-import type { Routes } from '../../src/serve/contract.ts'
-import { loadSchemaCode, schemaCode } from '../../src/serve/schema-code.ts'
-import { createValidator, type Validator } from '../../src/serve/validator.ts'
+import type { Routes } from '../../src/contract/routes.ts'
+import { loadSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
+import { createValidator, type Validator } from '../../src/schema/validator.ts'
 
 /**
  * Returns a validator that runs the generated code of the schemas and the schemas compiled at their first use. It throws

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { diagnose as diagnoseModules } from '../../../../test/support/compiler.ts'
-import { compileDocument } from '../../src/compile/compile.ts'
-import type { Document } from '../../src/compile/document/openapi-document.ts'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import { callbackUrl } from '../../src/webhooks/runtime-expression.ts'
 import {
   type SenderOptions,

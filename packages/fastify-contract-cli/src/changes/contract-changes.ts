@@ -1,0 +1,231 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join as joinPaths } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { serviceErrors } from 'fastify-contract/contract'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import type { Document } from '../document/openapi-document.ts'
+import { withMarks } from '../read/source-copies.ts'
+import { redocly } from '../redocly/redocly.ts'
+import { alignUnions } from './aligned-unions.ts'
+import { type Difference, type Severity, severityOf } from './change-severity.ts'
+import { type ComparableDocument, comparableDocument } from './comparable-document.ts'
+import { isItem, listsIn, nameItems } from './named-items.ts'
+import type { PointerMap } from './pointer-map.ts'
+import { removeErrors } from './removed-errors.ts'
+import { sourcePlaces } from './source-places.ts'
+
+/** A change. Its location is FILE:LINE:COLUMN, in the older file if something was removed. */
+export type Change = { weight: Severity; place: string; what: string }
+
+/** Returns the versions whose documents a directory holds, the oldest first; none when it does not exist. */
+export async function releasedVersions(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => [])
+  const versions = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length))
+  return versions.sort(compareVersions)
+}
+
+/** Returns the path of the document of a version. */
+export const releasedFile = (directory: string, version: string): string => joinPaths(directory, `${version}.json`)
+
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+/** Compares two versions MAJOR.MINOR.PATCH, for a sort that puts the oldest first. */
+export const compareVersions = (one: string, other: string): number => compare(one, other)
+
+const weights: Severity[] = ['breaking', 'compatible', 'text']
+
+/** A bundled document as it is published, with its table of error numbers. */
+type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
+type ErrorNumber = { error: number; meaning: string }
+
+/**
+ * Returns the changes between a released document and the one at `path`, whose bundled form is `published`. The most
+ * severe changes come first; a change of info.version is left out. Limits: a promise in a description counts as text,
+ * and overlapping branches of a oneOf are not detected.
+ */
+export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
+  const older: Published = JSON.parse(await readFile(released, 'utf8'))
+  const numbers = errorNumberChanges(older, published, path)
+  const differences = (await documentDifferences(older, published)).filter(
+    ({ difference: { typeName, property }, pointer }) =>
+      !(typeName === 'Info' && property === 'version') && !(numbers.length > 0 && pointer === tablePlace),
+  )
+  const changes = await described(differences, [older, released], [published, path])
+  return changes.concat(numbers).sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
+}
+
+const tablePlace = '#/x-error-numbers'
+
+type Side = [document: Document, path: string]
+
+/**
+ * Returns the changes for differences. Differences of one kind at one pointer become one change, with the highest
+ * severity and all reasons for it.
+ */
+async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
+  if (differences.length === 0) return []
+  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(older[1]), sourcePlaces(newer[1])])
+  const heaviest = new Map<string, Change & { reasons: Set<string> }>()
+  for (const { difference, pointer } of differences) {
+    const { weight, why } = severityOf(difference)
+    const key = `${difference.kind} ${pointer}`
+    const known = heaviest.get(key)
+    if (known?.weight === weight) known.reasons.add(why)
+    if (known !== undefined && weights.indexOf(known.weight) <= weights.indexOf(weight)) continue
+    const [[document], placeOf] = difference.revision === undefined ? [older, olderPlace] : [newer, newerPlace]
+    const what = `${difference.kind} ${decodeURIComponent(existing(document, pointer))}`
+    heaviest.set(key, { weight, place: placeOf(pointer), what, reasons: new Set([why]) })
+  }
+  const changes = Array.from(heaviest.values(), ({ weight, place, what, reasons }) => {
+    const why = [...reasons].filter((reason) => reason !== '').join(' ')
+    return { weight, place, what: why === '' ? what : `${what}: ${why}` }
+  })
+  // Several removed members share the location of their former parent, so equal changes are merged.
+  return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()]
+}
+
+/** Returns a pointer if the document has a value there, or else the pointer of the closest ancestor that exists. */
+function existing(document: Document, pointer: string): string {
+  const isThere = pointer === '#' || resolve(document, pointer) !== undefined
+  return isThere ? pointer : existing(document, pointer.slice(0, pointer.lastIndexOf('/')))
+}
+
+/**
+ * Returns the changes of the table of error numbers, which redocly diff does not compare. A document without a table
+ * has the numbers of the service.
+ */
+function errorNumberChanges(released: Published, published: Published, path: string): Change[] {
+  const { 'x-error-numbers': before = serviceErrors as Record<string, ErrorNumber> } = released
+  const { 'x-error-numbers': after = serviceErrors as Record<string, ErrorNumber> } = published
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names.flatMap((name): Change[] => {
+    const [old, now] = [before[name], after[name]]
+    const place = `${path}${tablePlace}/${name}`
+    if (old === undefined) return [{ weight: 'compatible', place, what: `added ${now?.error}` }]
+    if (now?.error !== old.error) {
+      return [{ weight: 'breaking', place, what: `removed ${old.error}: Clients tell errors apart by their numbers.` }]
+    }
+    return now.meaning === old.meaning ? [] : [{ weight: 'text', place, what: `modified the meaning of ${now.error}` }]
+  })
+}
+
+/** Returns the next version after changes of which the most severe is `heaviest` (semver.org, sections 6 to 8). */
+export function nextVersion(version: string, heaviest: Severity): string {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (heaviest === 'breaking') return `${major + 1}.0.0`
+  if (heaviest === 'compatible') return `${major}.${minor + 1}.0`
+  return `${major}.${minor}.${patch + 1}`
+}
+
+/** A difference and its pointer: into the older document if something was removed, or else into the newer one. */
+export type LocatedDifference = { difference: Difference; pointer: string }
+
+type Report = Omit<Difference, 'directions' | 'verdicts'> & { verdicts: { ruleId: string; message: string }[] }
+
+/**
+ * Returns the differences between two bundled documents, regardless of how their schemas are composed. A difference in
+ * a schema that was merged into others occurs once for each of them, with the same pointer.
+ */
+export async function documentDifferences(older: Document, newer: Document): Promise<LocatedDifference[]> {
+  const [before, after] = pairedDocuments(older, newer)
+  const removed = removeErrors(before.document, after.document).map(removedError)
+  const reports = await reportsOf(before.document, after.document)
+  return [...removed, ...reports.filter(({ path }) => !isItem(path))].flatMap(({ verdicts, ...report }) => {
+    const [side, other] = report.revision === undefined ? [before, after] : [after, before]
+    const found = side.pointerOf(pointerOf(report))
+    const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
+    // Adding or removing the name of a schema changes nothing by itself: the references to it are compared.
+    if (isNamed && side.isReferredTo(found)) return []
+    const directions = verdicts
+      .filter(({ ruleId }) => ruleId === directionsRule)
+      .flatMap(({ message }) => message.split(' '))
+    const difference: Difference = {
+      ...report,
+      directions: directions.filter((direction) => direction !== '') as Difference['directions'],
+      verdicts: verdicts.filter(({ ruleId }) => ruleId !== directionsRule),
+    }
+    // A schema that is only used by being merged into others is compared there.
+    const isTaken =
+      difference.directions.length === 0 && side.isTaken(found) && severityOf(difference).weight !== 'text'
+    if (isTaken || (difference.directions.length === 0 && isReplaced(report, before))) return []
+    const origins = side.originsOf(found)
+    const isChanged = (origin: string) =>
+      !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
+    // A pointer that does not exist in the original was created from a discriminator.
+    const isMade = (origin: string) => resolve(side.original, origin) === undefined
+    const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
+    return [{ difference, pointer }]
+  })
+}
+
+/** Returns the report of an error response that no longer occurs. */
+const removedError = (pointer: string): Report => ({
+  path: pointer,
+  // As redocly diff writes pointers: without percent-encoding.
+  base: {
+    pointer: `#${keysOf(pointer)
+      .map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('')}`,
+  },
+  typeName: 'Response',
+  kind: 'removed',
+  impact: 'minor',
+  verdicts: [{ ruleId: directionsRule, message: 'response' }],
+})
+
+/**
+ * Returns whether redocly diff paired a named schema of the older document with one of another name, and references led
+ * to it: its changes are found where these references were.
+ */
+function isReplaced({ path, base }: Pick<Report, 'path' | 'base'>, before: Compared): boolean {
+  const [name, other] = [base?.pointer ?? path, path].map((pointer) => schemaName.exec(pointer)?.[0])
+  return name !== undefined && other !== undefined && name !== other && before.isReferredTo(join('#', ...keysOf(name)))
+}
+
+const schemaName = /^#\/components\/schemas\/[^/]+/
+
+type Compared = ComparableDocument & {
+  original: Document
+  /** Returns the pointer in the comparable document, before its unions and lists were rewritten for the comparison. */
+  pointerOf(pointer: string): string
+}
+
+/** Returns two comparable documents whose unions and lists were rewritten so that redocly diff pairs what belongs together. */
+function pairedDocuments(...originals: [Document, Document]): [Compared, Compared] {
+  const [older, newer] = originals.map(comparableDocument) as [ComparableDocument, ComparableDocument]
+  const aligned = alignUnions(older.document, newer.document)
+  const lists = listsIn(newer.document)
+  const shared = new Set([...listsIn(older.document)].filter((pointer) => lists.has(pointer)))
+  return [older, newer].map((comparable, index): Compared => {
+    const named = nameItems(comparable.document, shared)
+    const [original, { get }] = [originals[index] as Document, aligned[index] as PointerMap]
+    return { ...comparable, original, pointerOf: (pointer) => get(named.get(pointer)[0] as string)[0] as string }
+  }) as [Compared, Compared]
+}
+
+const directionsRule = 'changes/directions'
+const isNamedSchema = /^#\/components\/schemas\/[^/]+$/
+
+/** Returns the pointer of a difference. For a removed member, redocly diff reports the pointer of its former parent. */
+function pointerOf({ revision, base, property = 'key' }: Pick<Report, 'revision' | 'base' | 'property'>): string {
+  const { pointer } = (revision ?? base) as NonNullable<Report['base']>
+  const keys = pointer.split('/').slice(1)
+  const names = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return join('#', ...names, ...(property === 'key' || names.at(-1) === property ? [] : [property]))
+}
+
+async function reportsOf(...documents: [Document, Document]): Promise<Report[]> {
+  const directory = await mkdtemp(joinPaths(tmpdir(), 'changes-'))
+  try {
+    const files = ['older.json', 'newer.json'].map((name) => joinPaths(directory, name))
+    const config = joinPaths(import.meta.dirname, 'redocly.yaml')
+    const report = await withMarks(documents, async (marked) => {
+      await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(marked[index]))))
+      return await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')
+    })
+    return JSON.parse(report).changes
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

@@ -1,0 +1,31 @@
+import { join } from '../document/json-pointer.ts'
+import type { Document } from '../document/openapi-document.ts'
+import { isNode, type Node, walk } from '../document/walk-document.ts'
+import { isServed } from './inherited-members.ts'
+
+/**
+ * Removes each error response from the operations of a document that a newer one has no response for, and returns their
+ * pointers. Clients still work if an error no longer occurs; but if the newer document has a range of statuses or a
+ * default for it, the response remains and may differ.
+ */
+export function removeErrors(older: Document, newer: Document): string[] {
+  const others = responsesIn(newer)
+  return [...responsesIn(older)].flatMap(([pointer, responses]) => {
+    const other = others.get(pointer)
+    if (other === undefined || Object.hasOwn(other, 'default')) return []
+    const gone = Object.keys(responses).filter(
+      (status) => /^[45]/.test(status) && !Object.hasOwn(other, status) && !Object.hasOwn(other, `${status[0]}XX`),
+    )
+    for (const status of gone) delete responses[status]
+    return gone.map((status) => join(pointer, status))
+  })
+}
+
+/** Returns the responses of each operation by their pointer. Those of webhooks and callbacks are sent by clients. */
+function responsesIn(document: Document): Map<string, Node> {
+  const found = new Map<string, Node>()
+  walk(document as Node, 'document', '#', ({ responses }, kind, pointer) => {
+    if (kind === 'operation' && isServed(pointer) && isNode(responses)) found.set(join(pointer, 'responses'), responses)
+  })
+  return found
+}

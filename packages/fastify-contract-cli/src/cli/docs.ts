@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { dirname, join } from 'node:path'
+import { listen } from 'fastify-contract/service'
+import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
+import { compileContract } from '../emit/compile.ts'
+import { rejectStale } from '../emit/generated-files.ts'
+import { commandLine } from './command-line.ts'
+import { documentHelp, findDocument } from './project-files.ts'
+
+/** Runs `fastify-contract docs`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract docs [DOCUMENT] [OPTIONS]
+
+Writes the documentation of the document: index.html and history.html. The pages load nothing from a network, so they
+work offline and from file:// URLs. If the document cannot be served or the generated files are out of date, the command
+prints why, exits with 1 and leaves earlier pages unchanged.
+
+${documentHelp}
+--out DIRECTORY       the directory of the pages (default: dist/docs)
+--generated DIRECTORY the files of fastify-contract generate (default: ${docsDefaults.generated})
+--released DIRECTORY  the released documents (default: ${docsDefaults.released})
+--client MODULE       the module from which the code samples import createClient (default: ${docsDefaults.client})
+--serve               serve the pages on 127.0.0.1, on the port PORT (default: 8080)
+`,
+    {
+      serve: false,
+      out: join('dist', 'docs'),
+      document: undefined,
+      rules: undefined,
+      'skip-unsupported': false,
+      ...docsDefaults,
+    },
+    ['DOCUMENT'],
+    args,
+  )
+  // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
+  const { files } = await compileContract(findDocument(words[0] ?? options.document), {
+    rules: options.rules,
+    skipUnsupported: options['skip-unsupported'],
+  })
+  await rejectStale(files, options.generated)
+  const page = await writeDocs(options.out, options)
+  console.log(`wrote ${page} and history.html`)
+  if (options.serve) await serve(page)
+}
+
+/** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
+async function serve(page: string): Promise<void> {
+  const server = createServer(async ({ method, url }, response) => {
+    const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
+    const file = join(dirname(page), name)
+    const isServed = found !== undefined && (method === 'GET' || method === 'HEAD')
+    // Another command may have removed the file.
+    const body = isServed ? await readFile(file).catch(() => undefined) : undefined
+    if (body === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
+  })
+  const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
+  const url = await listen((address) => once(server.listen(address), 'listening'), server, address)
+  console.log(`${url}/`)
+}

@@ -1,0 +1,222 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from 'fastify-contract/token-command'
+import { type Compiled, compileContract } from '../emit/compile.ts'
+import { handlerStubs, moduleFindings } from '../emit/handler-stubs.ts'
+import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
+import { compilerOptions, projectFiles } from '../init/project.ts'
+import { isWithin } from '../read/file-text.ts'
+import { readSources } from '../read/source-files.ts'
+import { configurations, noConfiguration } from '../redocly/redocly.ts'
+import { skippedOperations } from '../rules/skipped-operations.ts'
+import { shellPath } from '../text/foreign-text.ts'
+import { terminalText } from '../text/source-text.ts'
+import { commandLine } from './command-line.ts'
+
+/** Runs `fastify-contract init`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
+
+Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
+which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
+errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
+files. The service runs at once, with npm install and npm start.
+
+If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
+
+--include-outside     read and copy the files to which the document refers, wherever they are
+--rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
+                      are code, which a folder of somebody else must not run)
+`,
+    { 'include-outside': false, rules: undefined },
+    ['DOCUMENT', 'DIRECTORY'],
+    args,
+  )
+  const [document, directory = '.'] = words
+  if (document === undefined)
+    throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
+  if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
+  if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
+  const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
+  const sources = await readSources(document, options['include-outside'] ? undefined : within)
+  const compiled = await compileContract(document, {
+    rules: options.rules ?? noConfiguration,
+    skipUnsupported: true,
+    sources,
+  })
+  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
+  const { path, copies } = placeDocument([...sources.files.keys()], directory)
+  const packages = {
+    'fastify-contract': versionFrom(fileURLToPath(import.meta.resolve('fastify-contract')), directory),
+    'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
+    tsx: versionOf('tsx'),
+  }
+  const files = {
+    ...projectFiles({
+      compiled,
+      document: path,
+      errorBody: 'text' in errors ? errors.text : undefined,
+      handlers,
+      skipsOperations: compiled.skipped.length > 0,
+      packages,
+    }),
+    ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
+  }
+  const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
+    existsSync(join(directory, name)),
+  )
+  if (existing.length > 0) {
+    const names = firstOf(
+      existing.map((name) => join(directory, name)),
+      3,
+    ).join(', ')
+    throw new Error(
+      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
+    )
+  }
+  for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
+  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  const unread =
+    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
+  const written = { directory, copies, files: Object.keys(files), handlers, errors, compiled, unread }
+  console.log(terminalText(summary(written)))
+}
+
+type Copy = { from: string; to: string }
+
+/**
+ * Returns the path of the document in the project, and the files to copy; none if the document is there already.
+ *
+ * @param files The absolute paths of the files of the document, which is the first.
+ */
+function placeDocument(files: string[], directory: string): { path: string; copies: Copy[] } {
+  const [document = ''] = files
+  if (isWithin(directory, document)) return { path: relative(directory, document), copies: [] }
+  if (files.length === 1) return { path: basename(document), copies: [{ from: document, to: basename(document) }] }
+  const common = commonDirectory(files.map((file) => dirname(file)))
+  const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
+  return { path: (copies[0] as Copy).to, copies }
+}
+
+/** Returns the deepest directory that contains all of the given absolute ones. */
+function commonDirectory([first = '', ...others]: string[]): string {
+  const above = dirname(first)
+  return above === first || others.every((other) => isWithin(first, other))
+    ? first
+    : commonDirectory([above, ...others])
+}
+
+async function placeFor(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true })
+  return path
+}
+
+/** Returns the derived module if it has the types of the document. */
+function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
+  if ('reasons' in derived) return derived
+  const text = derived.text
+    .replace("'fastify-contract'", "'../response/error-writer.js'")
+    .replace("'../generated/api.d.ts'", "'./new-operations.d.ts'")
+    // The types of Node.js are installed with the project.
+    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
+  const [finding] = moduleFindings(text, types, compilerOptions)
+  if (finding === undefined) return derived
+  const { messageText } = finding
+  return { reasons: [typeof messageText === 'string' ? messageText : messageText.messageText] }
+}
+
+const versionOf = (name: string): string => createRequire(import.meta.url)(`${name}/package.json`).version
+
+/** Returns the version of the package with a module for the manifest of a project; its file if it was installed from one. */
+function versionFrom(module: string, directory: string): string {
+  const own = join(module, '..', '..')
+  const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
+  const above = join(own, '..', '..')
+  const manifest = join(above, 'package.json')
+  const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+  const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
+  return file === undefined ? version : `file:${relative(directory, resolve(above, file))}`
+}
+
+type Written = {
+  directory: string
+  copies: Copy[]
+  files: string[]
+  handlers: string[]
+  errors: DerivedErrorBody
+  compiled: Compiled
+  /** The configuration of Redocly in the directory if it was not read. */
+  unread: string | undefined
+}
+
+function summary({ directory, copies, files, handlers, errors, compiled, unread }: Written): string {
+  const missing = handlers
+    .filter((handler) => /^ {4}throw /m.test(handler))
+    .map((handler) => /^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
+  const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
+  const { warnings, skipped } = compiled
+  const [warning = ''] = warnings
+  return [
+    `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
+    '',
+    handlers.length === 0
+      ? 'The document has no operations.'
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond with their example, or without a body.`,
+    ...(skipped.length === 0
+      ? []
+      : [
+          `Not counted: ${skippedOperations(skipped).length} that cannot be served as the document describes them; these respond with 501:`,
+          ...firstOf(
+            skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`),
+            5,
+            '  ',
+          ),
+          'generated/skipped-operations.json lists them with the reasons. npm run generate skips them.',
+        ]),
+    ...(missing.length > 0
+      ? [
+          `These have no example of a success, and respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
+        ]
+      : []),
+    ...('text' in errors
+      ? ['src/error-body.ts creates the body of errors as the document describes it.']
+      : [
+          'Errors are plain text, because the document describes members that only you can fill:',
+          ...firstOf(distinct(errors.reasons), 10, '  '),
+          'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
+        ]),
+    ...(warnings.length > 1 ? [`npm run generate prints ${warnings.length} warnings about the document.`] : []),
+    ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
+    ...(unread === undefined
+      ? []
+      : [`init did not read ${unread}, since its plugins are code; npm run generate reads it and runs them.`]),
+    '',
+    'Next:',
+    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
+    '  npm install',
+    '  npm start',
+  ].join('\n')
+}
+
+/** Returns the first entries of a list, and how many more there are. */
+const firstOf = (list: string[], count: number, indent = ''): string[] =>
+  list.length > count ? [...list.slice(0, count), `${indent}${list.length - count} more`] : list
+
+/** Returns a line for each distinct text of lines `POINTER: TEXT`, with its first pointer and the number of the others. */
+function distinct(lines: string[]): string[] {
+  const pointers = new Map<string, string[]>()
+  for (const line of lines) {
+    const [, pointer = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
+    pointers.set(text, [...(pointers.get(text) ?? []), pointer])
+  }
+  return Array.from(pointers, ([text, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`
+    return first === '' ? `  ${text}` : `  ${first}${more}: ${text}`
+  })
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { lint, styleRules } from '../redocly/redocly.ts'
+import { lineText } from '../text/source-text.ts'
+import { commandLine } from './command-line.ts'
+import { findDocument } from './project-files.ts'
+
+/** Runs `fastify-contract lint`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract lint [DOCUMENT] [OPTIONS]
+
+Advises on the style of the document: prints one line for each finding. No other command requires a style. It exits with
+1 if a finding has the severity error, which only rules of your own can have.
+
+DOCUMENT        the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+--rules FILE    the rules, a configuration of Redocly (https://redocly.com/docs/cli/configuration); default:
+                redocly.yaml if it exists, otherwise recommended rules, all as warnings
+`,
+    { document: undefined, rules: undefined },
+    ['DOCUMENT'],
+    args,
+  )
+  const document = findDocument(words[0] ?? options.document)
+  const own = options.rules ?? (existsSync('redocly.yaml') ? 'redocly.yaml' : undefined)
+  const findings = await lint(document, own ?? styleRules)
+  for (const { severity, message, ruleId, location } of findings) {
+    const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location
+    // Findings of the recommended rules are advice, whatever their severity.
+    const level = own === undefined || severity === 'warn' ? 'warning' : 'error'
+    console.log(lineText(`${source.ref}:${start.line}:${start.col} ${level} ${ruleId}: ${message}`))
+  }
+  const errors = own === undefined ? 0 : findings.filter(({ severity }) => severity === 'error').length
+  console.log(findings.length === 0 ? 'no findings' : `${findings.length} findings, ${errors} errors`)
+  if (errors > 0) process.exitCode = 1
+}

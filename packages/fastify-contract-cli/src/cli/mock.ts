@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contract } from 'fastify-contract/contract'
+import { listen } from 'fastify-contract/service'
+import { compileContract } from '../emit/compile.ts'
+import { describedErrorBody } from '../init/error-body.ts'
+import { generatedContract, mockServer } from '../mock/mock-server.ts'
+import { normalizedDocument } from '../passes/normalize.ts'
+import { skippedOperations } from '../rules/skipped-operations.ts'
+import { terminalText, visible } from '../text/source-text.ts'
+import { commandLine } from './command-line.ts'
+import { errorModule, findDocument, findErrorModule, loadErrorModule } from './project-files.ts'
+
+/** Runs `fastify-contract mock`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract mock [DOCUMENT] [OPTIONS]
+
+Responds like the service, with the examples of the document and without a store, so that a client can be written before
+the handlers. Requests are authenticated (with any credentials), parsed, validated and rejected as by the service.
+Listens on 127.0.0.1, on the port PORT (default: 3000).
+
+DOCUMENT              the OpenAPI document, which needs no project; operations that cannot be served respond with 501
+                      (default: the generated files, or without them openapi.yaml or the only openapi/*.yaml)
+--generated DIRECTORY the files of fastify-contract generate (default: generated)
+--rules FILE          the configuration for bundling DOCUMENT, such as decorators (default: redocly.yaml if it exists)
+--errors FILE         the module whose errorBody creates the bodies of errors (default: ${errorModule} if it exists,
+                      or else bodies as the document describes them, with examples of what only you can fill)
+--realm NAME          the realm in the challenges of 401 (default: the title of the document)
+
+A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
+example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
+`,
+    { generated: 'generated', rules: undefined, errors: findErrorModule(), realm: undefined },
+    ['DOCUMENT'],
+    args,
+  )
+  try {
+    const [given] = words
+    const hasFiles = options.generated !== 'generated' || existsSync(join(options.generated, 'digests.json'))
+    const contract =
+      given === undefined && hasFiles
+        ? await generatedContract(options.generated)
+        : await compiledContract(findDocument(given), options.rules)
+    const errorBody =
+      options.errors === undefined ? errorBodyOf(contract) : (await loadErrorModule(options.errors)).errorBody
+    const { title, version, app } = mockServer(contract, errorBody, { realm: options.realm })
+    const address = { host: '127.0.0.1', port: Number(process.env.PORT || 3000) }
+    const url = await listen((address) => app.listen(address), app.server, address)
+    console.log(visible(`mock of ${title} ${version} on ${url}; it accepts any token`))
+  } catch (error) {
+    throw new Error(`mock: ${(error as Error).message}`)
+  }
+}
+
+/** Compiles a document, and prints the operations that cannot be served. */
+async function compiledContract(document: string, rules: string | undefined): Promise<Contract> {
+  const { files, skipped } = await compileContract(document, { rules, skipUnsupported: true })
+  for (const { operation, reasons } of skippedOperations(skipped))
+    console.warn(terminalText(`${document}: ${operation} responds with 501: ${reasons.join('; ')}`))
+  return {
+    documentText: files['openapi.json'] as string,
+    routes: JSON.parse(files['routes.json'] as string),
+    schemaCode: files['schemas.js'] as string,
+  }
+}
+
+const errorBodyOf = ({ documentText, routes }: Contract) =>
+  describedErrorBody({ document: normalizedDocument(JSON.parse(documentText)), routes })

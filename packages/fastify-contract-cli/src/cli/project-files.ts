@@ -1,0 +1,50 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ErrorBodySource, loadErrorBody } from '../rules/error-bodies.ts'
+
+/** The default module of errorBody, which makes the bodies of a service's errors. */
+export const errorModule = join('src', 'error-body.ts')
+
+/** Returns the default module of errorBody if there is one. */
+export const findErrorModule = (): string | undefined => (existsSync(errorModule) ? errorModule : undefined)
+
+/** The lines of the help of each command that compiles the document. */
+export const documentHelp = `\
+DOCUMENT              the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+--rules FILE          the configuration for bundling, such as decorators (default: redocly.yaml if it exists)
+--skip-unsupported    accept operations that cannot be served; they respond with 501 (see skipped-operations.json)`
+
+/** Loads errorBody from a module of the project, which may be TypeScript. */
+export async function loadErrorModule(path: string): Promise<ErrorBodySource> {
+  // The loader costs a thread. The sources of this command run under tsx anyway.
+  if (import.meta.filename.endsWith('.js')) await registerTsx()
+  return await loadErrorBody(path)
+}
+
+/** Lets Node.js import TypeScript modules if tsx is installed. Without it, the version of Node.js must import them. */
+async function registerTsx(): Promise<void> {
+  await import('tsx/esm/api').then(
+    ({ register }) => register(),
+    () => undefined,
+  )
+}
+
+/** The default module of the handlers. */
+export const handlersModule = join('src', 'handlers.ts')
+
+/**
+ * Returns the path of the OpenAPI document of a project: the given one, or openapi.yaml, or the only YAML file in the
+ * directory openapi.
+ */
+export function findDocument(given: string | undefined): string {
+  if (given !== undefined) {
+    if (existsSync(given) || /^https?:/.test(given)) return given
+    throw new Error(`${given} does not exist; name an OpenAPI document`)
+  }
+  if (existsSync('openapi.yaml')) return 'openapi.yaml'
+  const names = existsSync('openapi') ? readdirSync('openapi').filter((name) => name.endsWith('.yaml')) : []
+  if (names[0] === undefined || names.length > 1) {
+    throw new Error('there is neither openapi.yaml nor one openapi/*.yaml; name the document')
+  }
+  return join('openapi', names[0])
+}

@@ -1,0 +1,83 @@
+import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { requiredScopes } from 'fastify-contract'
+import type { Routes } from 'fastify-contract/contract'
+import { writeTryPage } from '../docs/docs-page.ts'
+import { exampleCurl } from '../docs/example-calls.ts'
+import { compileContract } from '../emit/compile.ts'
+import { updateGenerated } from '../emit/handler-stubs.ts'
+import { loadErrorBody } from '../rules/error-bodies.ts'
+import { visible } from '../text/source-text.ts'
+import { typeChecker } from '../typescript/type-checker.ts'
+import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
+
+/*
+ * The build process of the command dev. It is separate because a type check takes seconds and would block the
+ * connections that the main process forwards. The first argument is the DevOptions as JSON.
+ */
+
+const options: DevOptions = JSON.parse(process.argv[2] as string)
+const checkTypes = typeChecker(options.entry)
+const bundle = await loadBundle()
+let isGenerated = false
+
+// A terminal sends SIGINT to every process of the group; the main process ends this one.
+process.on('SIGINT', () => {})
+
+process.on('message', async (request: BuildRequest) => {
+  const reply: BuildReply = await takeSnapshot(request).catch(({ message }: Error) => ({ error: message }))
+  // The main process may have ended during the build; without a callback, the failure to send would be thrown.
+  process.send?.(reply, () => {})
+})
+
+/** Generates, type-checks and bundles the current state of the service into a directory. */
+async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<Snapshotted> {
+  if (hasNewDocument) isGenerated = false
+  if (!isGenerated) await generate(url)
+  isGenerated = true
+  checkTypes()
+  await bundle(join(directory, 'dist'))
+  await cp(options.out, join(directory, 'generated'), { recursive: true })
+  await mkdir(options.docs, { recursive: true })
+  await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
+  const documentText = await readFile(join(options.out, 'openapi.json'), 'utf8')
+  const routes: Routes = JSON.parse(await readFile(join(options.out, 'routes.json'), 'utf8'))
+  return {
+    example: exampleCurl(url, token, { documentText, routes }),
+    scopes: requiredScopes(routes.operations).join(' '),
+  }
+}
+
+async function generate(serviceUrl: string): Promise<void> {
+  const { document, rules, errors, out, handlers, docs, skipUnsupported } = options
+  const compiled = await compileContract(document, {
+    rules,
+    errors: errors === undefined ? undefined : await loadErrorBody(errors),
+    skipUnsupported,
+  })
+  for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
+  const written = await updateGenerated(compiled, out, handlers)
+  if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
+  // The page calls the port that stays open, not that of one snapshot.
+  await writeTryPage(docs, { generated: out, serviceUrl })
+}
+
+/** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */
+async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
+  if (options.bundle !== undefined) return (await import(pathToFileURL(resolve(options.bundle)).href)).bundle
+  return (directory) =>
+    build({
+      entryPoints: [options.entry],
+      outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      // Stack traces name the sources.
+      sourcemap: true,
+      logLevel: 'silent',
+    })
+}

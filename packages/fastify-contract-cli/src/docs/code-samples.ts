@@ -1,0 +1,200 @@
+import { clientMethods } from 'fastify-contract/client'
+import { stringifyJson } from 'fastify-contract/json'
+import { createValidator } from 'fastify-contract/schema'
+import { resolve } from '../document/json-pointer.ts'
+import { type Document, endpoints } from '../document/openapi-document.ts'
+import type { ExampleBody, ExamplePart } from '../emit/request-file.ts'
+import { routesOf } from '../emit/route-schemas.ts'
+import { validRequests } from '../examples/valid-requests.ts'
+import { normalizedDocument } from '../passes/normalize.ts'
+import { markdownCode, shellWord, urlText } from '../text/foreign-text.ts'
+import { keyOf, lineText, literal, stringLiteral } from '../text/source-text.ts'
+import { type ExampleRequest, exampleRequest } from './example-request.ts'
+
+/** The languages of the samples in page order. Redoc finds a sample by its label. */
+export const sampleLanguages = [
+  { lang: 'curl', label: 'curl' },
+  { lang: 'javascript', label: 'TypeScript client' },
+  { lang: 'javascript', label: 'fetch' },
+]
+
+/** One entry of x-codeSamples, as Redoc reads it. */
+export type CodeSample = { lang: string; label: string; source: string }
+
+/**
+ * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
+ * has x-codeSamples already or has no valid example. Its description ends with its operationId, so that the page's search
+ * finds it.
+ *
+ * @param clientModule The module that the samples import createClient from.
+ */
+export function withCodeSamples(published: Document, clientModule: string): Document {
+  const document = normalizedDocument(published)
+  const copy = structuredClone(published)
+  const routes = routesOf(document)
+  const valid = validRequests(document, routes, createValidator(routes.schemas))
+  for (const given of endpoints(document)) {
+    const { endpoint, invalidPart } = valid(given)
+    const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
+    operation['x-codeSamples'] ??=
+      invalidPart === undefined ? codeSamples(exampleRequest(document, endpoint), clientModule) : []
+    operation.description =
+      `${operation.description ?? ''}\n\nOperation id: ${markdownCode(endpoint.operationId)}\n`.trimStart()
+  }
+  return copy
+}
+
+/**
+ * Returns the samples of a request. Omits the sample for the client if the client does not support the method, and each
+ * sample of JavaScript for a GET with a body, which fetch cannot send.
+ */
+function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[] {
+  const isOfFetch = request.method !== 'GET' || request.sent === undefined
+  const isOfClient = isOfFetch && clientMethods.some((method) => method === request.method)
+  const sources = [
+    curl(request),
+    isOfClient ? client(request, clientModule) : undefined,
+    isOfFetch ? fetchCall(request) : undefined,
+  ]
+  return sampleLanguages.flatMap((language, index) => {
+    const source = sources[index]
+    return source === undefined ? [] : { ...language, source }
+  })
+}
+
+/**
+ * Returns a curl command that sends a request. Undefined if the name of a part has an equals sign, which ends a name for
+ * curl: what follows could be a file of the user.
+ */
+export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string | undefined {
+  if (sent?.parts.some(({ name }) => name.includes('='))) return undefined
+  // With -X HEAD curl would wait for a body.
+  const usual = { GET: sent === undefined ? '' : undefined, HEAD: '--head ' }[method]
+  const verb = usual ?? `-X ${method} `
+  // In brackets, curl expects the ranges of a set of URLs.
+  const glob = /[[\]]/.test(target) ? '-g ' : ''
+  const lines = [
+    `curl ${glob}${verb}${shellWord(urlText(server + target))}`,
+    ...Object.entries(headers)
+      // curl sets the boundary of a form itself.
+      .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
+      // For curl, an at sign precedes the name of a file.
+      .filter(([name]) => !name.startsWith('@'))
+      .map(([name, value]) => `-H ${shellWord(lineText(`${name}: ${value}`))}`),
+    ...(sent === undefined ? [] : curlBody(body, sent)),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): string[] {
+  if (kind === 'json') return [`-d ${shellWord(stringifyJson(body) as string)}`]
+  if (kind === 'bytes') return [`--data-binary ${shellWord(`@${file}`)}`]
+  if (kind !== 'multipart') return [`--data-raw ${shellWord(text)}`]
+  return parts.map((part) =>
+    'file' in part
+      ? `-F ${shellWord(`${part.name}=@${part.file};type=${part.mediaType}`)}`
+      : `--form-string ${shellWord(`${part.name}=${part.text}`)}`,
+  )
+}
+
+/** The media type that the client sends by default. */
+const json = 'application/json'
+
+function client(
+  { method, server, path, params, headers, body, sent, credentials }: ExampleRequest,
+  clientModule: string,
+): string {
+  const { Authorization = '', ...keys } = credentials
+  const [authScheme, token] = Authorization.split(' ')
+  const isBearer = authScheme === 'Bearer'
+  const options = { baseUrl: server, ...(isBearer && { token }) }
+  const { 'Content-Type': mediaType = json, Cookie } = headers
+  // A browser sets cookies itself, so the client has no cookie parameters. Its types do not allow an API key in the
+  // query either; the option fetch of createClient can add it.
+  const { cookie: _, ...others } = params
+  const more = {
+    ...(isBearer ? keys : credentials),
+    ...(Cookie !== undefined && { Cookie }),
+  }
+  const sample = sent === undefined ? { lines: [], body: undefined } : clientBody(body, sent)
+  const init = {
+    ...(Object.keys(others).length > 0 && { params: others }),
+    ...(Object.keys(more).length > 0 && { headers: more }),
+    ...(mediaType !== json && { contentType: mediaType }),
+    ...(sent !== undefined && { body: sample.body }),
+  }
+  const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth), sample)}` : ''
+  return `import { createClient } from ${stringLiteral(clientModule)}
+
+const client = createClient(${literal(options, sampleWidth)})
+${sample.lines.map((line) => `${line}\n`).join('')}const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
+console.log(response.status, data ?? error)`
+}
+
+function fetchCall({ method, server, target, headers: all, body, sent }: ExampleRequest): string {
+  const sample = sent === undefined ? { lines: [], body: undefined } : fetchBody(body, sent)
+  const { 'Content-Type': _, ...others } = all
+  // fetch sets the boundary of a form itself.
+  const headers = sent?.kind === 'multipart' ? others : all
+  const init = {
+    ...(method !== 'GET' && { method }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(sent !== undefined && { body: sample.body }),
+  }
+  const more = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth), sample)}` : ''
+  return `${sample.lines.map((line) => `${line}\n`).join('')}const response = await fetch(${stringLiteral(server + target)}${more})
+console.log(response.status, await response.text())`
+}
+
+/** The number of columns of a line in the samples of the documentation page. */
+export const sampleWidth = 56
+
+/** A body in a sample: the statements before the call, and the value in the call. */
+export type BodySample = { lines: string[]; body: unknown }
+
+/** A placeholder in a literal for the variable that the statements declare. */
+const variable = '{{body}}'
+
+/** Returns a literal whose last member is the body, with the variable `body` in place of its placeholder. */
+export function withVariable(text: string, { lines }: BodySample): string {
+  const member = `body: '${variable}'`
+  const at = lines.length === 0 ? -1 : text.lastIndexOf(member)
+  return at < 0 ? text : `${text.slice(0, at)}body${text.slice(at + member.length)}`
+}
+
+const blob = (file: string, mediaType: string): string =>
+  `new Blob([${stringLiteral(`the bytes of ${file}`)}], { type: ${stringLiteral(mediaType)} })`
+
+const blobSample = ({ file, mediaType }: ExampleBody): BodySample => ({
+  lines: [`const body = ${blob(file, mediaType)}`],
+  body: variable,
+})
+
+/** Returns a body for the generated client; `exact` is its value with each int64 as a bigint. */
+export function clientBody(exact: unknown, sent: ExampleBody): BodySample {
+  const { kind, parts } = sent
+  if (kind === 'bytes') return blobSample(sent)
+  if (kind !== 'multipart') return { lines: [], body: kind === 'text' ? sent.text : exact }
+  const members = [...new Set(parts.map(({ name }) => name))].map((name) => {
+    const value = (exact as Record<string, unknown>)[name]
+    const files = parts.flatMap((part) => (part.name === name && 'file' in part ? blob(part.file, part.mediaType) : []))
+    const text = Array.isArray(value) ? `[${files.join(', ')}]` : files[0]
+    return `  ${keyOf(name)}: ${files.length > 0 ? text : literal(value, sampleWidth, '  ')},`
+  })
+  return { lines: ['const body = {', ...members, '}'], body: variable }
+}
+
+const partValue = (part: ExamplePart): string =>
+  'file' in part ? blob(part.file, part.mediaType) : stringLiteral(part.text)
+
+/** Returns a body for `fetch`: as text if possible, because JavaScript numbers round an int64. */
+export function fetchBody(exact: unknown, sent: ExampleBody): BodySample {
+  const { kind, text, parts } = sent
+  if (kind === 'bytes') return blobSample(sent)
+  if (kind !== 'multipart') return { lines: [], body: kind === 'json' ? stringifyJson(exact) : text }
+  const appended = parts.map((part) => {
+    const name = 'file' in part ? `, ${stringLiteral(part.file)}` : ''
+    return `body.append(${stringLiteral(part.name)}, ${partValue(part)}${name})`
+  })
+  return { lines: ['const body = new FormData()', ...appended], body: variable }
+}

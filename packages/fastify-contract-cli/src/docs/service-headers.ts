@@ -1,0 +1,78 @@
+import { announcementOf, deprecationHeaders } from '../document/deprecation.ts'
+import { join, resolve } from '../document/json-pointer.ts'
+import { type Document, endpoints, locate, type Response } from '../document/openapi-document.ts'
+import type { Node } from '../document/walk-document.ts'
+import { asOpenApi31 } from '../passes/normalize.ts'
+import { markdownTarget } from '../text/foreign-text.ts'
+
+/** The headers that the service adds to responses, by name. */
+const descriptions = {
+  Deprecation: 'When the operation is deprecated, in seconds since 1970 (RFC 9745).',
+  Sunset: 'After this time, the operation may stop working (RFC 8594).',
+  Link: 'The page that explains the deprecation or the end of the operation (RFC 8288).',
+  RateLimit: 'How many requests the client has left (r), and for how many seconds (t), if the service limits them.',
+  'RateLimit-Policy': 'How many requests a client may send (q) in how many seconds (w), if the service limits them.',
+} as const
+
+const examples: Record<string, string> = {
+  RateLimit: '"default";r=50;t=30',
+  'RateLimit-Policy': '"default";q=100;w=60',
+}
+
+/**
+ * Returns a published document for its documentation page, in which each response shows the headers that the service
+ * adds: those that announce the end of the operation, and the rate limit of an operation that identifies its clients.
+ * The description of an operation begins with the announcement.
+ */
+export function withServiceHeaders(published: Document): Document {
+  const document = asOpenApi31(published)
+  const copy = structuredClone(published)
+  const used = new Set<string>()
+  for (const endpoint of endpoints(document)) {
+    const operation = resolve(copy, endpoint.pointer) as Node
+    const announced = deprecationHeaders(document, endpoint) ?? {}
+    const isLimited = endpoint.security.some((requirement) => Object.keys(requirement).length > 0)
+    const added: [name: string, header: object][] = [
+      ...Object.entries(announced).map(([name, example]): [string, object] => [name, headerOf(name, example)]),
+      ...(isLimited ? Object.keys(examples) : []).map((name): [string, object] => {
+        used.add(name)
+        return [name, { $ref: join('#', 'components', 'headers', name) }]
+      }),
+    ]
+    if (added.length === 0) continue
+    operation.responses = Object.fromEntries(
+      Object.keys(endpoint.responses).map((status) => {
+        const { pointer: _, ...response } = locate<Response>(copy, join(endpoint.pointer, 'responses', status))
+        return [status, { ...response, headers: { ...Object.fromEntries(added), ...response.headers } }]
+      }),
+    )
+    const sentence = announcement(document, endpoint)
+    if (sentence !== '') operation.description = `${sentence}\n\n${operation.description ?? ''}`
+  }
+  if (used.size === 0) return copy
+  const components = (copy.components ?? {}) as { headers?: object }
+  const headers = Object.fromEntries([...used].map((name) => [name, headerOf(name, examples[name] as string)]))
+  return { ...copy, components: { ...components, headers: { ...headers, ...components.headers } } }
+}
+
+const headerOf = (name: string, example: string): object => ({
+  description: descriptions[name as keyof typeof descriptions],
+  schema: { type: 'string' },
+  example,
+})
+
+/** Returns a sentence in Markdown for each announcement of an operation. */
+function announcement(document: Document, endpoint: ReturnType<typeof endpoints>[number]): string {
+  const sentences = [
+    ['x-deprecation', 'Deprecated since'],
+    ['x-sunset', 'May stop working after'],
+  ] as const
+  return sentences
+    .flatMap(([extension, words]) => {
+      const found = announcementOf(document, endpoint, extension)
+      if (found === undefined) return []
+      const date = found.date.toISOString().replace(/T00:00:00\.000Z$/, '')
+      return `**${words} ${date}.**${found.link === undefined ? '' : ` [Details](${markdownTarget(found.link)})`}`
+    })
+    .join(' ')
+}

@@ -1,0 +1,251 @@
+import { createRequire } from 'node:module'
+import { createContext, Script } from 'node:vm'
+import { compilePattern, linearKeyword, linearPattern } from 'fastify-contract/schema'
+import type { Node } from './walk-document.ts'
+
+/** Characters. A name that a quadratic pattern of patternProperties checks may have at most so many. */
+export const maxSlowLength = 800
+
+/** Characters. The analysis of a longer pattern with a repetition can take minutes. */
+export const maxPatternLength = 500
+
+/**
+ * Steps and sizes bound the analysis, never the clock: each machine must accept the same documents. An analysis with a
+ * larger automaton takes up to 20 s. The fuzzer, which has no proof, then tries texts of up to `maxSlowLength`
+ * characters, and reports those that take more than 125 steps a character.
+ */
+const bounds = {
+  timeout: null,
+  attackTimeout: null,
+  incubationTimeout: null,
+  maxNFASize: 3_000,
+  maxIteration: 3,
+  maxGeneStringSize: maxSlowLength,
+  maxAttackStringSize: maxSlowLength,
+  incubationLimit: 25_000,
+  attackLimit: 100_000,
+  randomSeed: 0,
+}
+
+/** How the time of a match grows with the length of the text; `unknown` if the analysis proves no bound. */
+type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
+
+type Analysis = {
+  status: 'safe' | 'vulnerable' | 'unknown'
+  checker?: 'automaton' | 'fuzz'
+  complexity?: { type: string; degree?: number }
+}
+
+const known = new Map<string, Growth>()
+
+/** Returns how the time of a backtracking match of a pattern grows with the length of the text. */
+export function growthOf(pattern: string): Growth {
+  const growth = known.get(pattern) ?? analyze(pattern)
+  known.set(pattern, growth)
+  return growth
+}
+
+/** Matches a character, class or escape of a pattern, with its quantifier. */
+const unit = /(\\[pP]\{[^}]*\}|\\[^ux\dcPkp]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])((?:[*+?]|\{\d+(?:,\d*)?\})\??)?/sy
+
+/**
+ * Returns whether a match surely takes linear time, which spares most documents the analyzer: the pattern repeats little,
+ * or it has no groups, matches at the start of a text only, and a character follows each repetition but the last that
+ * the repetition does not match. Then each length of a repetition fails at once.
+ */
+function isSurelyLinear(pattern: string): boolean {
+  if (!isRepeated(pattern) && !hasManyChoices(pattern)) return true
+  const units: string[][] = []
+  for (unit.lastIndex = 1; unit.lastIndex < pattern.length; ) {
+    const found = unit.exec(pattern)
+    if (found === null) return false
+    units.push(found)
+  }
+  const repeated = units.flatMap(([, , quantifier = ''], index) =>
+    /^(?:\{\d+\}\??)?$/.test(quantifier) ? [] : [index],
+  )
+  return (
+    pattern.startsWith('^') &&
+    repeated.slice(0, -1).every((index) => {
+      const [[, source], [, next = '', quantifier] = []] = units.slice(index) as [string[], string[]]
+      const isCharacter = /^(?:\\?[^\w$^.\\]|\w|\\[\\$^.])$/.test(next) && !/^[*?]|^\{0/.test(quantifier ?? '')
+      return isCharacter && expressionOf(`^${source}$`)?.test(next.slice(-1)) === false
+    })
+  )
+}
+
+/** Without a repeated part there is little to backtrack to. */
+const isRepeated = (pattern: string): boolean => /[*+]|\{\d+,|\)\{/.test(pattern)
+
+function analyze(pattern: string): Growth {
+  if (isSurelyLinear(pattern)) return 'linear'
+  if (isRepeated(pattern) && pattern.length > maxPatternLength) return 'unknown'
+  // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
+  process.env.RECHECK_SYNC_BACKEND = 'pure'
+  const { checkSync } = createRequire(import.meta.url)('recheck') as {
+    checkSync(source: string, flags: string, options: object): Analysis
+  }
+  const expression = expressionOf(pattern)
+  // The rules reject it, and nothing matches it.
+  if (expression === undefined) return 'linear'
+  const { source, flags } = expression
+  let analysis = checkSync(source, flags, bounds)
+  // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
+  if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
+    analysis = checkSync(source, flags, { ...bounds, checker: 'fuzz' })
+  }
+  const { status, checker, complexity } = analysis
+  if (status === 'unknown') return 'unknown'
+  if (status === 'safe') return 'linear'
+  if (complexity?.type !== 'polynomial' || complexity.degree !== 2) return 'steep'
+  // The fuzzer finds a lower bound: it calls some patterns that take cubic time quadratic.
+  return checker === 'automaton' ? 'quadratic' : 'unknown'
+}
+
+/** Returns the regular expression of a pattern, or undefined if a text is not one. */
+export function expressionOf(pattern: string): RegExp | undefined {
+  try {
+    return compilePattern(pattern)
+  } catch {
+    return undefined
+  }
+}
+
+const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
+
+/**
+ * Returns a schema whose `pattern` the service matches in linear time, and whose `patternProperties` check only names
+ * whose length it allows.
+ */
+export function withBoundedPatterns(schema: Node): Node {
+  const { patternProperties = {}, allOf = [] } = schema
+  const keys = Object.keys(patternProperties as object)
+  if (keys.every((key) => growthOf(key) === 'linear')) return withLinearPattern(schema)
+  // Ajv checks allOf before patternProperties, and stops at the first error of a large body.
+  const names = { propertyNames: { maxLength: maxSlowLength } }
+  return withLinearPattern({ ...schema, allOf: [...(allOf as unknown[]), names] })
+}
+
+function withLinearPattern(schema: Node): Node {
+  const { pattern, ...rest } = schema
+  if (typeof pattern !== 'string' || isSurelyLinear(pattern) || linearPattern(pattern) === undefined) return schema
+  return { ...rest, [linearKeyword]: pattern }
+}
+
+/**
+ * Time limit of one match in milliseconds. A match takes microseconds unless the pattern backtracks catastrophically.
+ */
+const timeout = 200
+
+const script = new Script('expression.test(text)')
+const context = createContext({})
+
+/**
+ * Returns whether a text matches a regular expression of ECMA-262; an invalid one matches nothing.
+ * Returns undefined if the match takes longer than 200 ms, since the document may hold any pattern.
+ */
+export function matchesPattern(pattern: string, text: string): boolean | undefined {
+  try {
+    Object.assign(context, { expression: compilePattern(pattern), text })
+    return script.runInContext(context, { timeout })
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? undefined : false
+  }
+}
+
+/** The maximum length of an example string: a quantifier or a minLength may require any length. */
+export const maxLength = 1000
+
+/**
+ * Candidates for a character class or an escape, in order of preference: letters and digits, then the rest of ASCII.
+ */
+const characters = new Set([
+  ...'a0A',
+  ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
+  ...'\t\n\u00e9',
+])
+
+/**
+ * Returns a string that matches a regular expression of ECMA-262. Each quantified part is repeated
+ * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring
+ * backreferences. If it does not satisfy the lookarounds, other characters are tried, and the texts of the lookaheads at
+ * the start. Returns undefined if no result matches.
+ */
+export function textOfPattern(given: string, more = 0): string | undefined {
+  for (const choice of /\(\?<?[=!]/.test(given) ? [0, 1] : [0]) {
+    const { text, required } = builtText(given, more, choice)
+    if (text === undefined) return undefined
+    const start = required.join('')
+    for (const candidate of new Set([text, start + text.slice(start.length), start + text])) {
+      const isMatch = candidate.length <= maxLength ? matchesPattern(given, candidate) : false
+      if (isMatch) return candidate
+      // The match took too long.
+      if (isMatch === undefined) return undefined
+    }
+  }
+  return undefined
+}
+
+/** Returns a text that is built of the parts of a pattern, and the texts of its lookaheads. */
+function builtText(given: string, more: number, choice: number): { text?: string; required: string[] } {
+  const pattern = expressionOf(given)?.source ?? given
+  const required: string[] = []
+  let at = 0
+  const take = (token: RegExp): string | undefined => {
+    token.lastIndex = at
+    const found = token.exec(pattern)?.[0]
+    at += found?.length ?? 0
+    return found
+  }
+
+  function alternatives(): string {
+    const first = sequence()
+    while (take(/\|/y) !== undefined) sequence()
+    return first
+  }
+
+  function sequence(): string {
+    let text = ''
+    while (at < pattern.length && !/[|)]/.test(pattern.charAt(at))) text += repeated(atom())
+    return text
+  }
+
+  function atom(): string {
+    if (take(/\^|\$|\\b/iy) !== undefined) return ''
+    const group = take(/\((\?(:|<?[=!]|<[^>]*>))?/y)
+    if (group !== undefined) {
+      const text = alternatives()
+      take(/\)/y)
+      if (group === '(?=') required.push(text)
+      return /[=!]$/.test(group) ? '' : text
+    }
+    const some = take(/\[(\\.|[^\]\\])*\]|\\([pPu]\{[^}]*\}|u[\da-f]{4}|x..|c.|k<[^>]*>|.)|\./isuy)
+    if (some !== undefined) return characterOf(some, choice)
+    return take(/./suy) as string
+  }
+
+  function repeated(text: string): string {
+    const quantifier = take(/[*+?]\??|\{\d+(,\d*)?\}\??/y)
+    if (quantifier === undefined) return text
+    const [least = quantifier.startsWith('+') ? 1 : 0] = quantifier.match(/\d+/g)?.map(Number) ?? []
+    const most = /^\?/.test(quantifier)
+      ? 1
+      : (/^\{(\d+)\}/.exec(quantifier)?.[1] ?? /,(\d+)/.exec(quantifier)?.[1] ?? Infinity)
+    const count = Math.min(least + more, Number(most))
+    if (count * text.length > maxLength) throw new RangeError('too long')
+    return text.repeat(count)
+  }
+
+  try {
+    return { text: alternatives(), required }
+  } catch {
+    return { required }
+  }
+}
+
+/** Returns a character of a class: the first one, or the one of a later choice. */
+function characterOf(source: string, choice: number): string {
+  const one = compilePattern(`^(?:${source})$`)
+  const found = [...characters].filter((each) => one.test(each))
+  return found[choice % found.length] ?? ''
+}

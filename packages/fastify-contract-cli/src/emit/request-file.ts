@@ -1,0 +1,295 @@
+import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from 'fastify-contract/client'
+import { kindOf, type RequestKind, recordSeparator, requestKindOf, serializeEvent } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
+import { formOf } from '../document/forms.ts'
+import { resolve } from '../document/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type MediaType,
+  type Parameter,
+  type RequestBody,
+  serverUrl,
+} from '../document/openapi-document.ts'
+import { holderOf } from '../document/parameter-objects.ts'
+import { type Credential, credentialOf } from '../document/security-schemes.ts'
+import { concreteType, exampleOfRequest } from '../examples/examples.ts'
+import {
+  isRequestLine,
+  isRequestText,
+  requestComment,
+  requestJson,
+  requestName,
+  requestTitle,
+  urlText,
+} from '../text/foreign-text.ts'
+import { lineText } from '../text/source-text.ts'
+import { formStyles, parameterStyle } from './client-table.ts'
+
+const credentialNote = `# fastify-contract mock accepts any token. To call the service, copy this file, since generate overwrites it, and set the
+# origin and a token in the copy.`
+
+/**
+ * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and
+ * JetBrains' HTTP Client share: https://http-files.org.
+ *
+ * @param valid Returns an operation with valid examples; default: with those of the document.
+ */
+export function requestFile(document: Document, valid: (endpoint: Endpoint) => ValidRequest = asGiven): string {
+  const all = endpoints(document).map((given) => {
+    const { endpoint, invalidPart } = valid(given)
+    return { endpoint, invalidPart, request: requestParts(document, endpoint) }
+  })
+  const variables = new Set(all.flatMap(({ request }) => request.variables))
+  const names = new Set([originName, ...variables])
+  return [
+    ...(variables.size > 0 ? [credentialNote] : []),
+    '',
+    `@${originName} = ${originOf(document)}`,
+    ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
+    ...all.map((each) => `\n${requestText(document, each, names)}`),
+    '',
+  ].join('\n')
+}
+
+/** The name of the variable for the origin of the service. */
+const originName = 'origin'
+
+/** Returns the origin of the first server; that of a service on this machine if editors would change it. */
+function originOf({ servers = [] }: Document): string {
+  const { origin } = new URL(serverUrl(servers))
+  return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
+}
+
+/** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
+export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
+
+const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })
+
+function requestText(
+  document: Document,
+  { endpoint, invalidPart, request }: ValidRequest & { request: RequestParts },
+  names: Set<string>,
+): string {
+  const { pointer, operationId, method } = endpoint
+  const { summary = operationId } = resolve(document, pointer) as { summary?: string }
+  return [
+    `### ${requestTitle(String(summary))}`,
+    `# @name ${requestName(operationId, names)}`,
+    ...(invalidPart === undefined ? [] : [`# Correct the ${invalidPart}: the document has no valid example of it.`]),
+    ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
+    ...request.omitted.map((what) => `# Left out, since editors would change it: ${requestComment(what)}`),
+    `${method} {{${originName}}}${request.path}`,
+    // One query parameter per line, so that a user can delete a line.
+    ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
+    ...request.headers,
+    ...(request.body === undefined ? [] : ['', request.body]),
+  ].join('\n')
+}
+
+/** A request with the document's example values. A credential is a variable with the name of its scheme: {{bearer}}. */
+type RequestParts = {
+  path: string
+  /** Percent-encoded "name=value" pairs. */
+  query: string[]
+  /** "name: value" lines. */
+  headers: string[]
+  body?: string
+  /** The names of the files that the body refers to, in the same directory as the request file. */
+  files: string[]
+  /** The names of the variables for its credentials. */
+  variables: string[]
+  /** The headers and the parts of a form that no request file can hold. */
+  omitted: string[]
+}
+
+/**
+ * Returns an example request of an operation. It has the first example of the body, of each required parameter, and of
+ * each optional parameter with an example. Its credentials are those of the first security requirement.
+ */
+export function requestParts(document: Document, endpoint: Endpoint): RequestParts {
+  const exampleOf = (parameter: Parameter) => exampleOfRequest(document, holderOf(parameter))
+  const { pairs, credentials, body } = exampleParts(document, endpoint, exampleOf)
+  const placed = (location: Credential['in']) => credentials.filter((one) => one.in === location)
+  const withVariable = (one: (typeof credentials)[number]) => `${one.prefix}{{${variableOf(one)}}}`
+  const placedPairs = (location: Credential['in']) =>
+    placed(location).map((one): ParameterPair => [one.name, withVariable(one)])
+  const cookies = [...pairs('cookie'), ...placedPairs('cookie')].map(pairText)
+  // `given` is what the document determines.
+  const headers = [
+    ...placed('header').map((one) => ({ name: one.name, value: withVariable(one), given: one.prefix })),
+    ...pairs('header').map(([name, value]) => ({ name, value, given: value })),
+    ...(cookies.length > 0 ? [{ name: 'Cookie', value: cookies.join('; '), given: '' }] : []),
+    ...(body === undefined ? [] : [{ name: 'Content-Type', value: contentTypeOf(body), given: body.mediaType }]),
+  ]
+  const isKept = ({ name, given }: { name: string; given: string }) =>
+    headerName.test(name) && isRequestLine(lineText(given))
+  const { text, files, omitted } = body === undefined ? noBody : bodyText(body)
+  return {
+    path: urlText(expandPath(endpoint.routes[0] as string, pairs('path'))),
+    query: [...pairs('query'), ...placedPairs('query')].map(pairText),
+    headers: headers.filter(isKept).map(({ name, value }) => `${name}: ${lineText(value)}`),
+    ...(body && { body: text }),
+    files,
+    variables: credentials.map(variableOf),
+    omitted: [...headers.filter((one) => !isKept(one)).map(({ name }) => `the header ${name}`), ...omitted],
+  }
+}
+
+/** Returns the name of the variable for a credential. */
+const variableOf = ({ scheme }: { scheme: string }): string => {
+  const name = scheme.replace(/\W/g, '_')
+  return name === originName ? `${name}_` : name
+}
+
+/** Matches the names of headers (RFC 9110 section 5.1) that no editor reads as something else. */
+const headerName = /^[A-Za-z\d][\w!#$%&'*+.^`|~-]*$/
+
+/**
+ * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
+ * value by location, the credentials of its first security requirement, and its body.
+ *
+ * @param exampleOf Returns the example value of a parameter.
+ */
+export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: (parameter: Parameter) => unknown) {
+  const { parameters, security, requestBody } = endpoint
+  const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
+  return {
+    values,
+    pairs: (location: Parameter['in']): ParameterPair[] =>
+      values
+        .filter(({ parameter }) => parameter.in === location)
+        .flatMap(({ parameter, value }) => {
+          const { in: location, name } = parameter
+          const made = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+          // A path has no empty segments, as an object without members would be.
+          const isEmpty = location === 'path' && made.every(([, text]) => text === '')
+          const pairs: ParameterPair[] = isEmpty ? [[name, name]] : made
+          return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
+        }),
+    credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
+      const credential = credentialOf(document, scheme)
+      return credential === undefined ? [] : [{ ...credential, scheme }]
+    }),
+    body: requestBody && exampleRequestBody(document, requestBody),
+  }
+}
+
+/** The boundary between the parts of a form. */
+const boundary = 'example'
+
+const contentTypeOf = ({ kind, mediaType }: ExampleBody): string =>
+  kind === 'multipart' ? `${mediaType}; boundary=${boundary}` : mediaType
+
+/** A body in a request file, the files that it refers to, and its parts that it does not contain. */
+type BodyText = { text: string; files: string[]; omitted: string[] }
+
+const noBody: BodyText = { text: '', files: [], omitted: [] }
+
+const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
+
+function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
+  if (kind === 'json') return { ...noBody, text: requestJson(stringifyJson(value ?? null, '  ') as string) }
+  if (kind === 'bytes') return inFile(file)
+  if (kind === 'multipart') return formText(parts)
+  const shown =
+    kindOf(mediaType) === 'lines' ? text.split(recordSeparator).map(requestJson).join(recordSeparator) : text
+  return isRequestText(shown) ? { ...noBody, text: shown } : inFile(fileName('example', mediaType))
+}
+
+function formText(parts: ExamplePart[]): BodyText {
+  const shown = parts.map((part) => {
+    // The escapes of browsers (html.spec.whatwg.org, multipart form data).
+    const name = part.name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
+    if (!isRequestLine(name)) return { lines: [], files: [], omitted: [`the part ${part.name}`] }
+    const head = `Content-Disposition: form-data; name="${name}"`
+    const { text, files } = 'file' in part ? inFile(part.file) : partText(part)
+    const lines =
+      'file' in part
+        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', text]
+        : [head, '', text]
+    return { lines: [`--${boundary}`, ...lines], files, omitted: [] }
+  })
+  return {
+    text: [...shown.flatMap(({ lines }) => lines), `--${boundary}--`].join('\n'),
+    files: shown.flatMap(({ files }) => files),
+    omitted: shown.flatMap(({ omitted }) => omitted),
+  }
+}
+
+const partText = ({ name, text }: { name: string; text: string }): BodyText =>
+  isRequestText(text) && !text.includes(`--${boundary}`) ? { ...noBody, text } : inFile(fileName(name, 'text/plain'))
+
+/** Returns whether an example request includes a parameter. */
+export const isShown = (parameter: Parameter): boolean =>
+  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
+
+/** A part of an example form: a text, or a file that the user must provide. */
+export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }
+
+/** An example of a request body. Files are only named, not included. */
+export type ExampleBody = {
+  kind: RequestKind
+  mediaType: string
+  value: unknown
+  /** The body as it is sent; empty for a file and for a form with parts. */
+  text: string
+  parts: ExamplePart[]
+  file: string
+}
+
+/** Returns an example of the body of a request, in its first media type. */
+export function exampleRequestBody(document: Document, requestBody: Located<RequestBody>): ExampleBody {
+  const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
+  // Items are text for an editor.
+  const kind = ['events', 'lines'].includes(kindOf(name)) ? 'text' : requestKindOf(name)
+  const mediaType = concreteType(name)
+  const value = exampleOfRequest(document, media)
+  const isFile = kind === 'bytes'
+  return {
+    kind,
+    mediaType,
+    value,
+    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody.content)),
+    parts: kind === 'multipart' ? partsOf(document, name, media, Object(value)) : [],
+    file: isFile ? fileName('example', mediaType) : '',
+  }
+}
+
+function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+  if (kindOf(mediaType) === 'events') return serializeEvent({ data: value }, (data) => String(stringifyJson(data)))
+  if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
+  const isText = requestKindOf(mediaType) === 'text'
+  // An empty body would be a missing one. A schema without a type allows any text.
+  if (isText) return typeof value === 'string' ? value : 'text'
+  return String(sentBody(value ?? null, mediaType, styles).body)
+}
+
+function partsOf(
+  document: Document,
+  mediaType: string,
+  media: MediaType,
+  value: Record<string, unknown>,
+): ExamplePart[] {
+  const { fields } = formOf(document, mediaType, media)
+  return fields.flatMap(({ name, kind, part }): ExamplePart[] => {
+    if (!Object.hasOwn(value, name)) return []
+    const [first = 'application/octet-stream'] = part?.mediaTypes ?? []
+    const type = concreteType(first)
+    if (part?.isFile) return [{ name, file: fileName(name, type), mediaType: type }]
+    const items = part?.isItem ? [value[name]].flat() : [value[name]]
+    return items.map((item) => ({
+      name,
+      text: typeof item === 'string' && kind !== 'json' ? item : String(stringifyJson(item)),
+    }))
+  })
+}
+
+/** Returns a name for a file of a media type. */
+function fileName(name: string, mediaType: string): string {
+  const [, subtype = ''] = /\/(?:x-)?([\w-]+)/.exec(mediaType) ?? []
+  const ending = subtype === 'octet-stream' ? 'bin' : subtype
+  return `${name.replace(/\W+/g, '-')}.${ending}`
+}

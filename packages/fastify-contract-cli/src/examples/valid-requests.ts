@@ -1,0 +1,127 @@
+import { type Form, kindOf, type MediaKind, type Operation, type Routes, type Schema } from 'fastify-contract/contract'
+import { parseJson, stringifyJson } from 'fastify-contract/json'
+import type { Validator } from 'fastify-contract/schema'
+import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
+import { holderOf, type WithExample } from '../document/parameter-objects.ts'
+import { isShown, type ValidRequest } from '../emit/request-file.ts'
+import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
+
+/** A parameter or a media type, which have the same members for their examples. */
+type Holder = WithExample & object
+
+/** Returns a parameter or a media type with other examples. */
+type Candidate = (document: Document, holder: Holder) => Holder
+
+/** The examples of the document, those of the schema, and then values that are made without examples. */
+const asGiven: Candidate = (_document, holder) => holder
+const asInSchema: Candidate = (_document, holder) => withoutExamples(holder)
+const candidates = [asGiven, asInSchema, ...Array.from({ length: generatedCount }, (_, index) => made(index))]
+
+function made(index: number): Candidate {
+  return (document, holder) => ({
+    ...withoutExamples(holder),
+    example: generatedValue(document, holder.schema ?? {}, index),
+  })
+}
+
+const withoutExamples = ({ example: _, examples: __, ...holder }: Holder): Holder => holder
+
+const locations = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
+
+/**
+ * Returns a function that returns an operation with examples of a request that the service accepts, since an example of
+ * the document may break its schema, and a value that is made of a schema may, too.
+ */
+export function validRequests(
+  document: Document,
+  { operations }: Routes,
+  validator: Validator,
+): (endpoint: Endpoint) => ValidRequest {
+  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const isValid = (schema: Schema | undefined, value: unknown): boolean => {
+    const text = stringifyJson(value)
+    if (text === undefined) return false
+    try {
+      return schema === undefined || 'value' in validator.request(schema, '')(parseJson(text))
+    } catch {
+      return false
+    }
+  }
+
+  function validParameters(endpoint: Endpoint, { schema }: Operation, location: keyof typeof locations) {
+    const own = endpoint.parameters.filter((parameter) => parameter.in === location)
+    const choices = candidates.map((candidate) => own.map((parameter) => changed(document, parameter, candidate)))
+    const found = choices.find((parameters) => {
+      const sent = parameters.filter(isShown)
+      const values = sent.map((parameter): [string, unknown] => [
+        parameter.name,
+        exampleOfRequest(document, holderOf(parameter)),
+      ])
+      return (
+        values.every(([, value]) => value !== undefined) &&
+        isValid(schema[locations[location]], Object.fromEntries(values))
+      )
+    })
+    return { parameters: found ?? own, isFound: found !== undefined }
+  }
+
+  function validBody(requestBody: Located<RequestBody>, { schema, forms = {} }: Operation) {
+    const contents = candidates.map((candidate) =>
+      Object.fromEntries(
+        Object.entries(requestBody.content).map(([type, media]) => [type, candidate(document, media) as MediaType]),
+      ),
+    )
+    const found = contents.find((content) => {
+      const [[type, media] = ['', {}]] = Object.entries(content)
+      const value = exampleOfRequest(document, media)
+      if (requestBody.required && kindOf(type) === 'form' && Object.keys(Object(value)).length === 0) return false
+      const form = forms[type]
+      if (form?.fields.some(({ part }) => part !== undefined)) return isValidForm(form, Object(value))
+      const whole = schema.body?.content[type]?.schema
+      return itemsOf(kindOf(type), value).every((item) => isValid(whole, item))
+    })
+    return { requestBody: { ...requestBody, content: found ?? requestBody.content }, isFound: found !== undefined }
+  }
+
+  const isValidForm = ({ fields }: Form, value: Record<string, unknown>): boolean =>
+    fields.every(({ name, part }) => {
+      if (part?.isFile || !Object.hasOwn(value, name)) return true
+      return (part?.isItem ? [value[name]].flat() : [value[name]]).every((item) => isValid(part?.schema, item))
+    })
+
+  return (endpoint) => {
+    const operation = byId.get(endpoint.operationId)
+    if (operation === undefined) return { endpoint }
+    const parts = (Object.keys(locations) as (keyof typeof locations)[]).map((location) => ({
+      location,
+      ...validParameters(endpoint, operation, location),
+    }))
+    const body = endpoint.requestBody && validBody(endpoint.requestBody, operation)
+    const chosen = new Map(parts.flatMap(({ parameters }) => parameters.map((each) => [keyOf(each), each])))
+    const invalid = parts.find(({ isFound }) => !isFound)
+    return {
+      endpoint: {
+        ...endpoint,
+        parameters: endpoint.parameters.map((each) => chosen.get(keyOf(each)) ?? each),
+        requestBody: body?.requestBody,
+      },
+      invalidPart: invalid?.location ?? (body?.isFound === false ? 'body' : undefined),
+    }
+  }
+}
+
+const keyOf = ({ in: location, name }: Parameter): string => `${location} ${name}`
+
+/** Returns a parameter with other examples. None is made for an optional one, which is then left out. */
+function changed(document: Document, parameter: Located<Parameter>, candidate: Candidate): Located<Parameter> {
+  const change = parameter.required || candidate === asGiven ? candidate : asInSchema
+  if (parameter.content === undefined) return change(document, parameter as Holder) as Located<Parameter>
+  const content = Object.entries(parameter.content).map(([type, media]) => [type, change(document, media)])
+  return { ...parameter, content: Object.fromEntries(content) }
+}
+
+/** Returns the values that the schema of a body describes: the whole body, or each item of a stream. */
+function itemsOf(kind: MediaKind, value: unknown): unknown[] {
+  if (kind === 'bytes') return []
+  return kind === 'lines' ? [value].flat() : [value]
+}

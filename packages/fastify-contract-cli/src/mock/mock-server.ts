@@ -1,0 +1,167 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import {
+  type AnyErrorBody,
+  type AnyHandler,
+  type ApiKeyLocation,
+  apiKey,
+  basic,
+  bearer,
+  ContractError,
+  createServer,
+  type VerifierFactory,
+} from 'fastify-contract'
+import {
+  type Contract,
+  contentNegotiation,
+  type HandlerResponse,
+  isStream,
+  loadContract,
+  responseKey,
+} from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
+import { pino } from 'pino'
+import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
+import { scopesOf, securityScheme } from '../document/security-schemes.ts'
+import { sendableResponses } from '../emit/handler-stubs.ts'
+import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../examples/examples.ts'
+import { normalizedDocument } from '../passes/normalize.ts'
+
+/** `realm` is the realm in the challenges of 401; default: the title of the document. */
+export type MockOptions = { realm?: string | undefined }
+
+/**
+ * Resolves with a server that responds with the examples of a document, and with the title and version of the document.
+ *
+ * @param generated The directory of the generated files.
+ */
+export async function createMock(generated: string, errorBody: AnyErrorBody, options: MockOptions): Promise<Mock> {
+  return mockServer(await generatedContract(generated), errorBody, options)
+}
+
+/** Loads the contract from the directory of the generated files. */
+export async function generatedContract(generated: string): Promise<Contract> {
+  const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
+  return await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+}
+
+/** A server that responds with the examples of a document, with the title and version of the document. */
+export type Mock = { title: string; version: string; app: FastifyInstance }
+
+/** Returns a server that responds with the examples of a document. */
+export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
+  const { documentText, routes } = contract
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
+  const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
+  const negotiations = new Map(
+    routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
+  )
+  const sendable = sendableResponses(routes, contract.schemaCode as string)
+  const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
+  const respond = async ({ body }: { body: unknown }) => {
+    const outcome = chosen.getStore()
+    // The parts of a multipart form are validated while they are read.
+    if (isStream(body)) for await (const _part of body);
+    if (outcome === undefined) {
+      const message = 'the document has no valid example of this response, and none can be made of its schema; add one'
+      throw new ContractError('notImplemented', message)
+    }
+    return outcome
+  }
+  /** Returns the preferred response, or the first example that the service would send; undefined if there is none. */
+  const chosenResponse = (endpoint: Endpoint, accept?: string, preferred?: PreferredResponse) => {
+    const outcomes = preferred === undefined ? examplesOf(document, endpoint, accept) : [preferred.outcome]
+    for (const outcome of outcomes) {
+      const sent = sendable(endpoint.operationId, outcome)
+      if (sent !== undefined) return sent
+    }
+    return undefined
+  }
+  const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
+  const app = createServer({
+    contract,
+    handlers: handlers as never,
+    verifiers: anyCredentials(document),
+    errorBody: errorBody as never,
+    realm: realm ?? routes.info.title,
+    // A mock of a busy machine still responds to each request.
+    limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
+    log: pino({ level: 'error' }),
+  })
+  app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
+    const { operationId } = routeOptions.schema as { operationId: string }
+    const endpoint = operations.get(operationId) as Endpoint
+    const accept = negotiations.get(operationId)?.choose(headers.accept)
+    const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
+    if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
+    chosen.run(chosenResponse(endpoint, accept, preferred), done)
+  })
+  return { ...routes.info, app }
+}
+
+/** Yields the example responses of an operation in the media type `accept`, and then those of `exampleResponses`. */
+function* examplesOf(document: Document, endpoint: Endpoint, accept?: string): Generator<HandlerResponse> {
+  yield exampleResponse(document, endpoint, accept)
+  for (const { outcome } of exampleResponses(document, endpoint)) {
+    if (accept === undefined || (outcome.contentType ?? accept) === accept) yield outcome
+  }
+}
+
+/** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
+export type PreferredResponse = { outcome: HandlerResponse; applied: string }
+
+/** Matches a preference with a value (RFC 7240 section 2), without its parameters. */
+const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
+
+/**
+ * Returns the response of an operation that a request prefers with `code=STATUS` and `example=NAME`, in the media type
+ * `accept` or its first one. Returns undefined if there is none: RFC 7240 says that such a preference is ignored.
+ */
+export function preferredResponse(
+  document: Document,
+  endpoint: Endpoint,
+  prefer: string,
+  accept?: string,
+): PreferredResponse | undefined {
+  const given = Array.from(prefer.matchAll(preference), ([, name = '', quoted, token = '']) => [
+    name.toLowerCase(),
+    quoted?.replace(/\\(.)/g, '$1') ?? token,
+  ])
+  // If a preference occurs more than once, the first one counts (RFC 7240 section 2).
+  const { code = '', example = '' } = Object.fromEntries(given.reverse())
+  const coded = /^[2-5]\d\d$/.test(code) ? responseOf(endpoint, code) : undefined
+  const usual = exampleResponse(document, endpoint)
+  const status = coded === undefined ? usual.status : Number(code)
+  const response = coded ?? responseOf(endpoint, String(status))
+  const isNamed = response !== undefined && hasExample(response, example)
+  const applied = [...(coded === undefined ? [] : [`code=${code}`]), ...(isNamed ? [`example=${example}`] : [])]
+  if (response === undefined || applied.length === 0) return undefined
+  const body = exampleBody(document, response, { name: example, accept })
+  return { outcome: { status, ...exampleHeaders(document, response), ...body }, applied: applied.join(', ') }
+}
+
+/** Returns the response for a status: its own, that of its range, or the default one. */
+const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
+  responses[responseKey(responses, code) ?? '']
+
+/**
+ * Returns the verifiers of the security schemes that the operations of a document require. They accept any well-formed
+ * credentials and grant every scope. Schemes that the service has no verifier for need no credentials.
+ */
+export function anyCredentials(document: Document): Record<string, VerifierFactory> {
+  const anybody = { name: 'anybody', scopes: scopesOf(document) }
+  const verify = () => anybody
+  const verifierOf = (name: string): VerifierFactory => {
+    const { type, scheme = '', ...location } = securityScheme(document, name)
+    const kind = type === 'http' ? scheme.toLowerCase() : type
+    if (kind === 'apiKey') return apiKey(location as ApiKeyLocation, verify)
+    if (kind === 'basic') return basic(verify)
+    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return bearer(verify)
+    return () => (_request, done) => done(undefined, anybody)
+  }
+  const names = endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))
+  return Object.fromEntries(names.map((name) => [name, verifierOf(name)]))
+}

@@ -1,0 +1,162 @@
+import { inPlaceKeywords } from 'fastify-contract/contract'
+import { withDoubles } from 'fastify-contract/json'
+import { comparedKeywords, exactKeyword, mixedFormat } from 'fastify-contract/schema'
+import { join } from '../document/json-pointer.ts'
+import {
+  int64Holders,
+  isBigint,
+  isExactInteger,
+  isFraction,
+  isInt64,
+  isInteger,
+  membersOf,
+  numbersOf,
+  schemaKeys,
+  schemasDescribing,
+  unnamedSchemas,
+} from '../document/schemas.ts'
+import { type Kind, memberOf, type Node, walk } from '../document/walk-document.ts'
+
+/** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
+const isWide = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))
+
+/** Keywords whose value or values a schema allows. */
+const valueKeywords = ['const', 'enum']
+
+/**
+ * Returns a schema without bigints: it has exact keywords beside `const` and `enum`, and instead of limits and
+ * `multipleOf`.
+ */
+export function withExactKeywords(schema: Node): Node {
+  const entries = Object.entries(schema).flatMap(([keyword, value]) => {
+    const digits = digitsOf(schema, keyword)
+    const exact = digits === undefined ? [] : [[exactKeyword(keyword), digits]]
+    if (digits !== undefined && !valueKeywords.includes(keyword)) return exact
+    return [[keyword, memberOf('schema', keyword) === undefined ? withDoubles(value).value : value], ...exact]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Returns the value of the exact keyword for a keyword of a schema; undefined if it has none. */
+function digitsOf(schema: Node, keyword: string): string | undefined {
+  if (!comparedKeywords.includes(keyword) || isFraction(schema)) return undefined
+  if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
+  const integers = [schema[keyword]].flat().filter(isInteger)
+  const wide = integers.filter(isWide)
+  return wide.length > 0 && wide.every((value) => typeof value === 'bigint') ? integers.join() : undefined
+}
+
+/**
+ * Returns a document in which an integer is an int64 wherever another schema of the same value makes it one, and in which
+ * the integers of a number are bigints there: neither a handler nor a client could tell which of the schemas applies, and
+ * a value may have to satisfy both.
+ */
+export function withExactUnions<Document extends object>(document: Document): Document {
+  // A copy with the same shared schemas, which the loop changes in place.
+  const copy = structuredClone(document)
+  let isChanged = false
+  for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
+    isChanged = true
+    for (const schema of mixed)
+      if (isFraction(schema)) schema.format = mixedFormat
+      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+  }
+  return isChanged ? copy : document
+}
+
+const int32Limits = (schema: Node) => ({
+  minimum: Math.max(-(2 ** 31), ...numbersOf([schema], 'minimum')),
+  maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
+})
+
+/** Returns the schemas of numbers that describe a value together with an int64. */
+function mixedIntegers(document: object): Set<Node> {
+  const waiting = wholeValues(document)
+  const holdsInt64 = int64Holders(document)
+  const keyOf = schemaKeys()
+  const known = new Set<string>()
+  const mixed = new Set<Node>()
+  // Iteration over an array includes the elements that are added meanwhile.
+  for (const holders of waiting) {
+    // A condition tests the same value, too.
+    const schemas = schemasDescribing(document, holders, [...inPlaceKeywords, 'not'])
+    if (!schemas.some(holdsInt64)) continue
+    const key = keyOf(schemas)
+    if (known.has(key)) continue
+    known.add(key)
+    if (schemas.some(isBigint)) {
+      for (const schema of schemas) {
+        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
+      }
+    }
+    waiting.push(
+      ...membersOf(schemas).values(),
+      schemas.flatMap((schema) => unnamedSchemas(schema)),
+    )
+  }
+  return mixed
+}
+
+/** Returns the schemas of each value of a document; the media types of a response describe one value. */
+function wholeValues(document: object): unknown[][] {
+  const found: unknown[][] = []
+  walk(document as Node, 'document', '#', (node, kind) => {
+    if (kind === 'mediaType' || kind === 'parameter' || kind === 'header') found.push([node.schema])
+    if (kind === 'response')
+      found.push(Object.values(Object(node.content) as Record<string, Node>).map(({ schema }) => schema))
+  })
+  return found
+}
+
+/** Members that hold examples, which the service does not use. */
+const shownMembers = ['example', 'examples', 'value', 'dataValue']
+
+/**
+ * An integer of a document that would be rounded: its pointer, whether it is a part of an example or an extension, and
+ * whether the schema that holds it has 64-bit integers.
+ */
+type RoundedIntegers = { pointer: string; isShown: boolean; isWide: boolean }[]
+
+/** Keywords that count: nothing has so many characters, items or members, so that rounding changes nothing. */
+const counts = /^(?:min|max)(?:Length|Items|Properties|Contains)$/
+
+/** Returns whether no integer that is exact is between a limit and its double: those of uint64 are smaller. */
+const isBeyondAll = (name: string, limit: unknown): boolean =>
+  ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].includes(name) && Math.abs(Number(limit)) > 2 ** 64
+
+/** Returns whether a keyword of a schema means the same although doubles are rounded, or has its digits. */
+function isExact(schema: Node, keyword: string): boolean {
+  const value = schema[keyword]
+  if (counts.test(keyword) || isBeyondAll(keyword, value) || digitsOf(schema, keyword) !== undefined) return true
+  return [...comparedKeywords, 'default'].includes(keyword) && isFraction(schema)
+}
+
+/** Returns the pointers to some values at and below a value. */
+const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointer: string): string[] =>
+  isFound(value)
+    ? [pointer]
+    : Object.entries(Object(typeof value === 'object' && value)).flatMap(([key, each]) =>
+        pointersTo(isFound, each, join(pointer, key)),
+      )
+
+/**
+ * Returns the integers of a document that would be rounded: not those of schemas whose values are doubles, those of
+ * defaults and exact keywords, and limits that mean the same when they are rounded.
+ */
+export function roundedIntegers(document: object): RoundedIntegers {
+  const found: RoundedIntegers = []
+  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+    for (const [name, value] of Object.entries(node)) {
+      if (memberOf(kind, name) !== undefined || (kind === 'schema' && isExact(node, name))) continue
+      const isDefault = kind === 'schema' && name === 'default'
+      const isFound = isDefault ? (one: unknown) => typeof one === 'number' && isWide(one) : isWide
+      const facts = { isShown: isShownIn(kind, name), isWide: isInt64(node) }
+      found.push(...pointersTo(isFound, value, join(pointer, name)).map((each) => ({ pointer: each, ...facts })))
+    }
+  })
+  return found
+}
+
+const isShownIn = (kind: Kind, name: string): boolean =>
+  name.startsWith('x-') || (shownMembers.includes(name) && kind !== 'document')

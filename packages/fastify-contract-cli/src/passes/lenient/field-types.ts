@@ -1,0 +1,189 @@
+import { isNumber } from '../../document/schemas.ts'
+import { isNode } from '../../document/walk-document.ts'
+import { styles } from '../assumed-styles.ts'
+
+/** The type of a field that holds neither schemas nor other OpenAPI objects. */
+export type FieldType = keyof typeof fieldTypes
+
+/** What `mend` returns for a member that is to be left out. */
+export const omitted = Symbol('omitted')
+
+/** Returns the right value, `omitted`, or undefined. `textOf` returns a member of the value as its file writes it. */
+type Mend = (value: unknown, textOf: (name: string) => string | undefined) => unknown
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isScalar = (value: unknown): value is string | number | bigint | boolean =>
+  isText(value) || typeof value === 'boolean' || isFiniteNumber(value)
+
+const isFiniteNumber = (value: unknown): value is number | bigint => isNumber(value) && Number.isFinite(Number(value))
+
+/** Returns the number of a text if it is in the range; a number out of the range limits nothing. */
+const asLimit =
+  (isInRange: (value: unknown) => boolean): Mend =>
+  (value) => {
+    const number = isNumber(value) ? value : asNumber(value)
+    return number === undefined || isInRange(number) ? number : omitted
+  }
+
+const isCount = (value: unknown): boolean => isFiniteNumber(value) && value >= 0
+const isDivisor = (value: unknown): boolean => isFiniteNumber(value) && value > 0
+
+const asText = (value: unknown) => (isScalar(value) ? String(value) : undefined)
+
+/** Returns the number that a text is written as, if a double holds it exactly. */
+export function asNumber(value: unknown): number | undefined {
+  if (!isText(value) || !/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(value)) return undefined
+  const number = Number(value)
+  return String(number) === value.replace(/\.?0+$/, '') || String(number) === value ? number : undefined
+}
+
+/** The words for true and false in YAML 1.1, which YAML 1.2 takes for texts. */
+const flags = new Map([
+  ...['true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', 'no', 'off'].map((word) => [word, false] as const),
+])
+
+const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
+
+/** Names of types in programming languages and in Swagger 2.0, and formats of strings. */
+const synonyms = {
+  integer: ['int', 'int32', 'long'],
+  number: ['float', 'double', 'decimal'],
+  boolean: ['bool'],
+  array: ['list'],
+  object: ['dict', 'map'],
+  string: ['file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
+}
+
+const typeSynonyms = new Map(Object.entries(synonyms).flatMap(([type, names]) => names.map((name) => [name, type])))
+
+function asType(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => (one === null ? 'null' : asType(one)))
+    return all.length === 0 || all.includes(omitted) ? omitted : all.every(isText) ? all : undefined
+  }
+  const name = plain(value)
+  if (name === 'any') return omitted
+  return types.find((one) => one === name) ?? typeSynonyms.get(name)
+}
+
+const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
+
+const locations = ['path', 'query', 'querystring', 'header', 'cookie']
+
+/** Returns the type of a field with one of some words, which may be in another case. */
+const wordType = (expected: string, words: string[]): [string, (value: unknown) => boolean, Mend] => [
+  expected,
+  (value) => words.includes(value as string),
+  (value) => wordLike(value, words),
+]
+
+/** Returns a value for a comparison without case. */
+const plain = (value: unknown): string => String(value).trim().toLowerCase()
+
+/** Returns the word that a value is in another case. */
+const wordLike = (value: unknown, words: string[]): string | undefined =>
+  words.find((one) => one.toLowerCase() === plain(value))
+
+const allStyles = Object.values(styles).flat()
+
+const isVersion = (value: unknown): boolean =>
+  isText(value) && (!/^\s*3\b/.test(value) || /^3\.\d+\.\d+(?:-\S+)?$/.test(value))
+
+/** Returns a version of OpenAPI with its patch number, which some write as a letter. */
+function asVersion(value: unknown): string | undefined {
+  const text = Number.isFinite(value) ? Number(value).toFixed(1) : String(value)
+  const [, version, patch = '0'] = /^\s*(3\.\d+)(?:\.(\d+|\w))?\s*$/.exec(text) ?? []
+  return version === undefined ? undefined : `${version}.${/\d/.test(patch) ? patch : 0}`
+}
+
+const asInfo: Mend = (value, textOf) => {
+  const { title, version, ...others } = isNode(value) ? value : {}
+  // A version such as 1.10 without quotes is the number 1.1.
+  const text = typeof version === 'number' ? textOf('version') : undefined
+  return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
+}
+
+const asNames: Mend = (value) =>
+  ['true', 'false'].includes(plain(value)) ? omitted : isText(value) ? [value] : undefined
+
+/**
+ * The description of each field type in messages, the function that checks a value, and the one that mends a wrong value
+ * whose meaning is certain: it returns `undefined` if it is not.
+ */
+export const fieldTypes = {
+  text: ['a string', isText, asText],
+  // Words are for people, so that the service can do without them.
+  word: ['a string', isText, (value) => asText(value) ?? omitted],
+  tags: ['an array of strings', isTexts, () => omitted],
+  flag: [
+    'true or false',
+    (value) => typeof value === 'boolean',
+    (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
+  ],
+  names: ['an array of strings', isTexts, asNames],
+  number: ['a number', isFiniteNumber, asNumber],
+  count: ['a number of at least 0', isCount, asLimit(isCount)],
+  divisor: ['a number above 0', isDivisor, asLimit(isDivisor)],
+  // In OpenAPI 3.0 an exclusive limit is a flag.
+  limit: ['a number', (value) => typeof value === 'boolean' || isFiniteNumber(value), asNumber],
+  type: [
+    `one of ${types.join(', ')}, or an array of them`,
+    (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,
+    asType,
+  ],
+  values: [
+    'an array with at least one value',
+    (value) => Array.isArray(value) && value.length > 0,
+    // A text with commas is probably meant as several values.
+    (value) => (isScalar(value) && !String(value).includes(',') ? [value] : undefined),
+  ],
+  textLists: [
+    'an object with arrays of strings',
+    (value) => isNode(value) && Object.values(value).every(isTexts),
+    () => undefined,
+  ],
+  // An undefined style is another rule's.
+  style: [
+    'a style of OpenAPI',
+    (value) => isText(value) && (wordLike(value, allStyles) ?? value) === value,
+    (value) => wordLike(value, allStyles) ?? asText(value),
+  ],
+  location: wordType('path, query, querystring, header or cookie', locations),
+  keyLocation: wordType('query, header or cookie', ['query', 'header', 'cookie']),
+  schemeType: wordType(`one of ${schemeTypes.join(', ')}`, schemeTypes),
+  version: ['a version of OpenAPI', isVersion, asVersion],
+  info: [
+    'an object with a title and a version',
+    (value) => isNode(value) && isText(value.title) && isText(value.version),
+    asInfo,
+  ],
+  servers: [
+    'an array of objects with a url, and with a default for each of its variables',
+    (value) => Array.isArray(value) && value.every(isServer),
+    () => undefined,
+  ],
+  security: [
+    'an array of objects with an array of scopes for each scheme',
+    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
+    () => undefined,
+  ],
+  discriminator: [
+    'an object with a propertyName and a mapping to strings',
+    (value) =>
+      isNode(value) &&
+      isText(value.propertyName) &&
+      (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
+    (value) => (isText(value) ? { propertyName: value } : undefined),
+  ],
+} satisfies Record<string, [expected: string, isValid: (value: unknown) => boolean, mend: Mend]>
+
+function isServer(server: unknown): boolean {
+  if (!isNode(server) || !isText(server.url)) return false
+  const { variables = {} } = server
+  if (!isNode(variables)) return false
+  const isVariable = (one: unknown) =>
+    isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
+  return Object.values(variables).every(isVariable)
+}

@@ -1,0 +1,100 @@
+import { stringifyJson } from 'fastify-contract/json'
+import { join } from '../../document/json-pointer.ts'
+import { isInteger, isNumber } from '../../document/schemas.ts'
+import { isNode, type Node, withoutKeys } from '../../document/walk-document.ts'
+import type { Advise } from '../../reports/reports.ts'
+import { asNumber } from './field-types.ts'
+import type { TextAt } from './lenient-structure.ts'
+
+/** Returns a schema whose values have the types and the form that its keywords need, if their meaning is certain. */
+export const lenientValues = (schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node =>
+  withPlainPattern(withAlternatives(withTypedEnum(schema, pointer, advise, textAt), pointer, advise), pointer, advise)
+
+/**
+ * Returns a schema in which the values of an `enum` have the type beside it. YAML reads 1.0 and true without quotes as a
+ * number and a boolean, which no text equals.
+ */
+function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node {
+  const { type: given, enum: values } = schema
+  if (!Array.isArray(values) || given === undefined) return schema
+  const at = join(pointer, 'enum')
+  const types = [given].flat()
+  const others = types.filter((type) => type !== 'null')
+  const areTexts = others.length > 0 && others.every((type) => type === 'string')
+  const areNumbers = others.length > 0 && others.every((type) => type === 'integer' || type === 'number')
+  const typed = values.map((value, index) => {
+    if (areTexts) return textOf(value, () => textAt(join(at, String(index))))
+    return areNumbers ? (asNumber(value) ?? value) : value
+  })
+  const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
+  const unused = schema.nullable === true ? idle.filter((value) => value !== null) : idle
+  if (unused.length > 0)
+    advise(
+      'keyword-of-another-type',
+      at,
+      `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
+    )
+  const changed = typed.flatMap((value, index) => (value === values[index] ? [] : [index]))
+  if (changed.length === 0) return schema
+  const listed = (all: unknown[]) => shownList(changed.map((index) => all[index]))
+  const [expected, fix] = areTexts ? ['strings', 'quote them'] : ['numbers', 'remove the quotes']
+  advise(
+    'convertible-type',
+    at,
+    `its values must be ${expected}, not ${listed(values)}; read as ${listed(typed)}; ${fix}`,
+  )
+  return { ...schema, enum: typed }
+}
+
+/** Returns whether a value has a type of JSON Schema. */
+function isOfType(value: unknown, type: unknown): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isNode(value)
+  if (type === 'integer') return isInteger(value)
+  return type === 'number' ? isNumber(value) : typeof value === type
+}
+
+const shownList = (values: unknown[]): string => {
+  const text = values
+    .slice(0, 4)
+    .map((value) => stringifyJson(value))
+    .join(', ')
+  return values.length > 4 ? `${text}, …` : text
+}
+
+/** Returns the text that a scalar is written as; an integer whose digits are unknown stays as it is. */
+function textOf(value: unknown, written: () => string | undefined): unknown {
+  const isKnown =
+    typeof value === 'number'
+      ? Number.isSafeInteger(value) || !Number.isInteger(value)
+      : ['bigint', 'boolean'].includes(typeof value)
+  return isKnown ? (written() ?? String(value)) : value
+}
+
+/** Returns a schema without a list of no schemas, for which JSON Schema has no meaning. */
+function withAlternatives(schema: Node, pointer: string, advise: Advise): Node {
+  const empty = ['allOf', 'anyOf', 'oneOf'].filter((keyword) => {
+    const schemas = schema[keyword]
+    return Array.isArray(schemas) && schemas.length === 0
+  })
+  for (const keyword of empty)
+    advise('empty-alternatives', join(pointer, keyword), 'has no schema, and is ignored; add one')
+  return withoutKeys(schema, empty)
+}
+
+/** Matches a regular expression as JavaScript writes it. No text matches it as it is: nothing is before its start. */
+const literal = /^\/(\^.*\$)\/([giu]*)$/s
+
+function withPlainPattern(schema: Node, pointer: string, advise: Advise): Node {
+  const { pattern } = schema
+  const [, inner, flags = ''] = (typeof pattern === 'string' && literal.exec(pattern)) || []
+  if (inner === undefined) return schema
+  const plain = flags.includes('i') ? `(?i)${inner}` : inner
+  advise(
+    'pattern-with-slashes',
+    join(pointer, 'pattern'),
+    `the slashes around a pattern are a part of it; read as ${plain}; remove them`,
+  )
+  return { ...schema, pattern: plain }
+}

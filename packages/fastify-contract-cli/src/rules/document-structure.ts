@@ -1,0 +1,150 @@
+import { stringifyJson } from 'fastify-contract/json'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
+import { type FieldType, fieldTypes } from '../passes/lenient/field-types.ts'
+import { isLostSecurity, isSecurityName } from '../passes/lenient/lenient-security.ts'
+import { fieldsOf, isRequired } from '../passes/lenient/openapi-fields.ts'
+import { type Refused, refusal } from '../reports/reports.ts'
+
+/**
+ * Returns one line for each location where the structure of a bundled document violates OpenAPI. Checks only what the
+ * generator reads; the linter checks more.
+ */
+export function structureProblems(document: unknown): string[] {
+  const problems: string[] = []
+  const targets = new Map<string, Kind>()
+  const visit = (value: unknown, kind: Kind, pointer: string): void => {
+    const names = [pointer.slice(pointer.lastIndexOf('/'))]
+    if (kind === 'parameter') names.push(String(Object(value).name))
+    if (kind === 'operation') names.push(String(Object(value).operationId))
+    if (names.some((name) => /\p{Surrogate}/u.test(name)))
+      problems.push(
+        refusal(
+          'lone-surrogate',
+          pointer,
+          'its name contains a lone surrogate, which no request can contain; remove it',
+        ),
+      )
+    if (!isNode(value)) {
+      if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
+      return
+    }
+    if (Object.hasOwn(value, '$ref')) {
+      if (kind === 'operation')
+        problems.push(
+          refusal(
+            'reference-to-operation',
+            `${pointer}/$ref`,
+            'an operation cannot be a reference; write it here, or refer to its path item',
+          ),
+        )
+      const target = referenceTarget(document as Node, kind, value)
+      if ('problem' in target) problems.push(refusal(target.kind, `${pointer}/$ref`, target.problem))
+      else targets.set(target.pointer, kind)
+    }
+    for (const [name, type] of Object.entries(fieldsOf(kind))) {
+      const expected = expectedOf(value, name, type, isRequired(kind, name, value))
+      if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
+    }
+    if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
+      problems.push(wrong(`${pointer}/content`, 'an object with a schema for each media type', undefined))
+    // The other fields that OpenAPI does not define have been left out.
+    for (const name of Object.keys(value).filter((name) => isLostSecurity(kind, name, value[name])))
+      problems.push(
+        refusal(
+          'misplaced-security',
+          pointer,
+          `${name} is a security requirement in the wrong place; write it as security of an operation`,
+        ),
+      )
+    // A wrong indentation of YAML moves the requirements of the document below another field.
+    for (const holder of kind === 'document' ? ['paths', 'info'] : [])
+      for (const name of Object.keys(Object(value[holder])).filter(isSecurityName))
+        problems.push(
+          refusal(
+            'misplaced-security',
+            '#',
+            `${name} is a security requirement below ${holder}; write it beside openapi`,
+          ),
+        )
+    for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
+  }
+  const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
+    const member = memberOf(kind, name)
+    if (member === undefined) return
+    if (hasShape(value, member)) eachHeld(value, member, pointer, (held, at) => visit(held, member.kind, at))
+    else problems.push(wrong(pointer, member.shape === 'list' ? 'an array' : 'an object', value))
+  }
+  const { swagger } = Object(document) as { swagger?: unknown }
+  if (swagger !== undefined)
+    return [
+      refusal(
+        'unsupported-version',
+        '#/swagger',
+        `this is Swagger ${swagger}, which is not supported; convert the document to OpenAPI 3 first`,
+      ),
+    ]
+  visit(document, 'document', '#')
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const [pointer, kind] of targets) {
+    // The walk of the document visits targets of their own kind; an extension may hold others.
+    if (kind !== 'schema' && kindAt(keysOf(pointer)) !== kind) visit(resolve(document as Node, pointer), kind, pointer)
+  }
+  const version = (document as { openapi?: unknown } | null)?.openapi
+  if (problems.length === 0 && !/^3\.[012]\./.test(version as string))
+    problems.push(refusal('unsupported-version', '#/openapi', `${version} is not supported; use 3.0, 3.1 or 3.2`))
+  return problems
+}
+
+const wrong = (pointer: string, expected: string, value: unknown): string =>
+  value === undefined
+    ? refusal('missing-field', pointer, `is missing; add ${expected}`)
+    : refusal('wrong-type', pointer, `must be ${expected}, not ${shown(value)}; correct it`)
+
+function shown(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : String(stringifyJson(value))
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
+
+/** Returns what the value of a field must be, unless it is that. */
+function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {
+  const value = Object.hasOwn(node, name) ? node[name] : undefined
+  // An object with a $ref takes its required fields from the target.
+  if (value === undefined && (!isNeeded || Object.hasOwn(node, '$ref'))) return undefined
+  const [expected, isValid] = fieldTypes[type]
+  return isValid(value) ? undefined : expected
+}
+
+/**
+ * Returns the pointer to the target of a reference, or its problem. The targets of schema references are checked in
+ * schema-rules.ts.
+ */
+function referenceTarget(
+  document: Node,
+  kind: Kind,
+  node: Node,
+): { pointer: string } | { kind: Refused; problem: string } {
+  const seen = new Set<unknown>()
+  const unexpected = {
+    kind: 'reference-to-another-kind',
+    problem: `${node.$ref} does not resolve to the expected ${kind}; correct it`,
+  } as const
+  let pointer = '#'
+  for (let found: unknown = node; ; ) {
+    if (found === undefined)
+      return { kind: 'reference-without-target', problem: `${node.$ref} does not resolve; correct the reference` }
+    if (!isNode(found) || seen.has(found)) return unexpected
+    const { $ref } = found
+    if ($ref === undefined) return [undefined, kind].includes(kindAt(keysOf(pointer))) ? { pointer } : unexpected
+    if (typeof $ref !== 'string') return { kind: 'wrong-type', problem: 'must be a string; correct it' }
+    if (kind === 'schema') return { pointer: $ref }
+    if (!$ref.startsWith('#/'))
+      return {
+        kind: 'reference-without-target',
+        problem: `${$ref} does not point into this document; use a reference that begins with #/`,
+      }
+    seen.add(found)
+    pointer = $ref
+    found = resolve(document, $ref)
+  }
+}

@@ -1,0 +1,134 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { AnyErrorBody, ErrorFacts } from 'fastify-contract'
+import {
+  type Content,
+  contentTypeOf,
+  isInRange,
+  isRange,
+  kindOf,
+  type Operation,
+  type Routes,
+  responseKey,
+} from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
+import { createValidator } from 'fastify-contract/schema'
+import { errorNumbersOf, type Occurrence, occurrences } from '../document/error-numbers.ts'
+import { join } from '../document/json-pointer.ts'
+import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { refusal } from '../reports/reports.ts'
+
+/** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
+const messages = ['an example of a message', 'body/name must be a string; '.repeat(40)]
+
+/** The maximum number of characters of a body in a problem line. */
+const maxShown = 200
+
+/** The reason why a response does not allow an error, and the body in question, if one was made. */
+type Problem = { reason: string; body?: unknown }
+
+/**
+ * Returns one line for each declared response that does not allow one of the service's own errors. Makes the body of
+ * each error that may end a request to the operation, and validates it against the response that is declared for its
+ * status. A response without content and a status without a response allow any body.
+ */
+export function errorBodyProblems(document: Document, routes: Routes, { path, errorBody }: ErrorBodySource): string[] {
+  const numbers = errorNumbersOf(document)
+  const validator = createValidator(routes.schemas)
+  const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const found = new Map<string, { statuses: Set<number>; body?: unknown }>()
+  for (const endpoint of endpoints(document)) {
+    const operation = operations.get(endpoint.operationId) as Operation
+    for (const [kind, error] of Object.entries(occurrences)) {
+      const number = numbers[kind]
+      if (number === undefined || !error.ends?.(operation)) continue
+      const status = Math.trunc(number / 100)
+      for (const { reason, body } of problemsOf(endpoint, operation, error, {
+        kind,
+        error: number,
+        statusCode: status,
+      })) {
+        if (!found.has(reason)) found.set(reason, { statuses: new Set(), body })
+        found.get(reason)?.statuses.add(status)
+      }
+    }
+  }
+  return Array.from(found, ([reason, { statuses, body }]) => {
+    const example = body === undefined ? '' : `, as in ${shown(body)}`
+    const line = reason.replace('{statuses}', () => [...statuses].sort().join(', '))
+    return `${line}${example}; correct the response, or errorBody in ${path}`
+  })
+
+  function problemsOf(endpoint: Endpoint, operation: Operation, error: Occurrence, facts: object): Problem[] {
+    const { statusCode } = facts as ErrorFacts
+    const { response } = operation.schema
+    const key = responseKey(response, statusCode)
+    const content = response[key ?? '']?.content
+    if (key === undefined || content === undefined) return []
+    // An error can occur before the request is matched to an operation; errorBody then gets undefined instead of one.
+    const { occurs = 'after' } = error
+    const known = [...(occurs === 'after' ? [] : [undefined]), ...(occurs === 'before' ? [] : [operation])]
+    const pointer = join(endpoint.responses[key]?.pointer ?? '', 'content')
+    return known.flatMap((each) =>
+      messages.flatMap((message) => {
+        const request = { id: 'a', operation: each?.operationId }
+        const problem = problemOf(content, { ...facts, message } as ErrorFacts, request)
+        return problem === undefined ? [] : [{ ...problem, reason: refusal('error-body', pointer, problem.reason) }]
+      }),
+    )
+  }
+
+  function problemOf(
+    content: Content,
+    error: ErrorFacts,
+    request: { id: string; operation: string | undefined },
+  ): Problem | undefined {
+    let made: unknown
+    try {
+      const { contentType, body } = errorBody(error, request)
+      made = body
+      const type = Object.keys(content).find((each) => isSameType(each, contentType))
+      if (type === undefined) return { reason: `errors {statuses} are sent as ${contentType}, which is not declared` }
+      const { schema = true } = content[type] ?? {}
+      const isChecked = kindOf(contentType) === 'json' || !isRange(type)
+      if (isChecked) validator.response(schema, 'body')(kindOf(contentType) === 'json' ? body : String(body))
+      return undefined
+    } catch (thrown) {
+      const reason = (thrown as Error).message.replace('the response does not match its schema: ', '')
+      return { reason: `the body of errors {statuses} does not match the declared schema: ${reason}`, body: made }
+    }
+  }
+}
+
+function shown(body: unknown): string {
+  const text = String(stringifyJson(body))
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
+}
+
+/** Returns whether a declared media type or range covers the media type of an error. */
+const isSameType = (declared: string, contentType: string): boolean =>
+  isRange(declared) ? isInRange(declared, contentType) : contentTypeOf(declared) === contentTypeOf(contentType)
+
+/** The modification time in milliseconds that each module had when it was first loaded, by URL. */
+const loaded = new Map<string, number>()
+
+/** The function that makes the bodies of a service's own errors, and the path of its module. */
+export type ErrorBodySource = { path: string; errorBody: AnyErrorBody }
+
+/**
+ * Loads the function errorBody from the current state of a module. Rejects if the module or its errorBody is missing.
+ */
+export async function loadErrorBody(path: string): Promise<ErrorBodySource> {
+  const url = pathToFileURL(resolve(path))
+  const { mtimeMs } = statSync(url, { throwIfNoEntry: false }) ?? {}
+  if (mtimeMs === undefined) {
+    throw new Error(`${path} does not exist; correct the path, or add the module with a function errorBody`)
+  }
+  // Node caches a module by its URL, so a changed module needs a new one.
+  if ((loaded.get(url.href) ?? mtimeMs) !== mtimeMs) url.search = `changed=${mtimeMs}`
+  else loaded.set(url.href, mtimeMs)
+  const { errorBody } = await import(url.href)
+  if (typeof errorBody === 'function') return { path, errorBody }
+  throw new Error(`${path} does not export a function errorBody; add one that returns the body of an error`)
+}

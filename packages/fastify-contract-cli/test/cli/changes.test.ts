@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+const cli = resolve('packages/fastify-contract-cli/src/cli.ts')
+const tsx = import.meta.resolve('tsx')
+
+const documentOf = (version: string, properties: object) => ({
+  openapi: '3.1.0',
+  info: { title: 'Boxes', version },
+  paths: {
+    '/boxes': {
+      get: {
+        operationId: 'list',
+        responses: {
+          200: { description: 'Done', content: { 'application/json': { schema: { type: 'object', properties } } } },
+        },
+      },
+    },
+  },
+})
+const text = { type: 'string' }
+
+t.test('changes tells a pipeline what changed, in lines, as JSON, or as annotations', async (t) => {
+  const cwd = t.testdir({
+    released: { '1.0.0.json': JSON.stringify(documentOf('1.0.0', { size: text, 'a%': text })) },
+    'openapi.json': JSON.stringify(documentOf('2.0.0', { size: { type: 'integer' }, note: text }), null, 2),
+    same: { '2.0.0.json': JSON.stringify(documentOf('2.0.0', { size: { type: 'integer' }, note: text })) },
+  })
+  const changes = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['--import', tsx, cli, 'changes', '--released', 'released', ...args], {
+      cwd,
+    }).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+  const [plain, json, github, failing, none, format, severity] = await Promise.all([
+    changes('openapi.json'),
+    changes('openapi.json', '--format', 'json'),
+    changes('openapi.json', '--format', 'github'),
+    changes('openapi.json', '--fail-on', 'breaking'),
+    changes('openapi.json', '--released', 'same', '--fail-on', 'text'),
+    changes('openapi.json', '--format', 'xml'),
+    changes('openapi.json', '--fail-on', 'none'),
+  ])
+  t.match(plain, { code: 0, stdout: /^openapi.json:\d+:\d+ breaking: modified [^\n]+\/size\/type: [^\n]+\n/m })
+  t.match(plain.stdout, /\nsince 1.0.0: 2 breaking, 1 compatible, 0 text; the next version is 2.0.0\n$/)
+
+  const { since, next, changes: found } = JSON.parse(json.stdout)
+  t.same([json.code, since, next], [0, '1.0.0', '2.0.0'])
+  t.same(
+    found.map(({ severity }: { severity: string }) => severity),
+    ['breaking', 'breaking', 'compatible'],
+  )
+  t.match(found[1], { place: /^openapi.json:\d+:\d+$/, change: /^modified #\/paths.*\/size\/type: / })
+
+  t.match(github.stdout, /^::warning file=openapi.json,line=\d+,col=\d+,title=breaking::modified #\/paths/m)
+  t.match(github.stdout, /^::warning file=released\/1.0.0.json,line=1,col=\d+,title=breaking::removed .*\/a%25: /m)
+  t.match(github.stdout, /^::notice .*title=compatible::added/m)
+
+  t.same([failing.code, failing.stdout, failing.stderr], [1, plain.stdout, ''], 'info.version is high enough')
+  t.same([none.code, none.stdout], [0, 'no changes since 2.0.0\n'])
+  t.same([format.code, format.stderr], [2, 'changes: --format is "xml"; expected text, json, github\n'])
+  t.same([severity.code, severity.stderr], [2, 'changes: --fail-on is "none"; expected breaking, compatible, text\n'])
+})

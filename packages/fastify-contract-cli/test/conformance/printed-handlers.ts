@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { diagnose } from '../../../../test/support/compiler.ts'
+import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
+import type { Generated } from './generated-documents.ts'
+
+/** A document, or part of one, that can be served. */
+export type Served = Required<Generated>
+
+/** Returns whether a document has operations that can be served. */
+export const isServed = (document: Generated): document is Served => document.files !== undefined
+
+/** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
+export function diagnosePrinted(documents: Served[]): string[] {
+  const head = [
+    "import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'",
+    "import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'",
+    "import type { operations } from './api.d.ts'",
+    'export const handlers: Handlers<operations> = {',
+  ]
+  const texts = documents.map(({ name, files, handlers }) => {
+    const folder = `packages/fastify-contract-cli/test/conformance/${name.replaceAll('/', '-')}`
+    return {
+      module: `${folder}/handlers.ts`,
+      text: [...head, ...handlers, '}', 'export const used = ContractError\n'].join('\n'),
+      types: `${folder}/api.d.ts`,
+      api: files['api.d.ts'] as string,
+    }
+  })
+  return diagnose(
+    texts.map(({ module }) => module),
+    Object.fromEntries(
+      texts.flatMap(({ module, text, types, api }) => [
+        [module, text],
+        [types, api],
+      ]),
+    ),
+  )
+}
+
+/** Loads the printed handlers of a document; without their types they are JavaScript. */
+export async function printedHandlers(
+  { name, handlers }: Served,
+  directory: string,
+): Promise<Record<string, AnyHandler>> {
+  const path = join(directory, `${name.replaceAll('/', '-')}.mjs`)
+  // No call gets an invalid example, so the error of the handlers without one need not be that of the engine.
+  writeFileSync(
+    path,
+    `class ContractError extends Error {}\nexport const handlers = {\n${handlers.join('\n').replaceAll(returnType, ' {')}\n}\n`,
+  )
+  const module: { handlers: Record<string, AnyHandler> } = await import(pathToFileURL(path).href)
+  return module.handlers
+}
+
+const returnType = /: ReturnType<Handlers<operations>\[.*\]> \{$/gm

@@ -1,0 +1,49 @@
+import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Call } from '../served-documents.ts'
+import type { operations } from './api.d.ts'
+
+export const handlers: Handlers<operations> = {
+  patchThing: async ({ body }) => ({ status: 200, body }),
+  optional: async ({ body }) => ({ status: 200, body: body !== undefined }),
+  echoText: async ({ body }) => ({ status: 200, body: body.toString() }),
+  echoNull: async ({ body }) => ({ status: 200, body }),
+  echoNumber: async ({ body }) => ({ status: 200, body: body + 0n }),
+  empty: async ({ body }) => ({ status: body === undefined ? 204 : 304, body: undefined }),
+}
+
+const patch = (type: string, send: unknown) => ({
+  request: 'PATCH /patch',
+  headers: { 'content-type': `application/${type}` },
+  send,
+})
+const refused = { status: 400, error: 40003 }
+const wanted = 'application/merge-patch+json, application/json-patch+json, application/json'
+
+export const calls: Call[] = [
+  {
+    ...patch('merge-patch+json', { a: null }),
+    status: 200,
+    body: '{"a":null}',
+    answer: { 'content-type': 'application/vnd.thing.v1+json; charset=utf-8' },
+  },
+  { ...patch('json-patch+json', [{ op: 'remove' }]), status: 200, body: '[{"op":"remove"}]' },
+  { ...patch('json; charset=utf-8', '"any"'), status: 200, body: '"any"' },
+  { ...patch('merge-patch+json', []), ...refused },
+  { ...patch('json-patch+json', [{}]), ...refused },
+  { ...patch('xml', '<a/>'), status: 415, error: 41500, answer: { accept: wanted } },
+  { ...patch('json', '{'), status: 400, error: 40002 },
+  { request: 'PATCH /patch', status: 415, error: 41500 },
+  { request: 'POST /optional', status: 200, body: 'false' },
+  { request: 'POST /optional', send: 'null', status: 200, body: 'true' },
+  { request: 'POST /optional', send: '[]', ...refused },
+  { request: 'POST /text', send: '"a \\"b\\""', status: 200, body: '"a \\"b\\""' },
+  { request: 'POST /text', send: '""', status: 200, body: '""' },
+  { request: 'POST /text', send: '1', ...refused },
+  { request: 'POST /nothing', send: 'null', status: 200, body: 'null' },
+  { request: 'POST /nothing', send: '0', ...refused },
+  { request: 'POST /number', send: '9007199254740993', status: 200, body: '9007199254740993' },
+  { request: 'POST /number', send: '"1"', ...refused },
+  { request: 'DELETE /empty', status: 204, body: '' },
+  { request: 'DELETE /empty', send: {}, status: 304, body: '' },
+  { request: 'DELETE /empty', send: { a: 1, b: 2 }, ...refused },
+]

@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import type { AnyErrorBody } from '../../../fastify-contract/src/response/error-writer.ts'
+
+export const directory = 'packages/fastify-contract-cli/test/documents'
+
+/** The names of the documents. Each has a directory with the document and the handlers that serve it. */
+export const names = readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? entry.name : [],
+)
+
+/** A request and its expected response. */
+export type Call = {
+  /** Method and request target. */
+  request: string
+  headers?: Record<string, string>
+  /** The request body. A string is sent unchanged, any other value as JSON. */
+  send?: unknown
+  status: number
+  /** The whole response body as a string, or members that its JSON must have. `error` is the error number. */
+  body?: unknown
+  error?: number
+  /** Headers that the response must have. */
+  answer?: Record<string, string | string[]>
+}
+
+/** The exports of a document's handlers.ts. */
+export type Served = {
+  handlers: object
+  verifiers?: import('../../../fastify-contract/test/support/serve-document.ts').GivenVerifiers
+  /** Default: the service's error body. */
+  errorBody?: AnyErrorBody
+  calls: Call[]
+}

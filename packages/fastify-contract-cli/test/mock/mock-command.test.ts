@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { run } from '../../../../test/support/child-process.ts'
+
+const error = {
+  required: ['message', 'shard'],
+  properties: { message: { type: 'string' }, shard: { type: 'integer' } },
+}
+const content = (schema: object) => ({ 'application/json': { schema } })
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Shards', version: '2' },
+  paths: {
+    '/shards': {
+      get: {
+        operationId: 'getShards',
+        parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
+        responses: {
+          200: { description: 'd', content: content({ type: 'array', items: { const: 'a' }, minItems: 1 }) },
+          default: { description: 'e', content: content(error) },
+        },
+      },
+      head: { operationId: 'refused', responses: { 100: { description: 'No.' } } },
+    },
+  },
+}
+
+const start = (t: Test, cwd: string, args: string[]) =>
+  run(t, join(process.cwd(), 'packages/fastify-contract-cli/src/cli.ts'), {}, ['mock', ...args], cwd)
+
+/** Runs `fastify-contract mock` in a directory, and returns its URL and its warnings. */
+async function mock(t: Test, cwd: string, args: string[]) {
+  const { find, output } = start(t, cwd, args)
+  const [, url = ''] = await find('stdout', /^mock of Shards 2 on (\S+); it accepts any token\n/)
+  return { url, warnings: output.stderr }
+}
+
+t.test('the mock runs from a document without a project, and describes errors as the document does', async (t) => {
+  const directory = t.testdir({ 'shards.json': JSON.stringify(document) })
+  const { url, warnings } = await mock(t, directory, ['shards.json'])
+  t.match(warnings, /^shards\.json: HEAD \/shards responds with 501: #\/paths\/~1shards\/head/)
+  const get = async (target: string, method = 'GET') => {
+    const response = await fetch(url + target, { method })
+    return [response.status, response.headers.get('content-type'), await response.text()]
+  }
+  t.same(await get('/shards'), [200, 'application/json; charset=utf-8', '["a"]'])
+  t.same(await get('/shards?limit=a'), [
+    400,
+    'application/json; charset=utf-8',
+    '{"message":"query/limit must be integer","shard":0}',
+  ])
+  t.match(await get('/none'), [404, /^application\/json/, '{"message":"no such path","shard":0}'])
+  t.match(await get('/shards', 'HEAD'), [501])
+})
+
+t.test('the mock finds the document of its directory, and uses src/error-body.ts if there is one', async (t) => {
+  const directory = t.testdir({
+    'openapi.yaml': JSON.stringify(document),
+    src: { 'error-body.ts': "export const errorBody = () => ({ contentType: 'text/plain', body: 'own' })\n" },
+  })
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+  const { url } = await mock(t, directory, [])
+  t.equal(await (await fetch(`${url}/none`)).text(), 'own')
+})
+
+t.test('the mock names what it lacks', async (t) => {
+  const ended = (...args: string[]) => start(t, t.testdir({}), args).ended
+  t.match(await ended(), {
+    code: 1,
+    stderr: /^mock: there is neither openapi\.yaml nor one openapi\/\*\.yaml; name the document/,
+  })
+  t.match(await ended('none.yaml'), { code: 1, stderr: /^mock: none\.yaml does not exist; name an OpenAPI document/ })
+})

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Compiled, compileContract } from '../../src/emit/compile.ts'
+import { RejectedDocument } from '../../src/rules/problems.ts'
+import { refusalLines } from '../support/refusal.ts'
+
+/*
+ * Each file in mistakes/ is a document with one mistake; a document of several files is a folder with an openapi.yaml.
+ * The comment at its top has the grade and the complete messages:
+ *
+ *     # served, advice, refused (only the operations with the mistake) or refused as a whole
+ *     #   POINTER: TEXT
+ *
+ * In JSON, they begin with two slashes.
+ * `tap --snapshot` writes these comments as they are today; review the difference.
+ */
+process.chdir(join(import.meta.dirname, 'mistakes'))
+
+/** Matches the comment with the expectation, after a byte order mark. */
+const expectation = /^(\uFEFF?)(#|\/\/)( (?:served|advice|refused|refused as a whole)\r?\n(?:\2 {3}.*\r?\n)*)/
+
+/** Matches the place of a message in a file of the document. */
+const place = / \(([\w./-]+):\d+:\d+\)$/
+
+const documents = readdirSync('.').map((name) => (statSync(name).isDirectory() ? `${name}/openapi.yaml` : name))
+
+for (const path of documents) {
+  t.test(path, async (t) => {
+    const { grade, lines, compiled } = await outcomeOf(path)
+    const isWhole = grade === 'refused as a whole'
+    // What cannot be parsed has its place first.
+    const texts = lines.map((line) => line.replace(place, '').replace(/^([\w./-]+):\d+:\d+: /, '$1: '))
+    const text = readFileSync(path, 'utf8')
+    const [given = '', mark = '', sign = '#', rest = ''] = expectation.exec(text) ?? []
+    const header = [grade, ...texts.map((text) => `  ${text}`)].map((line) => `${sign} ${line}\n`).join('')
+    if (process.env.TAP_SNAPSHOT === '1') {
+      const written = rest.includes('\r\n') ? header.replaceAll('\n', '\r\n') : header
+      writeFileSync(path, mark + written + text.slice(given.length))
+    } else t.equal((sign + rest).replaceAll('\r\n', '\n'), header, 'has the grade and the messages at its top')
+    if (!path.includes('/') && !isWhole)
+      for (const line of lines) t.equal(place.exec(line)?.[1], path, `${line} names its place`)
+    if (isWhole) await t.rejects(compileContract(path, { skipUnsupported: true }), 'no part of it is served')
+    else if (compiled === undefined) checkServed(t, await compileContract(path, { skipUnsupported: true }), texts)
+    else checkServed(t, compiled, [])
+  })
+}
+
+type Outcome = { grade: string; lines: string[]; compiled?: Compiled }
+
+/** Returns the grade of a document, its messages, and what is made of it unless it is refused. */
+async function outcomeOf(path: string): Promise<Outcome> {
+  try {
+    const compiled = await compileContract(path)
+    const lines = compiled.warnings
+    return { grade: lines.length === 0 ? 'served' : 'advice', lines, compiled }
+  } catch (error) {
+    if (!(error instanceof RejectedDocument)) return { grade: 'refused as a whole', lines: [(error as Error).message] }
+    const isWhole = error.problems.some(({ operations }) => operations.length === 0)
+    return { grade: isWhole ? 'refused as a whole' : 'refused', lines: refusalLines(error).slice(1) }
+  }
+}
+
+/** Checks that the operations without a mistake are served, and that the others are listed with their reasons. */
+function checkServed(t: Test, { routes, files, warnings }: Compiled, reasons: string[]): void {
+  const skipped: { operation: string; reasons: string[] }[] = JSON.parse(files['skipped-operations.json'] ?? '[]')
+  t.same([...new Set(skipped.flatMap((one) => one.reasons))].sort(), [...reasons].sort())
+  t.ok(
+    routes.operations.some(({ operationId }) => operationId === 'getHealth'),
+    'the other operation is served',
+  )
+  t.ok(routes.operations.length + skipped.length > 1)
+  if (reasons.length > 0) t.same(warnings, [], 'it has no other mistake')
+}

@@ -1,9 +1,0 @@
-import { bundleSources } from '../compile/read/bundle-sources.ts'
-import { readSources } from '../compile/read/source-files.ts'
-
-/**
- * Returns a function that finds the location, FILE:LINE:COLUMN, of a pointer of a bundled document in its source files.
- * If the sources have nothing at the pointer, it is the location of the closest ancestor.
- */
-export const sourcePlaces = async (path: string): Promise<(pointer: string) => string> =>
-  bundleSources(await readSources(path)).placeOf

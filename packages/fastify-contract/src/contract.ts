@@ -1,0 +1,47 @@
+export { parseDateTime } from './auth/token-file.ts'
+export { isScope } from './auth/tokens.ts'
+export {
+  contentNegotiation,
+  contentTypeOf,
+  essenceOf,
+  isInRange,
+  isRange,
+  kindOf,
+  type MediaKind,
+  needsBoundary,
+  type RequestKind,
+  rangeOf,
+  recordSeparator,
+  requestKindOf,
+} from './contract/media-types.ts'
+export type {
+  Content,
+  Contract,
+  Form,
+  FormField,
+  NestedPlace,
+  Operation,
+  ResponseHeader,
+  RouteSchema,
+  Routes,
+  SecurityRequirement,
+  Selector,
+  SerializedParameter,
+  SerializedValue,
+  ServedOperation,
+  ServedPath,
+} from './contract/routes.ts'
+export { loadContract } from './contract/routes.ts'
+export {
+  inPlaceKeywords,
+  type Schema,
+  type SchemaShape,
+  schemaKeywords,
+  schemasIn,
+} from './contract/schema-keywords.ts'
+export { type ErrorName, serviceErrors } from './http/errors.ts'
+export { decodedOrSame, parseContentType } from './http/request-head.ts'
+export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
+export { isOfTypes } from './request/text-values.ts'
+export { type HandlerResponse, isStream, responseKey } from './response/send-response.ts'
+export { type ServiceHeader, serviceHeaders } from './routes/handler-types.ts'

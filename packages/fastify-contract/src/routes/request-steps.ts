@@ -1,0 +1,249 @@
+import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
+import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from '../contract/media-types.ts'
+import type { Operation, Routes } from '../contract/routes.ts'
+import type { Schema } from '../contract/schema-keywords.ts'
+import { smallBody } from '../http/body-memory.ts'
+import { callSafely } from '../http/caught-errors.ts'
+import { errorOf } from '../http/errors.ts'
+import { bodyLength } from '../http/read-body.ts'
+import { contextOf } from '../http/request-context.ts'
+import {
+  assignRequestId,
+  checkExpectation,
+  checkFraming,
+  checkHead,
+  checkLoad,
+  checkRoute,
+  type Guard,
+  type Hook,
+  ignoreContentType,
+  inOrder,
+} from '../http/request-guards.ts'
+import { parseCookies } from '../http/request-head.ts'
+import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
+import { closeUnread, uploadFailure } from '../http/upload.ts'
+import type { LoadShedder } from '../limits/limits.ts'
+import type { BodyBounds } from '../request/multipart-body.ts'
+import { parametersValidator, partValidatorCompiler, pathSplitter } from '../request/parameters.ts'
+import { type RequestBody, requestBody } from '../request/request-body.ts'
+import type { responseQueue } from '../response/response-queue.ts'
+import {
+  type HandlerResponse,
+  isStream,
+  type ResponseSenders,
+  responseSenders,
+  sendResponse,
+} from '../response/send-response.ts'
+import { type Validator, valueOrThrow } from '../schema/validator.ts'
+import type { authentication } from './security.ts'
+import { withoutMark } from './served-paths.ts'
+
+/*
+ * The steps of a request, in order: first those of every request, then those of its operation. A step that rejects a
+ * request ends it; http/error-responses.ts sends the error response.
+ */
+
+type Guards = {
+  shedLoad: LoadShedder['shedLoad']
+  /** Returns the methods of a path; an empty list if the path is unknown. */
+  allowedMethods(url: string): string[]
+  headersLimit: number
+  /** Responds to preflight requests; undefined if no other origins are allowed. */
+  preflight: Guard | undefined
+  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
+  hasSelectors: boolean
+}
+
+/** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
+export const stepsOfEveryRequest = ({
+  shedLoad,
+  allowedMethods,
+  headersLimit,
+  preflight,
+  hasSelectors,
+}: Guards): Hook[] => [
+  ...(hasSelectors ? [inOrder([removeSelector])] : []),
+  checkFraming(headersLimit), // 431
+  inOrder([
+    assignRequestId,
+    checkHead, // 400
+    ...(preflight === undefined ? [] : [preflight]), // 204
+    checkLoad(shedLoad), // 503
+    checkExpectation, // 417
+    checkRoute(allowedMethods), // 404, 405
+  ]),
+]
+
+/** Removes the segment that selects an operation, which the router needs no longer. */
+const removeSelector: Guard = ({ raw }) => {
+  raw.url = withoutMark(raw.url as string)
+  return undefined
+}
+
+type OperationParts = {
+  operation: Operation
+  handler: AnyHandler
+  schemas: Routes['schemas']
+  validator: Validator
+  authenticate: ReturnType<typeof authentication>
+  openStreams: OpenScopes
+  runWithTimeout: LoadShedder['runWithTimeout']
+  queueResponse: ReturnType<typeof responseQueue>
+  bounds: BodyBounds
+}
+
+/** Returns the steps of requests to one operation, as Fastify route options. */
+export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
+  const { operation, schemas, validator, openStreams, bounds } = parts
+  const negotiation = contentNegotiation(operation.schema)
+  const splitPath = pathSplitter(operation.parameters)
+  const body = requestBody(operation, validator, bounds, schemas)
+  const mayRespondWithStream = mayStream(operation.schema)
+  return {
+    onRequest: [
+      ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
+      parts.authenticate(operation), // 401, 403, 429
+      ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
+      ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
+    ],
+    // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
+    ...(splitPath !== undefined && { preValidation: splitPath }),
+    validatorCompiler: partValidatorCompiler(operation, validator, body), // 400
+    ...((mayRespondWithStream || body?.open !== undefined) && {
+      preHandler: [
+        openStreams({ endsAtShutdown: mayRespondWithStream }),
+        ...(body?.open === undefined ? [] : [body.open]),
+      ],
+    }),
+    handler: operationHandler(parts, body, negotiation),
+    serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
+  }
+}
+
+/** Returns the hooks of an operation without a request body. Fastify reads no body of a GET or HEAD. */
+const withoutBody = ({ method }: Operation): Hook[] =>
+  method === 'GET' || method === 'HEAD' ? [] : [inOrder([ignoreContentType])]
+
+/** Adds the headers that announce the end of an operation to each of its responses. */
+const announce =
+  (headers: Record<string, string>): Hook =>
+  (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  }
+
+/** A handler of any operation; handler-types.ts has the exact type of each. */
+export type AnyHandler = (input: never, request: FastifyRequest) => Promise<HandlerResponse>
+
+/** Bytes. The response to a larger body is not queued, since it may repeat the body, which would stay in memory. */
+const maxQueuedBody = 16_384
+
+/** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
+function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
+  const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
+  const inputOf = handlerInput(operation, validator, body, negotiation)
+  const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
+  const senders = responseSenders(operation, validator)
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const input = inputOf(request)
+    const bytes = bodyLength(request.raw)
+    // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
+    if (bytes >= smallBody) request.body = undefined
+    runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
+      // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
+      // between must count as late.
+      if (response === undefined) abortStream(request.raw)
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
+      else respond(senders, reply, error, response)
+    })
+  }
+}
+
+const noValues = Object.freeze({})
+
+/**
+ * Returns a function that collects the input of an operation's handler from a request that Fastify has validated. It
+ * validates cookies itself, since Fastify does not, and throws a ContractError for invalid ones.
+ */
+function handlerInput(
+  operation: Operation,
+  validator: Validator,
+  body: RequestBody | undefined,
+  negotiation: Negotiation | undefined,
+): (request: FastifyRequest) => object {
+  const { schema, parameters } = operation
+  const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+  const cookies =
+    schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
+  const hasSignal = mayStream(schema) || mayReadBody(schema)
+  const withParameters = (request: FastifyRequest) => ({
+    body: body === undefined ? undefined : request.body,
+    path: schema.params === undefined ? noValues : request.params,
+    query: schema.querystring === undefined ? noValues : request.query,
+    header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
+    cookie: cookies === undefined ? noValues : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
+    client: contextOf(request.raw).client,
+  })
+  const withoutParameters = body === undefined ? noInput : bodyOnly
+  const plain = parameters.length > 0 ? withParameters : withoutParameters
+  // Spares most operations the spreads below.
+  if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
+  return (request: FastifyRequest) => ({
+    ...plain(request),
+    ...body?.bodyOf?.(request),
+    ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
+    ...(hasSignal && { signal: streamScope(request.raw).signal }),
+  })
+}
+
+/** Collects the input of an operation with a body but no parameters. All of them share this function. */
+const bodyOnly = ({ body, raw }: Pick<FastifyRequest, 'body' | 'raw'>) => ({
+  body,
+  path: noValues,
+  query: noValues,
+  header: noValues,
+  cookie: noValues,
+  client: contextOf(raw).client,
+})
+
+/** Collects the input of an operation without a body and parameters. A body that the client sends anyway is ignored. */
+const noInput = ({ raw }: FastifyRequest) => bodyOnly({ body: undefined, raw })
+
+const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
+
+/** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
+const endingLateStreams =
+  (handler: AnyHandler): AnyHandler =>
+  async (input: { signal: AbortSignal }, request) => {
+    const response = await handler(input as never, request)
+    if (isLate(input.signal)) endStream(response)
+    return response
+  }
+
+/** Ends the stream of a response that is not sent, if it has one. */
+function endStream(response: { body: unknown } | undefined): void {
+  if (isStream(response?.body)) endSource(response.body)
+}
+
+const fail = (reply: FastifyReply, thrown: unknown) => reply.send(errorOf(thrown))
+
+const ignore = () => {}
+
+/**
+ * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
+ * reports that failure instead of the error that the handler threw.
+ */
+function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
+  const { raw } = reply.request
+  closeUnread(raw, reply.raw)
+  try {
+    if (response === undefined) throw uploadFailure(raw) ?? error
+    // A stream that fails has ended its source itself.
+    sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
+  } catch (thrown) {
+    fail(reply, thrown)
+    // The response may have a getter that throws.
+    callSafely(() => endStream(response), ignore)
+  }
+}

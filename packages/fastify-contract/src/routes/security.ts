@@ -1,0 +1,218 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
+import type { Operation, SecurityRequirement } from '../contract/routes.ts'
+import { catchRejection } from '../http/caught-errors.ts'
+import { ContractError, errorOf, isUnauthenticated } from '../http/errors.ts'
+import { type Client, contextOf, logFailure, recordClient, recordOperation } from '../http/request-context.ts'
+import type { Hook } from '../http/request-guards.ts'
+import type { RateLimit, RequestLimit } from '../limits/limits.ts'
+
+/** Returns all scopes that the operations require, without duplicates. */
+export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
+  ...new Set(
+    operations.flatMap(({ security }) => security.flatMap((requirement) => Object.values(requirement).flat())),
+  ),
+]
+
+/**
+ * Returns a function that returns the hook that authenticates the requests of an operation and authorizes their clients:
+ * it rejects with 401, 403 or 429. Operations with the same requirements share one check: hundreds of them would not fit
+ * into the cache of the processor.
+ */
+export function authentication(
+  verifiers: Verifiers,
+  { afterAuthentication }: AuthLimits,
+): (operation: Operation) => Hook {
+  const checks = new Map<string, Authenticator>()
+  return ({ operationId, security }) => {
+    const key = JSON.stringify(security)
+    const verify = checks.get(key) ?? authenticator(security, verifiers)
+    checks.set(key, verify)
+    return (request, reply, done) => {
+      const context = contextOf(request.raw)
+      recordOperation(context, operationId)
+      let isDone = false
+      verify(request, (rejection, client) => {
+        // A second result, as of a verifier that fails after its first, must not run the next steps again.
+        if (isDone) return ignoreResult(request, rejection)
+        isDone = true
+        recordClient(context, client)
+        const decision = afterAuthentication(request, reply, rejection, client)
+        // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
+        if (!reply.raw.destroyed) done(decision)
+      })
+    }
+  }
+}
+
+/** Ignores a result of a verifier that has called back before. Logs it if it is an error. */
+function ignoreResult(request: FastifyRequest, rejection: Error | undefined): void {
+  if (rejection !== undefined) logFailure(request, rejection)
+}
+
+/** Checks the security schemes of an operation. */
+type Authenticator = (request: FastifyRequest, done: Verified) => void
+
+/**
+ * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its
+ * schemes and their scopes (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. The client is that of the
+ * first scheme that identifies one. Of several rejections it reports the most specific. An empty requirement makes
+ * authentication optional, wherever it is listed: a request without credentials passes, and wrong ones are rejected.
+ */
+export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Authenticator {
+  const alternatives = requirements
+    .map((requirement) => Object.entries(requirement))
+    .filter((schemes) => schemes.length > 0)
+    .map((schemes) =>
+      joined(
+        schemes.map(([scheme, scopes]) => scoped(caught(verifiers[scheme] as Verifier), scopes)),
+        both,
+      ),
+    )
+  const authenticate = joined(alternatives, either)
+  return alternatives.length < requirements.length ? optional(authenticate) : authenticate
+}
+
+/** Lets a request without any credentials pass. */
+const optional =
+  (authenticate: Authenticator): Authenticator =>
+  (request, done) =>
+    authenticate(request, (rejection, client) => {
+      done(client === undefined && isMissing(rejection) ? undefined : rejection, client)
+    })
+
+const isMissing = (rejection: Error | undefined): boolean =>
+  rejection instanceof ContractError && rejection.kind === 'missingToken'
+
+const joined = (
+  [first = pass, ...more]: Authenticator[],
+  join: (one: Authenticator, other: Authenticator) => Authenticator,
+): Authenticator => more.reduce(join, first)
+
+const pass: Authenticator = (_request, done) => done()
+
+/**
+ * Passes what a verifier throws, or rejects with, to its callback: it may run in a timer of another verifier. What is
+ * thrown may be undefined, which must not count as a success.
+ */
+const caught =
+  (verify: Verifier): Verifier =>
+  (request, done, scopes) => {
+    try {
+      const returned: unknown = verify(request, done, scopes)
+      if (returned !== undefined) catchRejection(returned, (thrown) => done(errorOf(thrown)))
+    } catch (thrown) {
+      done(errorOf(thrown))
+    }
+  }
+
+/** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
+const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
+  scopes.length === 0
+    ? (request, done) => verify(request, done, scopes)
+    : (request, done) =>
+        verify(request, (rejection, client) => done(rejection ?? scopeError(client, scopes), client), scopes)
+
+/**
+ * Combines two checks, both of which must pass. The second runs even if the credentials of the first are missing: where
+ * credentials are optional, a request is anonymous only if it has none at all.
+ */
+const both =
+  (one: Authenticator, other: Authenticator): Authenticator =>
+  (request, done) =>
+    one(request, (rejection, client) => {
+      if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
+      other(request, (otherRejection, otherClient) => {
+        const reportsSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
+        done(reportsSecond ? otherRejection : rejection, client ?? otherClient)
+      })
+    })
+
+/** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */
+const either =
+  (one: Authenticator, other: Authenticator): Authenticator =>
+  (request, done) =>
+    one(request, (rejection, client) => {
+      if (rejection === undefined) return done(undefined, client)
+      other(request, (otherRejection, otherClient) => {
+        if (otherRejection !== undefined)
+          return done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
+        done(undefined, otherClient)
+      })
+    })
+
+/** Statuses from the least to the most specific. Any other status, such as 503, outranks them all. */
+const order = [401, 403, 429]
+
+const challengeHeader = 'www-authenticate'
+
+/**
+ * Returns the more specific of two rejections, or the first if they are equal. A 401 lists the challenges of both,
+ * since either scheme is sufficient (RFC 9110 section 11.6.1).
+ */
+function moreSpecificError(first: Error, second: Error): Error {
+  const chosen = rankOf(second) > rankOf(first) ? second : first
+  if (!isUnauthenticated(chosen)) return chosen
+  // A 401 ranks lowest, so the other rejection is a 401 too, and both have challenges.
+  const challenges = withoutRepeats(challengesOf(first as ContractError), challengesOf(second as ContractError))
+  if (challenges === challengesOf(chosen)) return chosen
+  const headers = { ...chosen.headers, [challengeHeader]: challenges }
+  return new ContractError(chosen.kind, chosen.message, headers, chosen.statusCode)
+}
+
+/** Ranks by status; wrong credentials are more specific than missing ones. */
+function rankOf(rejection: Error): number {
+  if (!(rejection instanceof ContractError)) return Number.POSITIVE_INFINITY
+  const index = order.indexOf(rejection.statusCode)
+  return 2 * (index === -1 ? rejection.statusCode : index) + (rejection.kind === 'missingToken' ? 0 : 1)
+}
+
+const challengesOf = ({ headers }: ContractError): string => headers[challengeHeader] ?? ''
+
+function withoutRepeats(first: string, second: string): string {
+  if (first.includes(second)) return first
+  return second.includes(first) ? second : `${first}, ${second}`
+}
+
+/** The rate limits of authentication. */
+export type AuthLimits = ReturnType<typeof authLimits>
+
+/**
+ * Returns the rate limits of authentication. `failures` counts requests with wrong or missing credentials by address,
+ * and `requests` counts the requests of each client. Both count after the last scheme, since credentials that one
+ * scheme rejects may be valid for another.
+ */
+export function authLimits(failures: RateLimit, requests: RequestLimit) {
+  return {
+    /** See VerifierContext. */
+    withinFailureLimit: (request: Pick<FastifyRequest, 'raw'>): boolean => failures.wait(addressOf(request)) === 0,
+    /**
+     * Counts a request whose schemes were checked, and adds the headers of its client's limit to the response. Returns
+     * the error to respond with, if any.
+     */
+    afterAuthentication(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      rejection: Error | undefined,
+      client: Client | undefined,
+    ): Error | undefined {
+      // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
+      if (rejection !== undefined && isUnauthenticated(rejection))
+        return tooMany(failures.take(addressOf(request))) ?? rejection
+      if (client === undefined) return rejection
+      const seconds = requests.take(client.name)
+      const fields = requests.fields?.(client.name)
+      if (fields !== undefined) reply.headers(fields)
+      return tooMany(seconds) ?? rejection
+    },
+  }
+}
+
+/** Returns the address by which the requests of unknown clients are counted. */
+export const addressOf: (request: Pick<FastifyRequest, 'raw'>) => string = ({ raw }) => String(contextOf(raw).address)
+
+/** Returns the 429 error (RFC 6585 section 4) with `Retry-After` in seconds, or undefined for 0 seconds. */
+export const tooMany = (seconds: number): ContractError | undefined =>
+  seconds === 0
+    ? undefined
+    : new ContractError('tooManyRequests', 'too many requests', { 'retry-after': String(Math.ceil(seconds)) })

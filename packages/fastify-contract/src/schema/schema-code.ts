@@ -1,0 +1,199 @@
+import { Script } from 'node:vm'
+import type { Code, Name, ValidateFunction } from 'ajv'
+import type { SchemaEnv } from 'ajv/dist/compile/index.js'
+import equal from 'ajv/dist/runtime/equal.js'
+import ucs2length from 'ajv/dist/runtime/ucs2length.js'
+import { isRange, kindOf } from '../contract/media-types.ts'
+import type { Content, Routes } from '../contract/routes.ts'
+import type { Schema } from '../contract/schema-keywords.ts'
+import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
+import { codeName, validatedOnce } from './recursive-schemas.ts'
+import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
+import { compilePattern, formats } from './string-keywords.ts'
+import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './validator.ts'
+
+/*
+ * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
+ * The code is a script whose value is a function. It gets the functions that compiled schemas call, and returns the
+ * functions of the schemas of all operations, in the order of `schemasOf`.
+ */
+
+/** Returns the code of the schemas of all operations. */
+export function schemaCode(routes: Routes): string {
+  const { validated, serialized } = schemasOf(routes)
+  const serializers = new SerializerGenerator(routes.schemas)
+  const serializerNames = serialized.map((schema) => serializers.nameOf(schema))
+  const serializerCode = serializers.code()
+  const unproven = serializers.unproven()
+  const validators = validatorWriter(routes)
+  const validatorNames = [
+    ...validated.map(validators.nameOf),
+    // The other serializers need a validator only for an invalid response, which then compiles it.
+    ...serialized.map((schema, index) =>
+      unproven.has(serializerNames[index] as string) ? validators.nameOf(schema) : '',
+    ),
+  ]
+  return `(function (${Object.keys(functionsFor([], routes)).join(', ')}) {
+"use strict"
+${validators.code()}
+${serializerCode}
+return {
+validators: [${validatorNames.join()}],
+serializers: [${serializerNames.join()}],
+}
+})
+`
+}
+
+/** Returns the functions of the code that `schemaCode` wrote for these routes. V8 compiles each at its first call. */
+export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
+  const found: ConvertedLocations = []
+  const functions = functionsFor(found, routes)
+  const { validators, serializers } = new Script(code, { filename: 'generated/schemas.js' }).runInThisContext()(
+    ...Object.values(functions),
+  )
+  const { validated, serialized } = schemasOf(routes)
+  const bySchema = <Made>(schemas: Schema[], made: Made[]) =>
+    new Map(schemas.map((schema, index) => [schema, made[index] as Made]))
+  return {
+    found,
+    validators: bySchema<Validate>([...validated, ...serialized], validators),
+    serializers: bySchema<SerializeIfValid>(serialized, serializers),
+  }
+}
+
+/** Returns what the code refers to, by name. */
+const functionsFor = (found: ConvertedLocations, { schemas }: Routes) => ({
+  schemas,
+  exact: exactFunctions(found),
+  validatedOnce,
+  formats,
+  compilePattern,
+  require: (name: string) => ajvRuntime[name],
+  ...serializerFunctions,
+})
+
+/** The modules of Ajv that compiled schemas load. */
+const ajvRuntime: Record<string, unknown> = {
+  'ajv/dist/runtime/equal': equal,
+  'ajv/dist/runtime/ucs2length': ucs2length,
+}
+
+/** Writes the code of validators. */
+type ValidatorWriter = {
+  /** Returns the name of the validator of a schema. */
+  nameOf(schema: Schema): string
+  /** Returns the code of all validators that were named. */
+  code(): string
+}
+
+/** Returns a writer of the code of validators. Equal schemas share one. */
+function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
+  const ajv = newAjv(schemas, [], 'none')
+  // Only these keywords need the code that keeps which members have been evaluated, a sixth of the whole.
+  ajv.opts.unevaluated = /"unevaluated(?:Items|Properties)":/.test(JSON.stringify([operations, schemas]))
+  const environments = new Map<string, SchemaEnv>()
+  ajv.opts.code.process = (_code, environment) => {
+    environments.set(String(environment?.validateName), environment as SchemaEnv)
+    // Nothing calls the function here, and V8 would parse the whole code.
+    return 'return () => {}'
+  }
+  const sourceOf = (name: string) => (environments.get(name) as SchemaEnv).validate?.source as Source
+  const sharedNames = new Map(Object.keys(schemas).map((name, index) => [codeName(index), name]))
+  /** Returns the name of the validator of a shared schema; undefined for any other name in the code. */
+  const sharedValidator = (name: string) => {
+    const shared = sharedNames.get(name)
+    return shared === undefined ? undefined : compileSchema(ajv, { $ref: `${shared}#` }).source?.validateName
+  }
+  const named = new Map<string, string>()
+  return {
+    nameOf(schema) {
+      const text = JSON.stringify(schema)
+      const name = named.get(text) ?? String(compileSchema(ajv, schema).source?.validateName)
+      named.set(text, name)
+      return name
+    },
+    code() {
+      const written = new Set<string>()
+      const lines: string[] = []
+      // A set, whose iteration includes the names that are added meanwhile: recursion would follow long chains of schemas.
+      const functions = new Set(named.values())
+      /** Writes the values that a code names, and adds the functions. */
+      const writeNamed = (code: string, codes: Map<string, unknown>): void => {
+        for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
+          if (environments.has(name)) functions.add(name)
+          if (written.has(name)) continue
+          const value = sharedValidator(name) ?? codes.get(name)
+          if (value === undefined) continue
+          written.add(name)
+          writeNamed(String(value), codes)
+          lines.push(`const ${name} = ${value}`)
+        }
+      }
+      for (const name of functions) {
+        const { validateCode, scopeValues, evaluated } = sourceOf(name)
+        const code = shortened(validateCode)
+        const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
+        writeNamed(code, new Map(values.map(({ str, value }) => [str, value.code])))
+        lines.push(code)
+        if (evaluated !== undefined) lines.push(`${name}.evaluated = ${evaluated}`)
+      }
+      return lines.join('\n')
+    },
+  }
+}
+
+const literal = String.raw`"(?:[^"\\]|\\.)*"`
+const isOwn = String.raw`func\d+\.call\(data\d*, (${literal})\)`
+
+/** The code that checks whether a property that is not undefined is an own one. */
+const ownCheck = new RegExp(String.raw` && ${isOwn}| \|\| \(!\(${isOwn}\)\)`, 'g')
+
+/** The argument that tells a function the path of its value, which only descriptions of errors contain. */
+const pathArgument = new RegExp(String.raw`instancePath:instancePath\+${literal}(?: \+ \w+)?,`, 'g')
+
+/**
+ * Removes from compiled code what has no effect but takes half of the time: the paths, since the code describes no
+ * errors, and checks of inheritance, since its objects inherit only the members of every object (see `withDoubles`).
+ */
+const shortened = (code: string): string =>
+  code
+    .replace(ownCheck, (check, present, absent) => (JSON.parse(present ?? absent) in Object.prototype ? check : ''))
+    .replace(pathArgument, '')
+
+/** The source that Ajv keeps of a compiled function. */
+type Source = NonNullable<ValidateFunction['source']>
+
+/** The name of a value outside of a compiled function. */
+type ScopeName = Name & { value: { code?: Code } }
+
+/**
+ * Returns the schemas of all operations, in the order of the document: those that only a validator reads, such as the
+ * schemas of requests, and those of the bodies that a serializer writes.
+ */
+function schemasOf({ operations }: Routes): { validated: Schema[]; serialized: Schema[] } {
+  const ofContent = (content: Content = {}) => Object.values(content).map(({ schema }) => schema)
+  const ofReplies = (isIncluded: (mediaType: string) => boolean) =>
+    operations.flatMap(({ schema }) =>
+      Object.values(schema.response).flatMap(({ content = {} }) =>
+        Object.entries(content).flatMap(([mediaType, { schema }]) => (isIncluded(mediaType) ? [schema] : [])),
+      ),
+    )
+  const ofRequests = operations.flatMap(({ forms = {}, schema }): Schema[] => {
+    const { params, querystring, headers, cookies, body, response } = schema
+    return [
+      ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
+      ...ofContent(body?.content),
+      ...Object.values(forms).flatMap(({ fields, otherParts }) =>
+        [...fields, ...(otherParts === undefined ? [] : [otherParts.field])].flatMap(({ part }) =>
+          part === undefined ? [] : [part.schema],
+        ),
+      ),
+      ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
+    ]
+  })
+  return {
+    validated: [...ofRequests, ...ofReplies((mediaType) => kindOf(mediaType) === 'text')],
+    serialized: ofReplies((mediaType) => isRange(mediaType) || !['text', 'bytes'].includes(kindOf(mediaType))),
+  }
+}

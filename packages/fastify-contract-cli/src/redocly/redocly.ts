@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { stringifyJson } from 'fastify-contract/json'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
@@ -89,7 +90,7 @@ function ownFindings({ files, problems }: Sources): LintFinding[] {
   return [
     ...(openapi === undefined || typeof openapi === 'string'
       ? []
-      : [finding('struct', root, '#/openapi', `openapi must be a string, not ${JSON.stringify(openapi)}${quoted}`)]),
+      : [finding('struct', root, '#/openapi', `openapi must be a string, not ${stringifyJson(openapi)}${quoted}`)]),
     ...[...problems.values()]
       .filter(({ isHidden }) => isHidden)
       .map(({ file, pointer, text }) => finding('no-unresolved-refs', file, pointer, text)),

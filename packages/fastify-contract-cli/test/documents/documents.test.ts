@@ -2,12 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { AnyErrorBody } from '../../../fastify-contract/src/response/error-writer.ts'
-import { Validator as GlueValidator } from '../../../fastify-contract/src/routes/glue-validator.ts'
 import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
 import {
   compileRoutes,
@@ -44,15 +42,6 @@ t.test('the documents are valid', async (t) => {
   await t.resolves(redocly('lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused))
 })
 
-const glueDocuments: Record<string, unknown>[] = []
-t.intercept(GlueValidator.prototype, 'validate', {
-  async value(this: GlueValidator, document: Record<string, unknown>) {
-    this.specification = document
-    glueDocuments.push(structuredClone(document))
-    return { valid: true }
-  },
-})
-
 for (const name of names) {
   t.test(`${name} is served as documented`, async (t) => {
     const files = await compiled(name)
@@ -81,12 +70,6 @@ for (const name of names) {
     t.same(logged, [], 'the service logs nothing')
   })
 }
-
-t.test('fastify-openapi-glue gets valid documents, so that it serves them outside a bundle, too', async (t) => {
-  t.equal(glueDocuments.length, names.length)
-  const validator = new Validator()
-  for (const document of glueDocuments) t.same(await validator.validate(document), { valid: true })
-})
 
 async function check(t: Test, origin: string, call: Call): Promise<void> {
   const [method = '', target = ''] = call.request.split(' ')

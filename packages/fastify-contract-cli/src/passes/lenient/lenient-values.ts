@@ -1,7 +1,7 @@
 import { stringifyJson } from 'fastify-contract/json'
 import { join } from '../../document/json-pointer.ts'
-import { isInteger, isNumber } from '../../document/schemas.ts'
-import { isNode, type Node, withoutKeys } from '../../document/walk-document.ts'
+import { isOfType } from '../../document/schemas.ts'
+import { type Node, withoutKeys } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { asNumber } from './field-types.ts'
 import type { TextAt } from './lenient-structure.ts'
@@ -23,7 +23,7 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const areTexts = others.length > 0 && others.every((type) => type === 'string')
   const areNumbers = others.length > 0 && others.every((type) => type === 'integer' || type === 'number')
   const typed = values.map((value, index) => {
-    if (areTexts) return textOf(value, () => textAt(join(at, String(index))))
+    if (areTexts) return writtenText(value, () => textAt(join(at, String(index))))
     return areNumbers ? (asNumber(value) ?? value) : value
   })
   const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
@@ -46,15 +46,6 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   return { ...schema, enum: typed }
 }
 
-/** Returns whether a value has a type of JSON Schema. */
-function isOfType(value: unknown, type: unknown): boolean {
-  if (type === 'null') return value === null
-  if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return isNode(value)
-  if (type === 'integer') return isInteger(value)
-  return type === 'number' ? isNumber(value) : typeof value === type
-}
-
 const shownList = (values: unknown[]): string => {
   const text = values
     .slice(0, 4)
@@ -64,7 +55,7 @@ const shownList = (values: unknown[]): string => {
 }
 
 /** Returns the text that a scalar is written as; an integer whose digits are unknown stays as it is. */
-function textOf(value: unknown, written: () => string | undefined): unknown {
+function writtenText(value: unknown, written: () => string | undefined): unknown {
   const isKnown =
     typeof value === 'number'
       ? Number.isSafeInteger(value) || !Number.isInteger(value)

@@ -210,24 +210,3 @@ export function mayBeInexact(text: string): boolean {
   if (!Number.isFinite(double)) return true
   return Number.isInteger(double) && (text.length > 15 || Math.abs(double) > Number.MAX_SAFE_INTEGER)
 }
-
-/**
- * Serializes a value like JSON.stringify, with each bigint as an integer; RFC 8259 section 6 sets no limit on digits.
- * Returns undefined for a value that JSON cannot represent. With `indent`, each member has a line of its own.
- */
-export function stringifyJson(value: unknown, indent = '', line = '\n'): string | undefined {
-  if (typeof value === 'bigint') return value.toString()
-  if (typeof value !== 'object' || value === null || typeof (value as Holder).toJSON === 'function')
-    return JSON.stringify(value)
-  const below = line + indent
-  const texts = Array.isArray(value)
-    ? value.map((item) => stringifyJson(item, indent, below) ?? 'null')
-    : Object.entries(value).flatMap(([name, member]) => {
-        const text = stringifyJson(member, indent, below)
-        return text === undefined ? [] : [`${JSON.stringify(name)}:${indent === '' ? '' : ' '}${text}`]
-      })
-  const [open, close] = Array.isArray(value) ? '[]' : '{}'
-  return indent === '' || texts.length === 0
-    ? `${open}${texts.join()}${close}`
-    : `${open}${below}${texts.join(`,${below}`)}${line}${close}`
-}

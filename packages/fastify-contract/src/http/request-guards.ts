@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
+import { awaitsContinue } from './expectation.ts'
 import { CoalescingMessage } from './read-body.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, hasNoContent, malformedHead, parseContentType, parseQuery } from './request-head.ts'
@@ -131,15 +132,6 @@ export function checkRoute(allowedMethods: (url: string) => string[]): Guard {
   }
 }
 
-/** Makes Node.js pass on requests with an `Expect` header, instead of responding to them itself. */
-export function disableNodeExpectHandling(app: FastifyInstance<Server>): void {
-  for (const event of ['checkContinue', 'checkExpectation']) {
-    app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      app.server.emit('request', request, response)
-    })
-  }
-}
-
 /** The bodies that an operation accepts. */
 type ExpectedBody = {
   mediaTypes: string[]
@@ -212,7 +204,7 @@ function mediaTypeError(
  */
 export const sendContinue: Guard = (request, reply) => {
   const { headers, raw } = request
-  if (headers.expect === undefined || raw.httpVersion !== '1.1') return undefined
+  if (!awaitsContinue(raw)) return undefined
   if (contentLength(headers) <= (request.server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
   return undefined
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { createVerifiers, type VerifierFactory } from '../auth/verifiers.ts'
 import type { Contract, Operation } from '../contract/routes.ts'
+import { type BodyMemory, bodyMemory } from '../http/body-memory.ts'
 import { errorSender } from '../http/error-responses.ts'
-import { type BodyMemory, bodyMemory } from '../http/read-body.ts'
 import type { Observer, WriteError } from '../http/request-context.ts'
 import type { Guard } from '../http/request-guards.ts'
 import { type OpenScopes, openStreamScopes } from '../http/streams.ts'
@@ -16,7 +16,7 @@ import {
   rateLimit,
   type ShedReason,
 } from '../limits/limits.ts'
-import { acceptBodies } from '../request/request-body.ts'
+import { acceptBodies } from '../request/content-type-parsers.ts'
 import { type AnyErrorBody, type ErrorBody, errorWriter } from '../response/error-writer.ts'
 import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'

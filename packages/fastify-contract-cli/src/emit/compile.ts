@@ -37,6 +37,7 @@ import { requestJson } from '../text/foreign-text.ts'
 import { lineText, visible } from '../text/source-text.ts'
 import { clientTable, int64Responses } from './client-table.ts'
 import { contractTypes } from './contract-types.ts'
+import { exampleCurl } from './example-curl.ts'
 import type { Files, Generated } from './generated-files.ts'
 import { mcpTable } from './mcp-table.ts'
 import { requestFile } from './request-file.ts'
@@ -124,12 +125,15 @@ export async function compileDocument(
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
     const code = schemaCode(routes)
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-    const requests = requestFile(document, validRequests(document, routes, validator))
+    const valid = validRequests(document, routes, validator)
+    const requests = requestFile(document, valid)
+    const example = exampleCurl(document, valid)
     const served: Files = {
       'openapi.json': json(withErrorTable(asPublished(published))),
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
+        ...(example !== undefined && { example }),
       }),
       'schemas.js': `// ${note}${code}`,
     }

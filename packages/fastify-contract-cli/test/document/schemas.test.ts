@@ -261,7 +261,7 @@ t.test('a parsed document has no digits, so an integer that is rounded in it is 
   await t.rejects(
     compileDocument(document, 'openapi.yaml', {}, () => ''),
     {
-      message: /schema\/enum\/0: an integer beyond 2\^53 - 1 whose digits are uncertain/,
+      message: /schema\/enum\/0: an integer beyond 2\^53 - 1 whose digits are unknown/,
     },
   )
 })

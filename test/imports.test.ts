@@ -22,7 +22,7 @@ const engineRooms = {
   routes: ['request', 'response', 'auth', 'limits', 'schema', 'contract', 'http'],
   client: ['json'],
   webhooks: ['client', 'response', 'schema', 'contract', 'json'],
-  mcp: ['client', 'routes', 'limits', 'contract', 'http', 'json'],
+  mcp: ['client', 'routes', 'request', 'limits', 'contract', 'http', 'json'],
   service: ['routes', 'auth', 'limits', 'contract', 'http'],
 }
 

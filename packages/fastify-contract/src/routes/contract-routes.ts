@@ -16,7 +16,7 @@ import {
   rateLimit,
   type ShedReason,
 } from '../limits/limits.ts'
-import { acceptBodies } from '../request/request-body.ts'
+import { acceptBodies } from '../request/content-type-parsers.ts'
 import { type AnyErrorBody, type ErrorBody, errorWriter } from '../response/error-writer.ts'
 import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'

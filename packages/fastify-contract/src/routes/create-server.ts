@@ -9,6 +9,7 @@ import {
   originForm,
   serverOptions,
 } from '../http/request-guards.ts'
+
 import { type Limits, rateLimitHeaders } from '../limits/limits.ts'
 import {
   type AnyContractOptions,

@@ -5,7 +5,7 @@ import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { FormField } from '../../src/contract/routes.ts'
 import { bodyMemory } from '../../src/http/body-memory.ts'
-import { formReader } from '../../src/request/parameters.ts'
+import { formReader } from '../../src/request/form-body.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 

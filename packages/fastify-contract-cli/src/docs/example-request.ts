@@ -4,8 +4,8 @@ import type { Document, Endpoint, Parameter } from '../document/openapi-document
 import { holderOf, schemaOf, type WithExample } from '../document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../document/schemas.ts'
 import type { Credential } from '../document/security-schemes.ts'
-import { type ExampleBody, exampleParts } from '../emit/request-file.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
+import { type ExampleBody, exampleParts } from '../examples/request-examples.ts'
 import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */

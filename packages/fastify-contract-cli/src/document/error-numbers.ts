@@ -6,14 +6,15 @@ import {
   serviceErrors,
 } from 'fastify-contract/contract'
 import { refusal } from '../reports/reports.ts'
-import { blockText, lineText } from '../text/source-text.ts'
+import { lineText } from '../text/source-text.ts'
 import type { Document } from './openapi-document.ts'
 import { type Node, walk } from './walk-document.ts'
 
 /** One entry of the table in x-error-numbers, whose keys are the names that the code uses. */
-type ErrorNumber = { error: number; meaning: string }
+export type ErrorNumber = { error: number; meaning: string }
 
-const tableOf = (document: Document): Record<string, ErrorNumber> | undefined =>
+/** Returns the table of error numbers of a document; undefined if it has none. */
+export const errorTableOf = (document: Document): Record<string, ErrorNumber> | undefined =>
   (document as { 'x-error-numbers'?: Record<string, ErrorNumber> })['x-error-numbers']
 
 /** The placeholder in info.description that the published document replaces with the table. */
@@ -21,7 +22,7 @@ const placeholder = '{{x-error-numbers}}'
 
 /** Returns one line for each problem of the table of error numbers; none if the document has no table. */
 export function errorNumberProblems(document: Document): string[] {
-  const table = tableOf(document)
+  const table = errorTableOf(document)
   if (table === undefined) return []
   const seen = new Set<number>()
   const problems = Object.entries(table).flatMap(([name, entry]) => {
@@ -76,7 +77,7 @@ const numbersIn = (examples: string): string[] =>
 /** Returns the published document, with the table of errors in place of the placeholder in its description. */
 export function withErrorTable(document: Document): Document {
   const { description } = document.info
-  const table = tableOf(document)
+  const table = errorTableOf(document)
   if (table === undefined || !description?.includes(placeholder)) return document
   const rows = Object.values(table).map(
     ({ error, meaning }) => `| ${error} | ${Math.trunc(error / 100)} | ${lineText(meaning).replaceAll('|', '\\|')} |`,
@@ -87,19 +88,7 @@ export function withErrorTable(document: Document): Document {
 
 /** Returns the error numbers by name: those of the document's table or, without a table, those of `serviceErrors`. */
 export const errorNumbersOf = (document: Document): Record<string, number> =>
-  Object.fromEntries(Object.entries(tableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
-
-/**
- * Returns the source of the error number module. The service's code and log need it even if the document has no table.
- */
-export function errorNumberModule(document: Document): string {
-  const table = tableOf(document) ?? serviceErrors
-  const lines = Object.entries(table).map(
-    ([name, { error, meaning }]) => `  /** ${blockText(meaning)}. */\n  ${name}: ${error},\n`,
-  )
-  const origin = tableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
-  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
-}
+  Object.fromEntries(Object.entries(errorTableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
 
 /** When an error of the service itself occurs. */
 export type Occurrence = {

@@ -25,8 +25,8 @@ import {
 import { pino } from 'pino'
 import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../document/security-schemes.ts'
-import { sendableResponses } from '../emit/handler-stubs.ts'
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../examples/examples.ts'
+import { sendableResponses } from '../examples/sendable-responses.ts'
 import { integersIn } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 

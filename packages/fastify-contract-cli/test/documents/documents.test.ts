@@ -18,8 +18,8 @@ import {
   errorBody as usualErrorBody,
 } from '../../../fastify-contract/test/support/serve-document.ts'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
+import { contractTypes } from '../../src/emit/api-types.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { contractTypes } from '../../src/emit/contract-types.ts'
 import { exactIntegers } from '../../src/passes/exact-integers.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, redocly } from '../../src/redocly/redocly.ts'

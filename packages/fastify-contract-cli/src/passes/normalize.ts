@@ -1,16 +1,12 @@
 import type { Document } from '../document/openapi-document.ts'
-import type { ExactIntegers } from './exact-integers.ts'
 import { afterPasses, discriminatorPass, normalizingPasses, publishingPasses, upgradingPasses } from './passes.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep
  * the pointers of the document, so that problems are reported with them.
  */
-export function upgrade(
-  document: Document,
-  integers: ExactIntegers = new Map(),
-): { upgraded: Document; discriminated: Document } {
-  const upgraded = afterPasses(document, upgradingPasses(integers))
+export function upgrade(document: Document): { upgraded: Document; discriminated: Document } {
+  const upgraded = afterPasses(document, upgradingPasses)
   return { upgraded, discriminated: discriminatorPass(upgraded) }
 }
 

@@ -7,7 +7,7 @@ import { withSharedSchemas } from '../document/shared-schemas.ts'
 import type { Advise } from '../reports/reports.ts'
 import { withDefinedStyles, withPublishedStyles } from './assumed-styles.ts'
 import { withCertainTypes } from './certain-types.ts'
-import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
+import { withExactUnions } from './exact-integers.ts'
 import { lenientPaths } from './lenient/lenient-paths.ts'
 import { lenientStructure, type TextAt } from './lenient/lenient-structure.ts'
 import { withoutNeedlessReferences } from './lenient/needless-references.ts'
@@ -43,12 +43,7 @@ export const mendingPasses = ({ advise, textAt, unresolved }: Mending): Pass[] =
 export const publishingPasses: Pass[] = [withReplacedOperationIds, withPublishedStyles]
 
 /** Turn each version into OpenAPI 3.1. They keep the pointers of the document, so that problems are reported with them. */
-export const upgradingPasses = (integers: ExactIntegers): Pass[] => [
-  asOpenApi31,
-  withDefinedStyles,
-  withPathQueries,
-  (document) => withExactKeywords(document, integers),
-]
+export const upgradingPasses: Pass[] = [asOpenApi31, withDefinedStyles, withPathQueries]
 
 /** Write discriminators as schemas. The rules check the document before it. */
 export const discriminatorPass: Pass = withDiscriminators

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
 import type ts from 'typescript'
+import { mapScalars } from '../document/walk-document.ts'
 import { typeOfSchema } from './schema-types.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
@@ -16,7 +18,10 @@ export type Facts = { operations: Map<string, Fact[]>; webhooks: Map<string, Fac
  * facts, and `paths` has only names that are paths.
  */
 export function printTypes(document: object, facts: Facts): string {
-  const given = document as OpenAPI3
+  // A comment shows a default or an example, which JSON.stringify would not write with a bigint.
+  const mark = randomUUID()
+  const withMark = (scalar: unknown) => (typeof scalar === 'bigint' ? `${mark}${scalar}` : scalar)
+  const given = mapScalars(document, withMark) as OpenAPI3
   // The package's main function would first lint and bundle the document a second time, which takes seconds.
   const nodes = transformSchema(given, {
     discriminators: { objects: {}, refsHandled: [] },
@@ -24,7 +29,8 @@ export function printTypes(document: object, facts: Facts): string {
     resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
-  return withDeclaredHeaders(astToString(nodes.map((node) => changedDeclaration(node, facts))))
+  const text = astToString(nodes.map((node) => changedDeclaration(node, facts)))
+  return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))
 }
 
 /**

@@ -5,13 +5,13 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
 import { type Compiled, compileContract } from '../emit/compile.ts'
-import { handlerStubs, moduleFindings } from '../emit/handler-stubs.ts'
+import { handlerStubs } from '../emit/handler-stubs.ts'
+import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
-import { compilerOptions, projectFiles } from '../init/project.ts'
+import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
-import { skippedOperations } from '../rules/skipped-operations.ts'
 import { shellPath } from '../text/foreign-text.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
@@ -120,20 +120,6 @@ function commonDirectory([first = '', ...others]: string[]): string {
 async function placeFor(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
   return path
-}
-
-/** Returns the derived module if it has the types of the document. */
-function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
-  if ('reasons' in derived) return derived
-  const text = derived.text
-    .replace("'fastify-contract'", "'../response/error-writer.js'")
-    .replace("'../generated/api.d.ts'", "'./new-operations.d.ts'")
-    // The types of Node.js are installed with the project.
-    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
-  const [finding] = moduleFindings(text, types, compilerOptions)
-  if (finding === undefined) return derived
-  const { messageText } = finding
-  return { reasons: [typeof messageText === 'string' ? messageText : messageText.messageText] }
 }
 
 /** The version of @types/node for the oldest supported Node.js. */

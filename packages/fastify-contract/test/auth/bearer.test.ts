@@ -106,6 +106,12 @@ for (const [name, kind] of kinds) {
   })
 }
 
+t.test('a hook that accepts a request without its token fails', async (t) => {
+  const careless = async () => (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => done()
+  const app = serve(t, (verify) => bearerHook(verify, careless))
+  t.equal((await app.inject({ url: '/leaf', headers: { authorization: 'Bearer good' } })).statusCode, 500)
+})
+
 t.test('a hook gets the request and the reply of Fastify', async (t) => {
   const seen: [FastifyRequest, FastifyReply][] = []
   const hookOf = async (_app: FastifyInstance, auth: BearerAuth) => {

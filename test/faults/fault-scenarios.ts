@@ -1,4 +1,4 @@
-import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import type { Values } from '../../scripts/system/command-line.ts'
 import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { until } from '../scripts/system/poll.ts'
+import { until } from 'fastify-contract-test-support/poll'
 import { sqliteSkipReason } from './support/better-sqlite.ts'
-import { httpRequest } from './support/http-request.ts'
-import { audience, createKey, startIssuer } from './support/issuer.ts'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import { builtCode } from './support/service-code.ts'
 import { startService } from './support/service-process.ts'
 import { authorization } from './support/test-app.ts'
-import { inSeconds, writeTokenFile } from './support/token-files.ts'
+import { inSeconds, writeTokenFile } from 'fastify-contract-test-support/token-files'
 
 const hour = 3_600_000
 /** A timeout in milliseconds. So few writes fit into it that SQLite makes no automatic checkpoint. */

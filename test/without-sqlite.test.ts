@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { bundle } from '../scripts/build/bundle.ts'
-import { spawnProcess } from './support/child-process.ts'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { spawnService, startService } from './support/service-process.ts'
 
 // The bundle contains all packages except better-sqlite3, so it runs as if that were not installed.

@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { bundle, serverBundle } from '../build/bundle.ts'
-import { freePort } from '../system/free-port.ts'
+import { freePort } from 'fastify-contract-test-support/free-port'
 import { installNode, runNpm } from '../system/install-node.ts'
 import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 

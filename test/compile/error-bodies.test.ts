@@ -12,7 +12,7 @@ import { handlerStubs, updateGenerated } from '../../packages/fastify-contract-c
 import { loadErrorBody } from '../../packages/fastify-contract-cli/src/rules/error-bodies.ts'
 import { refusalLines } from '../../packages/fastify-contract-cli/test/support/refusal.ts'
 import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
-import { diagnose } from '../support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import { document as contract } from '../support/contract.ts'
 
 const problems: Document = parse(

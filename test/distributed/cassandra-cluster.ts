@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until, within } from '../../scripts/system/poll.ts'
+import { until, within } from 'fastify-contract-test-support/poll'
 import { type InternodeLinks, openInternodeLinks } from './internode-links.ts'
 import { mavenClasspath, search } from './spanner-programs.ts'
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { within } from '../../scripts/system/poll.ts'
+import { within } from 'fastify-contract-test-support/poll'
 
 /** Shell script that kills the program when the pipe to this process closes, even if SIGKILL ends this process. */
 const guard = '"$@" & pid=$!; cat > /dev/null; kill -KILL $pid'

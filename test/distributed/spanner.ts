@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { freePort } from '../../scripts/system/free-port.ts'
+import { freePort } from 'fastify-contract-test-support/free-port'
 import { startGuarded } from './guarded-process.ts'
 import type { SpannerPrograms } from './spanner-programs.ts'
 

@@ -1,4 +1,4 @@
-import { runScenarios } from '../scenarios/scenario-runner.ts'
+import { runScenarios } from 'fastify-contract-test-support/scenario-runner'
 import { early } from './early-answers.ts'
 import { descriptors } from './file-descriptors.ts'
 import { bodies } from './hostile-bodies.ts'

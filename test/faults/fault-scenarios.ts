@@ -1,5 +1,5 @@
 import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
-import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
+import { runScenarios, type Scenario } from 'fastify-contract-test-support/scenario-runner'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'

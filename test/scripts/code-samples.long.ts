@@ -12,7 +12,7 @@ import { type CodeSample, withCodeSamples } from '../../packages/fastify-contrac
 import { resolve as at } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
 import { type Document, endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
-import { diagnose } from '../support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import { contract } from '../support/contract.ts'
 
 /** The module of the client, as `npm run docs` names it. */

@@ -8,7 +8,7 @@ import { writeStaleDocs } from '../../packages/fastify-contract-cli/src/docs/doc
 import { resolve as resolvePointer } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
 import { endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { open } from '../support/browser.ts'
-import { run } from '../support/child-process.ts'
+import { run } from 'fastify-contract-test-support/child-process'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
 import { contractErrorNumbers, document } from '../support/contract.ts'
 import { serveDocs } from '../support/serve-docs.ts'

@@ -13,11 +13,11 @@ import {
   createAdminServer,
   pageOrigins,
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
-import { until, within } from '../../scripts/system/poll.ts'
-import { nodeCommand } from '../support/child-process.ts'
+import { until, within } from 'fastify-contract-test-support/poll'
+import { nodeCommand } from 'fastify-contract-test-support/child-process'
 import { contract } from '../support/contract.ts'
-import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
-import { openSocket } from '../support/open-socket.ts'
+import { httpRequest as askUrl, type HttpResponse } from 'fastify-contract-test-support/http-request'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 

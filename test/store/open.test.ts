@@ -4,7 +4,7 @@ import { maskPassword } from 'fastify-contract/config'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { isStoreUrl, openStore } from '../../src/store/open.ts'
-import { nodeCommand, run } from '../support/child-process.ts'
+import { nodeCommand, run } from 'fastify-contract-test-support/child-process'
 import { copyProject } from '../support/project-copy.ts'
 import { startService } from '../support/service-process.ts'
 

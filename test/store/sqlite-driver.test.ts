@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 import { loadDriver, openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
-import { exactly } from '../support/exact-pattern.ts'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
 
 const isInstalled = (() => {
   try {

@@ -8,7 +8,7 @@ import {
   type ReceivedResponse,
   responseOf,
   responseValidator,
-} from './response-validator.ts'
+} from 'fastify-contract-test-support/response-validator'
 
 /** The files of generated/, as the service loads them at start. */
 export const contract = await loadContract(new URL('../../generated/', import.meta.url), digests)

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { cachedBundle } from './bundle-cache.ts'
-import { nodeCommand, runCommand } from './child-process.ts'
+import { nodeCommand, runCommand } from 'fastify-contract-test-support/child-process'
 
 /** The code of the service under test. */
 export type ServiceCode = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HttpResponse } from '../support/http-request.ts'
+import type { HttpResponse } from 'fastify-contract-test-support/http-request'
 import { spawnService } from '../support/service-process.ts'
 
 /** A request and the expected response: status, some headers, and the body, if any. */

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmS
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { defaults } from '../support/child-process.ts'
+import { defaults } from 'fastify-contract-test-support/child-process'
 
 /** Changes of one step: files, and numbers of lines added and removed. */
 export type Touched = { files: string[]; added: number; removed: number }

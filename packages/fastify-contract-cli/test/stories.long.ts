@@ -5,9 +5,9 @@ import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
-import { freePort } from '../../../scripts/system/free-port.ts'
-import { until } from '../../../scripts/system/poll.ts'
-import { spawnProcess } from '../../../test/support/child-process.ts'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { until } from 'fastify-contract-test-support/poll'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 
 const execute = promisify(execFile)
 

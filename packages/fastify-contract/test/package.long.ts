@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 import { createPackageFromTarballData } from '@arethetypeswrong/core'
 import t from 'tap'
 import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
-import { spawnProcess } from '../../../test/support/child-process.ts'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 
 const execute = promisify(execFile)
 

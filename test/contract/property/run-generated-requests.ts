@@ -2,8 +2,8 @@ import { commandLine } from '../../../packages/fastify-contract-cli/src/cli/comm
 import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { spawnService } from '../../support/service-process.ts'
-import { casesOf } from './cases.ts'
-import { runCasesConcurrently } from './run-cases.ts'
+import { casesOf } from 'fastify-contract-test-support/requests/cases'
+import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
 import { checkedRequest, connect } from './service-client.ts'
 
 const { options } = commandLine(

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { assertContractResponse } from '../../support/contract.ts'
-import { type Assertions, namedResponseOf } from '../../support/response-validator.ts'
-import type { Case, Request } from './cases.ts'
-import type { SendAndCheck } from './run-cases.ts'
+import { type Assertions, namedResponseOf } from 'fastify-contract-test-support/response-validator'
+import type { Case, Request } from 'fastify-contract-test-support/requests/cases'
+import type { SendAndCheck } from 'fastify-contract-test-support/requests/run-cases'
 
 export type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
 

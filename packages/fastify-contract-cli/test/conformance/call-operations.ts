@@ -1,4 +1,4 @@
-import { httpRequest } from '../../../../test/support/http-request.ts'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { createVerifiers } from '../../../fastify-contract/src/auth/verifiers.ts'
 import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
 import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'

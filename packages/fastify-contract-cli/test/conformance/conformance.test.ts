@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Report } from '../../../../test/scenarios/scenario-report.ts'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 import { JsonError } from '../../../fastify-contract/src/json/parse-json.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
 import { bodyValidator } from './body-validator.ts'

@@ -1,4 +1,4 @@
-import { runScenarios } from '../../../../test/scenarios/scenario-runner.ts'
+import { runScenarios } from 'fastify-contract-test-support/scenario-runner'
 import { documents } from './documents.ts'
 import { jsonSchema } from './json-schema.ts'
 import { jsonTexts } from './json-texts.ts'

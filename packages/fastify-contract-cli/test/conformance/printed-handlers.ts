@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
 import type { Generated } from './generated-documents.ts'
 

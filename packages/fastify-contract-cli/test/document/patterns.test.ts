@@ -6,7 +6,7 @@ import type { Schema } from '../../../fastify-contract/src/contract/schema-keywo
 import { linearPattern } from '../../../fastify-contract/src/schema/linear-pattern.ts'
 import { compilePattern } from '../../../fastify-contract/src/schema/string-keywords.ts'
 import { createValidator } from '../../../fastify-contract/src/schema/validator.ts'
-import { fixedSeed } from '../../../fastify-contract/test/support/fixed-seed.ts'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { growthOf, matchesPattern, textOfPattern } from '../../src/document/patterns.ts'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import { directory as folder, names } from './served-documents.ts'
 
 /** The text that the command prints to stderr for a document. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import { serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
 import { compileContract } from '../../src/emit/compile.ts'
 

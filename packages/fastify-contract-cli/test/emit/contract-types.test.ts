@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 

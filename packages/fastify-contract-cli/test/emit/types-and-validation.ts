@@ -1,4 +1,4 @@
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import { stringifyJson } from '../../../fastify-contract/src/json/json-document.ts'
 import { parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
 import { createValidator } from '../../../fastify-contract/src/schema/validator.ts'

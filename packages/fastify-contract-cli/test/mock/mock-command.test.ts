@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { run } from '../../../../test/support/child-process.ts'
+import { run } from 'fastify-contract-test-support/child-process'
 
 const error = {
   required: ['message', 'shard'],

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t, { type Test } from 'tap'
-import { httpRequest } from '../../../../test/support/http-request.ts'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { openPortForwarder } from '../../src/dev/port-forwarder.ts'
 import { compilerOptions } from '../../src/init/project.ts'
 

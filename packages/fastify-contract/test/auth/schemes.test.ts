@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify, { type FastifyRequest } from 'fastify'
 import t from 'tap'
-import { httpRequest } from '../../../../test/support/http-request.ts'
-import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import {
   type ApiKeyLocation,
   apiKey,

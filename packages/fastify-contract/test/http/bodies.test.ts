@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openSocket } from '../../../../test/support/open-socket.ts'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
 import {
   bodyMemory,
   CoalescingMessage,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { Dicer } from '@fastify/busboy'
 import t from 'tap'
-import { until } from '../../../../scripts/system/poll.ts'
+import { until } from 'fastify-contract-test-support/poll'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
 import { boundedStream } from '../../src/http/upload.ts'
 

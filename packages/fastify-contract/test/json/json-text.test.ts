@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { exactly } from '../../../../test/support/exact-pattern.ts'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import { decodeJson } from '../../src/http/read-body.ts'
 import {
   type ExactNumber,
@@ -11,7 +11,7 @@ import {
 } from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
 import { parseJson, validateJson } from '../../src/json/parse-json.ts'
-import { fixedSeed } from '../support/fixed-seed.ts'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {
   t.equal(decodeJson(Buffer.from('"ä\ufffd"')), '"ä\ufffd"')

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import qs from 'qs'
 import t from 'tap'
-import { httpRequest } from '../../../../test/support/http-request.ts'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { NestedPlace } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 

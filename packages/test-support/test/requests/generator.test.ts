@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Document } from '../../../packages/fastify-contract-cli/src/document/openapi-document.ts'
-import { document } from '../../support/contract.ts'
-import { allKeywordsDocument } from './all-keywords-document.ts'
-import { Generator } from './generator.ts'
-import { notIJson, notJson } from './invalid-json.ts'
-import { type Json, jsonText, styles } from './json-notations.ts'
-import { ReferenceValidator } from './reference-validator.ts'
+import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { document } from '../../../../test/support/contract.ts'
+import { allKeywordsDocument } from '../../src/requests/all-keywords-document.ts'
+import { Generator } from '../../src/requests/generator.ts'
+import { notIJson, notJson } from '../../src/requests/invalid-json.ts'
+import { type Json, jsonText, styles } from '../../src/requests/json-notations.ts'
+import { ReferenceValidator } from '../../src/requests/reference-validator.ts'
 
 /** Asserts for each schema of a document that the generator's valid values are valid and that its breaches are not. */
 function assertGenerator(t: Test, document: Document) {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 
-const { default: FileReporter } = await import(import.meta.resolve('../support/file-reporter.js'))
+const { default: FileReporter } = await import(import.meta.resolve('../src/file-reporter.js'))
 
 const run = `TAP version 14
 # Subtest: a.test.ts

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { within } from '../../scripts/system/poll.ts'
+import { within } from './poll.ts'
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: string }
 

@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, type Options, type Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
-import { build } from './run-build.ts'
+import { commandLine, type Options, type Values } from '../../fastify-contract-cli/src/cli/command-line.ts'
+import { build } from '../../../test/scenarios/run-build.ts'
 import { newReport, type Report } from './scenario-report.ts'
 
 /** Requirements of scenarios, each with the check whether this machine meets it. */

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
-import { errorNumbers } from '../../../generated/error-numbers.ts'
-import { join } from '../../../packages/fastify-contract-cli/src/document/json-pointer.ts'
+import { errorNumbers } from '../../../../generated/error-numbers.ts'
+import { join } from '../../../fastify-contract-cli/src/document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
-} from '../../../packages/fastify-contract-cli/src/document/openapi-document.ts'
+} from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import { Generator } from './generator.ts'
 import { notIJson, notJson } from './invalid-json.ts'
 import { jsonText, styles } from './json-notations.ts'

@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, type SpawnOptio
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { until, within } from '../../scripts/system/poll.ts'
+import { until, within } from './poll.ts'
 
 /** Environment for tests: free loopback ports, no drain delay, and no load shedding on a busy machine. */
 export const defaults = {

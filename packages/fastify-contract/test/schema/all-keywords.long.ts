@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
 import t from 'tap'
-import type { Schema } from '../../../packages/fastify-contract/src/contract/schema-keywords.ts'
-import { serveDocument } from '../../../packages/fastify-contract/test/support/serve-document.ts'
-import { allKeywordsDocument } from './all-keywords-document.ts'
-import { casesOf } from './cases.ts'
-import { Generator } from './generator.ts'
-import { runCasesConcurrently } from './run-cases.ts'
-import { checkStatus, connect } from './service-client.ts'
+import type { Schema } from '../../src/contract/schema-keywords.ts'
+import { serveDocument } from '../support/serve-document.ts'
+import { allKeywordsDocument } from 'fastify-contract-test-support/requests/all-keywords-document'
+import { casesOf } from 'fastify-contract-test-support/requests/cases'
+import { Generator } from 'fastify-contract-test-support/requests/generator'
+import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
+import { checkStatus, connect } from '../../../../test/contract/property/service-client.ts'
 
 t.test('each constraint of a schema adds one kind of violation', async (t) => {
   const breaches = (schema: Schema) =>

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
-import { type Assertions, type ReceivedResponse, responseOf, responseValidator } from '../support/response-validator.ts'
+import type { Document } from '../../fastify-contract-cli/src/document/openapi-document.ts'
+import { type Assertions, type ReceivedResponse, responseOf, responseValidator } from '../src/response-validator.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const int64 = { type: 'integer', format: 'int64' }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const cache = new URL('../../.tap/stripped/', import.meta.url)
-const glueValidator = new URL('../../packages/fastify-contract/src/routes/glue-validator.ts', import.meta.url).href
+const glueValidator = new URL('../../fastify-contract/src/routes/glue-validator.ts', import.meta.url).href
 
 /**
  * Replaces the validator of fastify-openapi-glue, as the bundle does (a module hook of Node). Its own validator compiles

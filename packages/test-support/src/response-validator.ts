@@ -1,14 +1,14 @@
 import { METHODS } from 'node:http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { join } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
+import { join } from '../../fastify-contract-cli/src/document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
   type Located,
   locate,
-} from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
+} from '../../fastify-contract-cli/src/document/openapi-document.ts'
 
 export type ReceivedResponse = {
   method: string

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Test } from 'tap'
-import { until, within } from '../../scripts/system/poll.ts'
+import { until, within } from './poll.ts'
 
 export type OpenSocket = {
   socket: Socket

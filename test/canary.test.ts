@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
+import t, { type Test } from 'tap'
+import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
 import { spawnService, startService } from './support/service-process.ts'
 
 /** A text in every token, body, path and password of these tests. It must never appear in any output. */

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { until } from 'fastify-contract-test-support/poll'
+import t from 'tap'
 import { openCassandra } from '../../src/store/cassandra/cassandra-store.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'

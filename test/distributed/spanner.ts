@@ -1,5 +1,5 @@
-import type { Test } from 'tap'
 import { freePort } from 'fastify-contract-test-support/free-port'
+import type { Test } from 'tap'
 import { startGuarded } from './guarded-process.ts'
 import type { SpannerPrograms } from './spanner-programs.ts'
 

@@ -1,4 +1,5 @@
 import { runScenarios } from 'fastify-contract-test-support/scenario-runner'
+import { build } from '../scenarios/run-build.ts'
 import { early } from './early-answers.ts'
 import { descriptors } from './file-descriptors.ts'
 import { bodies } from './hostile-bodies.ts'
@@ -16,4 +17,6 @@ descriptors. Checks that clients get the promised responses. This process genera
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run. Needs Linux.
 `,
   { rolling, proxies, early, slow, overload, bodies, descriptors, revocation },
+  {},
+  build,
 )

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
-import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import type { Instance } from './instance-pair.ts'
 
 /** A running proxy program. */

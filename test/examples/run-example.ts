@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
+import type { Test } from 'tap'
 import { cachedBundle } from '../support/bundle-cache.ts'
-import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { copyProject } from '../support/project-copy.ts'
 import { exampleCommands, outputPattern } from './example-commands.ts'
 

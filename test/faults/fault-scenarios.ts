@@ -1,5 +1,6 @@
-import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
 import { runScenarios, type Scenario } from 'fastify-contract-test-support/scenario-runner'
+import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { build } from '../scenarios/run-build.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'
@@ -55,4 +56,5 @@ Exits with 1 when a figure is out of bounds, else with 2 when a scenario could n
     readiness: seeded(readiness),
   },
   defaults,
+  build,
 )

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
 import type { Report } from 'fastify-contract-test-support/scenario-report'
+import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
 import type { Fault } from './fault-options.ts'
 import { count, isAcknowledged, isDisconnected, isUnavailable, isWrong, longestWait } from './outcomes.ts'
 import type { Random } from './seeded-random.ts'

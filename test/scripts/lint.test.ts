@@ -1,10 +1,10 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { docstringProblems } from '../../scripts/lint/docstrings.ts'
 import { readmeProblems } from '../../scripts/lint/documentation.ts'
 import { linkProblems } from '../../scripts/lint/markdown-links.ts'
-import { run } from 'fastify-contract-test-support/child-process'
 
 t.test('lint runs every check whatever they find, and --fix formats the code', async (t) => {
   const directory = t.testdir({ 'README.md': '# A\n' })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { openSocket, untilRefused } from 'fastify-contract-test-support/open-socket'
+import t from 'tap'
 import { request } from '../support/raw-http.ts'
 import { builtCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { maskPassword } from 'fastify-contract/config'
+import { nodeCommand, run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { isStoreUrl, openStore } from '../../src/store/open.ts'
-import { nodeCommand, run } from 'fastify-contract-test-support/child-process'
 import { copyProject } from '../support/project-copy.ts'
 import { startService } from '../support/service-process.ts'
 

@@ -21,8 +21,7 @@ export const defaults = {
 export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 /**
- * Returns an end with SIGKILL replaced by exit code 1: on a busy machine `grace` of packages/fastify-contract/src/service/shutdown.ts can elapse
- * before the log is written, and then the service kills itself.
+ * Returns an end with SIGKILL replaced by exit code 1: on a busy machine the grace of a shutdown can elapse before the log is written, and then the service kills itself.
  */
 export const withKillAsExitCode = (end: End): End =>
   end.signal === 'SIGKILL' ? { ...end, code: 1, signal: null } : end

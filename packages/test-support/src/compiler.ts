@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
+import { virtualProgram } from 'fastify-contract-cli/testing'
 import ts from 'typescript'
-import { virtualProgram } from '../../fastify-contract-cli/src/emit/handler-stubs.ts'
 
 /**
  * Compiles modules and returns one line for each diagnostic of them, not of what they import; `texts` holds, by path,

@@ -1,14 +1,7 @@
 import { METHODS } from 'node:http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { join } from '../../fastify-contract-cli/src/document/json-pointer.ts'
-import {
-  type Document,
-  type Endpoint,
-  endpoints,
-  type Located,
-  locate,
-} from '../../fastify-contract-cli/src/document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, join, type Located, locate } from 'fastify-contract-cli/testing'
 
 export type ReceivedResponse = {
   method: string

@@ -3,8 +3,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, type Options, type Values } from '../../fastify-contract-cli/src/cli/command-line.ts'
-import { build } from '../../../test/scenarios/run-build.ts'
+import { commandLine, type Options, type Values } from 'fastify-contract-cli/command-line'
 import { newReport, type Report } from './scenario-report.ts'
 
 /** Requirements of scenarios, each with the check whether this machine meets it. */
@@ -24,18 +23,18 @@ export type Scenario<Given = object> = {
 }
 
 /**
- * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
+ * Runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
  * when a figure is out of bounds, else to 2 when a scenario could not run.
  *
  * @param help Help text of the command; the list of scenarios is appended.
  * @param defaults Options of the command line with their defaults.
- * @param prepare Runs before the first scenario; default: builds the service.
+ * @param prepare Runs before the first scenario.
  */
 export async function runScenarios<Given extends Options>(
   help: string,
   scenarios: Record<string, Scenario<Values<Given>>>,
-  defaults?: Given,
-  prepare: () => Promise<void> = build,
+  defaults: Given,
+  prepare: () => Promise<void>,
 ): Promise<void> {
   const list = Object.entries(scenarios).map(([name, { title }]) => `${name.padEnd(18)}  ${title}\n`)
   const { options, words } = commandLine(`${help}\n${list.join('')}`, defaults, Object.keys(scenarios))
@@ -57,7 +56,7 @@ async function run<Given>(name: string, scenario: Scenario<Given>, options: Give
     report.notRun(missing.join(' and '))
     return report
   }
-  const directory = await mkdtemp(join(tmpdir(), `plant-store-${name}-`))
+  const directory = await mkdtemp(join(tmpdir(), `${name}-`))
   const letGo = removeAtSignal(directory)
   await scenario.run(report, { ...options, directory })
   letGo()

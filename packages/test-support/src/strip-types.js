@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const cache = new URL('../../.tap/stripped/', import.meta.url)
-const glueValidator = new URL('../../fastify-contract/src/routes/glue-validator.ts', import.meta.url).href
+const cache = new URL('../.tap/stripped/', import.meta.url)
 
 /**
  * Replaces the validator of fastify-openapi-glue, as the bundle does (a module hook of Node). Its own validator compiles
@@ -12,7 +11,7 @@ const glueValidator = new URL('../../fastify-contract/src/routes/glue-validator.
 export function resolve(specifier, context, nextResolve) {
   const isGlue = context.parentURL?.includes('/node_modules/fastify-openapi-glue/')
   if (!isGlue || specifier !== '@seriousme/openapi-schema-validator') return nextResolve(specifier, context)
-  return { url: glueValidator, format: 'module', shortCircuit: true }
+  return nextResolve('fastify-contract/glue-validator', { ...context, parentURL: import.meta.url })
 }
 
 /**

@@ -1,5 +1,5 @@
+import type { Document } from 'fastify-contract-cli/testing'
 import t, { type Test } from 'tap'
-import type { Document } from '../../fastify-contract-cli/src/document/openapi-document.ts'
 import { type Assertions, type ReceivedResponse, responseOf, responseValidator } from '../src/response-validator.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import type { Report } from 'fastify-contract-test-support/scenario-report'
+import { parse } from 'yaml'
 
 /** Cases whose result deviates from their suite, grouped by reason. */
 export type Exceptions = { reason: string; cases: string[] }[]

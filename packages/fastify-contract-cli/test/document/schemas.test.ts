@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { loadContract } from 'fastify-contract/contract'
 import t from 'tap'
-import { loadContract } from '../../../fastify-contract/src/contract/routes.ts'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import { exampleCalls } from '../../src/docs/example-calls.ts'
 import { withDiscriminators } from '../../src/document/discriminators.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
@@ -19,6 +18,7 @@ import {
   withExactUnions,
 } from '../../src/passes/exact-integers.ts'
 import { readSources } from '../../src/read/source-files.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }

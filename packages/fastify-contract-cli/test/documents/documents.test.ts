@@ -3,20 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import t, { type Test } from 'tap'
-import { parse } from 'yaml'
+import type { AnyErrorBody, AnyHandler } from 'fastify-contract'
+import { Validator as GlueValidator } from 'fastify-contract/glue-validator'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
-import type { AnyErrorBody } from '../../../fastify-contract/src/response/error-writer.ts'
-import { Validator as GlueValidator } from '../../../fastify-contract/src/routes/glue-validator.ts'
-import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
-import {
-  compileRoutes,
-  type Served as ServeOptions,
-  serveDocument,
-  serveRoutes,
-  errorBody as usualErrorBody,
-} from '../../../fastify-contract/test/support/serve-document.ts'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { contractTypes } from '../../src/emit/contract-types.ts'
@@ -24,6 +16,13 @@ import { exactIntegers } from '../../src/passes/exact-integers.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, redocly } from '../../src/redocly/redocly.ts'
 import { bodyValidator } from '../conformance/body-validator.ts'
+import {
+  compileRoutes,
+  type Served as ServeOptions,
+  serveDocument,
+  serveRoutes,
+  errorBody as usualErrorBody,
+} from '../support/serve-document.ts'
 import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
 import { type Call, directory, names, type Served } from './served-documents.ts'
 import { specificationFields } from './specification-fields.ts'

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { diagnose } from 'fastify-contract-test-support/compiler'
+import t from 'tap'
 import { directory as folder, names } from './served-documents.ts'
 
 /** The text that the command prints to stderr for a document. */

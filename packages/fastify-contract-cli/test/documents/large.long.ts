@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { diagnose } from 'fastify-contract-test-support/compiler'
-import { serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
+import t from 'tap'
 import { compileContract } from '../../src/emit/compile.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 
 const numbers = Array.from({ length: 500 }, (_, number) => number)
 
@@ -49,7 +49,7 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   const files = (await compileContract(path, { rules: 'packages/fastify-contract-cli/test/documents/redocly.yaml' }))
     .files
 
-  const imports = `import type { Handlers } from '../../../fastify-contract/src/routes/handler-types.ts'
+  const imports = `import type { Handlers } from 'fastify-contract'
     import type { operations } from './api.d.ts'
     export const handlers: Handlers<operations> = {`
   const compile = (count: number) =>

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { AnyErrorBody } from '../../../fastify-contract/src/response/error-writer.ts'
+import type { AnyErrorBody, VerifierFactory } from 'fastify-contract'
 
 export const directory = 'packages/fastify-contract-cli/test/documents'
 
@@ -26,7 +26,7 @@ export type Call = {
 /** The exports of a document's handlers.ts. */
 export type Served = {
   handlers: object
-  verifiers?: import('../../../fastify-contract/test/support/serve-document.ts').GivenVerifiers
+  verifiers?: Record<string, VerifierFactory>
   /** Default: the service's error body. */
   errorBody?: AnyErrorBody
   calls: Call[]

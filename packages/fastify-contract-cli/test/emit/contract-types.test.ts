@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { diagnose } from 'fastify-contract-test-support/compiler'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 
@@ -18,7 +18,7 @@ const typesOf = async (paths: object, components: object = {}): Promise<string> 
 }
 
 const head = `import type { components, operations, paths } from './api.d.ts'
-  import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  import type { Handlers } from 'fastify-contract'
   export type Used = [components, operations, paths, Handlers<operations>]
   export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 `

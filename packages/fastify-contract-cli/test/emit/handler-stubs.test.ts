@@ -1,5 +1,5 @@
-import t, { type Test } from 'tap'
 import { diagnose } from 'fastify-contract-test-support/compiler'
+import t, { type Test } from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs, moduleFindings } from '../../src/emit/handler-stubs.ts'

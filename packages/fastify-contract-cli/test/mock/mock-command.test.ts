@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
 import { run } from 'fastify-contract-test-support/child-process'
+import t, { type Test } from 'tap'
 
 const error = {
   required: ['message', 'shard'],

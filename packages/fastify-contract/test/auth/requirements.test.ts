@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import type { FastifyRequest } from 'fastify'
-import t from 'tap'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import { writeTokenFile } from 'fastify-contract-test-support/token-files'
+import t from 'tap'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import {

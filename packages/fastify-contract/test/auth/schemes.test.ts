@@ -4,9 +4,9 @@ import { request as httpRequestOf } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify, { type FastifyRequest } from 'fastify'
-import t from 'tap'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
+import t from 'tap'
 import {
   type ApiKeyLocation,
   apiKey,

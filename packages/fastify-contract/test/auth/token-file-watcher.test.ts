@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writ
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
 import { until } from 'fastify-contract-test-support/poll'
 import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from 'fastify-contract-test-support/token-files'
+import t, { type Test } from 'tap'
 import { watchTokenFile } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
+import t, { type Test } from 'tap'
 import {
   bodyMemory,
   CoalescingMessage,

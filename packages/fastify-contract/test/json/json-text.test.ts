@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { exactly } from 'fastify-contract-test-support/exact-pattern'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
+import t from 'tap'
 import { decodeJson } from '../../src/http/read-body.ts'
 import {
   type ExactNumber,
@@ -11,7 +12,6 @@ import {
 } from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
 import { parseJson, validateJson } from '../../src/json/parse-json.ts'
-import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {
   t.equal(decodeJson(Buffer.from('"ä\ufffd"')), '"ä\ufffd"')

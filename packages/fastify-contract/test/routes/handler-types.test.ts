@@ -1,7 +1,7 @@
-import t from 'tap'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
 import { diagnose } from 'fastify-contract-test-support/compiler'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
+import t from 'tap'
 
 const text = { type: 'string' } as const
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })

@@ -1,13 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
-import t from 'tap'
-import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { serveDocument } from '../support/serve-document.ts'
 import { allKeywordsDocument } from 'fastify-contract-test-support/requests/all-keywords-document'
 import { casesOf } from 'fastify-contract-test-support/requests/cases'
 import { Generator } from 'fastify-contract-test-support/requests/generator'
 import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
-import { checkStatus, connect } from '../../../../test/contract/property/service-client.ts'
+import { checkStatus, connect } from 'fastify-contract-test-support/requests/service-client'
+import t from 'tap'
+import type { Schema } from '../../src/contract/schema-keywords.ts'
+import { serviceErrors } from '../../src/http/errors.ts'
+import { serveDocument } from '../support/serve-document.ts'
+
+const numbers = { invalid: serviceErrors.invalid.error, notJson: serviceErrors.notJson.error }
 
 t.test('each constraint of a schema adds one kind of violation', async (t) => {
   const breaches = (schema: Schema) =>
@@ -43,7 +46,7 @@ t.test('generated requests test a document with every supported keyword', async 
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '')
   t.teardown(client.close)
-  const cases = casesOf(allKeywordsDocument)
+  const cases = casesOf(allKeywordsDocument, numbers)
   const ask: Parameters<typeof runCasesConcurrently>[1] = async ({ endpoint, error }, request) =>
     checkStatus(await client.send(endpoint.method, request), error, endpoint)
   const { requests } = await runCasesConcurrently(cases, ask, 2_000, 1)

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { run, withKillAsExitCode } from 'fastify-contract-test-support/child-process'
+import t from 'tap'
 
 const module = 'packages/fastify-contract/test/service/plain-service.ts'
 const documentOf = (security: object[]) =>

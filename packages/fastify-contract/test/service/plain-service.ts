@@ -1,4 +1,4 @@
-import { exampleCurl } from '../../../fastify-contract-cli/src/docs/example-calls.ts'
+import { exampleCurl } from 'fastify-contract-cli/examples'
 import { bearer, ContractError, createServer } from '../../src/index.ts'
 import { runService } from '../../src/service/service.ts'
 import { compileRoutes } from '../support/serve-document.ts'

@@ -14,10 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import t, { type Test } from 'tap'
 import { nodeCommand, spawnProcess } from 'fastify-contract-test-support/child-process'
 import { exactly, usageError } from 'fastify-contract-test-support/exact-pattern'
 import { tokenFileText, writeTokenFile } from 'fastify-contract-test-support/token-files'
+import t, { type Test } from 'tap'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import { createLockFile, openAtomicFile } from '../../src/service/atomic-file.ts'

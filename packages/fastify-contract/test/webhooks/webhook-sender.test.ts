@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t, { type Test } from 'tap'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
 import { diagnose as diagnoseModules } from 'fastify-contract-test-support/compiler'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
+import t, { type Test } from 'tap'
 import { callbackUrl } from '../../src/webhooks/runtime-expression.ts'
 import {
   type SenderOptions,

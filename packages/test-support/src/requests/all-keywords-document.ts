@@ -1,5 +1,5 @@
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import type { Schema } from 'fastify-contract/contract'
+import type { Document } from 'fastify-contract-cli/testing'
 
 const int32 = { type: 'integer', format: 'int32' }
 const int64 = { type: 'integer', format: 'int64' }

@@ -1,6 +1,6 @@
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import { resolve } from '../../../fastify-contract-cli/src/document/json-pointer.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import type { Schema } from 'fastify-contract/contract'
+import type { Document } from 'fastify-contract-cli/testing'
+import { resolve } from 'fastify-contract-cli/testing'
 import { formats } from './formats.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 

@@ -1,11 +1,5 @@
 import * as fc from 'fast-check'
-import { errorNumbers } from '../../../../generated/error-numbers.ts'
-import { join } from '../../../fastify-contract-cli/src/document/json-pointer.ts'
-import {
-  type Document,
-  type Endpoint,
-  endpoints,
-} from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, join } from 'fastify-contract-cli/testing'
 import { Generator } from './generator.ts'
 import { notIJson, notJson } from './invalid-json.ts'
 import { jsonText, styles } from './json-notations.ts'
@@ -23,13 +17,21 @@ export type Case = {
   error: number | undefined
 }
 
+/** The error numbers of requests that do not match their schema, and of bodies that are not JSON. */
+export type ErrorNumbers = { invalid: number; notJson: number }
+
 /** Returns the valid requests of each operation, and requests with each possible breach. */
-export function casesOf(document: Document): Case[] {
+export function casesOf(document: Document, numbers: ErrorNumbers): Case[] {
   const generator = new Generator(document)
-  return endpoints(document).flatMap((endpoint) => casesOfOperation(document, endpoint, generator))
+  return endpoints(document).flatMap((endpoint) => casesOfOperation(document, endpoint, generator, numbers))
 }
 
-function casesOfOperation(document: Document, endpoint: Endpoint, generator: Generator): Case[] {
+function casesOfOperation(
+  document: Document,
+  endpoint: Endpoint,
+  generator: Generator,
+  { invalid, notJson: unreadable }: ErrorNumbers,
+): Case[] {
   const { operationId, requestBody } = endpoint
   const mediaType = requestBody && mediaTypeOf(Object.keys(requestBody.content))
   // Form bodies are left out: other tests cover them.
@@ -55,7 +57,6 @@ function casesOfOperation(document: Document, endpoint: Endpoint, generator: Gen
       .map(([target, body]) => ({ ...target, headers: { ...contentType, ...target.headers }, body })),
     error,
   })
-  const { invalid, notJson: unreadable } = errorNumbers
   const cases = [one('valid', undefined, parameters.valid, validBody)]
   for (const { name, targets } of parameters.breaches) cases.push(one(name, invalid, targets, validBody))
   if (schema === undefined) return cases

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import type { Schema } from 'fastify-contract/contract'
+import type { Document } from 'fastify-contract-cli/testing'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
 import { arrays, arrayViolations } from './arrays.ts'

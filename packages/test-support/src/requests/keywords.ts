@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
+import type { Schema } from 'fastify-contract/contract'
 import type { Json } from './json-notations.ts'
 
 /** The keywords of JSON Schema 2020-12 from which the generator makes values. */

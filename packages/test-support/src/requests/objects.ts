@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
+import type { Schema } from 'fastify-contract/contract'
 import { filterOrThrow, memberName, membersOf } from './arbitrary.ts'
 import type { Json, Members } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'

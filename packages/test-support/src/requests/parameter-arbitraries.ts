@@ -1,10 +1,6 @@
 import * as fc from 'fast-check'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import type {
-  Document,
-  Endpoint,
-  Parameter,
-} from '../../../fastify-contract-cli/src/document/openapi-document.ts'
+import type { Schema } from 'fastify-contract/contract'
+import type { Document, Endpoint, Parameter } from 'fastify-contract-cli/testing'
 import { filterOrThrow, isFoundInSample } from './arbitrary.ts'
 import type { Generator } from './generator.ts'
 import { type Json, jsonText } from './json-notations.ts'

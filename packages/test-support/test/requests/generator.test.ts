@@ -1,33 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
-import t, { type Test } from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { document } from '../../../../test/support/contract.ts'
+import t from 'tap'
 import { allKeywordsDocument } from '../../src/requests/all-keywords-document.ts'
+import { assertAll, assertGenerator } from '../../src/requests/assert-generator.ts'
 import { Generator } from '../../src/requests/generator.ts'
 import { notIJson, notJson } from '../../src/requests/invalid-json.ts'
 import { type Json, jsonText, styles } from '../../src/requests/json-notations.ts'
-import { ReferenceValidator } from '../../src/requests/reference-validator.ts'
 
-/** Asserts for each schema of a document that the generator's valid values are valid and that its breaches are not. */
-function assertGenerator(t: Test, document: Document) {
-  const generator = new Generator(document)
-  const judge = new ReferenceValidator(document)
-  for (const name of Object.keys((document.components as { schemas: object }).schemas)) {
-    const schema = { $ref: `#/components/schemas/${name}` }
-    assertAll(t, name, generator.valid(schema), (value) => judge.accepts(schema, value), 200)
-    for (const { where, what, values } of generator.breaches(schema)) {
-      assertAll(t, `${name}${where} ${what}`, values, (value) => !judge.accepts(schema, value), 10)
-    }
-  }
-}
-
-function assertAll<T>(t: Test, name: string, values: fc.Arbitrary<T>, holds: (value: T) => boolean, numRuns: number) {
-  const { failed, counterexample, errorInstance, seed } = fc.check(fc.property(values, holds), { numRuns, seed: 1 })
-  t.notOk(failed, `${name}${failed ? `: ${fc.stringify(counterexample)} ${errorInstance} seed ${seed}` : ''}`)
-}
-
-t.test('values for the plant store are valid or invalid as intended', async (t) => assertGenerator(t, document))
 t.test('values for a richer document are valid or invalid as intended', async (t) =>
   assertGenerator(t, allKeywordsDocument),
 )

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Script } from 'node:vm'
 import { createPackageFromTarballData } from '@arethetypeswrong/core'
-import t from 'tap'
-import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
+import t from 'tap'
+import { writeEnginePackage } from '../../scripts/build/engine-package.ts'
 
 const execute = promisify(execFile)
 

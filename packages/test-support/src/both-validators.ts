@@ -1,13 +1,15 @@
 import { deepStrictEqual } from 'node:assert'
-import type { Routes } from '../../src/contract/routes.ts'
-import { loadSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
-import { createValidator, type Validator } from '../../src/schema/validator.ts'
+import type { Routes } from 'fastify-contract/contract'
+import type { Validator } from 'fastify-contract/schema'
+
+/** The functions of fastify-contract that are tested, which may be those of a copy. */
+type Engine = Pick<typeof import('fastify-contract/schema'), 'createValidator' | 'loadSchemaCode' | 'schemaCode'>
 
 /**
  * Returns a validator that runs the generated code of the schemas and the schemas compiled at their first use. It throws
  * if their results differ.
  */
-export function bothValidators(routes: Routes): Validator {
+export function bothValidators({ createValidator, loadSchemaCode, schemaCode }: Engine, routes: Routes): Validator {
   const generated = createValidator(routes.schemas, loadSchemaCode(schemaCode(routes), routes))
   const compiled = createValidator(routes.schemas)
   const both =

@@ -1,10 +1,10 @@
+import { exactClient } from 'fastify-contract/client'
 import t from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
-import { withPublishedStyles } from '../../../fastify-contract-cli/src/passes/assumed-styles.ts'
-import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
-import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'
-import { exactClient } from '../../src/client/exact-client.ts'
+import type { Document } from '../../src/document/openapi-document.ts'
+import { callStyles } from '../../src/emit/client-table.ts'
+import { withPublishedStyles } from '../../src/passes/assumed-styles.ts'
+import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { checkDocument } from '../../src/rules/check-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const integer = { type: 'integer' }

@@ -3,11 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
-import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
-import { spawnProcess } from 'fastify-contract-test-support/child-process'
+import t, { type Test } from 'tap'
+import { writeEnginePackage } from '../../scripts/build/engine-package.ts'
 
 const execute = promisify(execFile)
 

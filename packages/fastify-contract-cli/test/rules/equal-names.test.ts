@@ -1,9 +1,9 @@
+import { exactClient } from 'fastify-contract/client'
 import t from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
-import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
-import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'
-import { exactClient } from '../../src/client/exact-client.ts'
+import type { Document } from '../../src/document/openapi-document.ts'
+import { callStyles } from '../../src/emit/client-table.ts'
+import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { checkDocument } from '../../src/rules/check-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const integer = { type: 'integer' }
@@ -45,7 +45,7 @@ async function serve(document: Document) {
   })
   const client = { name: 'test', scopes: [] }
   const verify = (_request: unknown, done: (rejection: undefined, given: object) => void) => done(undefined, client)
-  const app = await serveDocument(document, { handlers: { read } as never, verifiers: { key: verify as never } })
+  const app = await serveDocument(document, { handlers: { read } as never, verifiers: { key: () => verify as never } })
   t.teardown(() => app.close())
   return app
 }

@@ -1,4 +1,4 @@
-import type { VerifyToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
+import type { VerifyToken } from 'fastify-contract'
 
 /** Returns a verifier that resolves with the client's name only. */
 export function clientNames(verify: VerifyToken) {

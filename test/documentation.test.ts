@@ -284,7 +284,7 @@ t.test('every row names an existing test or the reason for none', async (t) => {
     }
     const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
     // The conformance suite of the stores is in src, because it is part of the package.
-    const directories = ['test', 'packages/fastify-contract/test', 'src']
+    const directories = ['test', 'packages/fastify-contract/test', 'packages/fastify-contract-cli/test', 'src']
     const path = directories.map((directory) => join(directory, file)).find((path) => file !== '' && existsSync(path))
     if (!t.ok(path, `${id}: ${test}`) || path === undefined) continue
     const source = readFileSync(path, 'utf8')

@@ -9,7 +9,7 @@ export {
   mixedFormat,
 } from './schema/exact-keywords.ts'
 export { linearPattern } from './schema/linear-pattern.ts'
+export { mergeKeywords } from './schema/merged-keywords.ts'
 export { loadSchemaCode, schemaCode } from './schema/schema-code.ts'
-export { mergeKeywords } from './schema/serializer.ts'
 export { compilePattern, formats } from './schema/string-keywords.ts'
 export { type CompiledSchemas, createValidator, type Validator } from './schema/validator.ts'

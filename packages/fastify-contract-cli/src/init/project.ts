@@ -98,7 +98,7 @@ export const compilerOptions = {
 }
 
 const server = (title: string): string => `import { loadContract } from 'fastify-contract'
-import { exampleCurl, exampleCalls } from 'fastify-contract-cli/examples'
+import { exampleCurl } from 'fastify-contract-cli/examples'
 import { runService } from 'fastify-contract/service'
 import digests from '../generated/digests.json' with { type: 'json' }
 import { createApp } from './app.ts'
@@ -106,7 +106,7 @@ import { createApp } from './app.ts'
 // Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
 await runService({
   name: ${stringLiteral(packageName(title))},
-  contract: () => loadContract(new URL('../../../fastify-contract/src/generated/', import.meta.url), digests),
+  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
@@ -198,10 +198,11 @@ function handlersModule(handlers: string[]): string {
 const test = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listVerifier, loadContract, newToken, requestContext } from 'fastify-contract'
+import { exampleCalls } from 'fastify-contract-cli/examples'
 import digests from '../generated/digests.json' with { type: 'json' }
 import { createApp } from '../src/app.ts'
 
-const contract = await loadContract(new URL('../../../fastify-contract/src/generated/', import.meta.url), digests)
+const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const token = newToken()
 const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
 // A busy machine that runs tests must not shed load.

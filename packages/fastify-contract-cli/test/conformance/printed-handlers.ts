@@ -14,8 +14,8 @@ export const isServed = (document: Generated): document is Served => document.fi
 /** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
 export function diagnosePrinted(documents: Served[]): string[] {
   const head = [
-    "import { ContractError } from '../../../src/http/errors.ts'",
-    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
+    "import { ContractError } from 'fastify-contract'",
+    "import type { Handlers } from 'fastify-contract'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ]

@@ -23,7 +23,7 @@ const explanations = ['RejectedDocument', 'SourceError']
 
 // The arguments are the directory of an engine and the path of a document; the output is one line of JSON.
 const [engine = '', document = ''] = process.argv.slice(2)
-const source = pathToFileURL(join(engine, 'src/compile/compile.ts')).href
+const source = pathToFileURL(join(engine, 'src/emit/compile.ts')).href
 const compile = ((await import(source)) as { compileContract: typeof compileContract }).compileContract
 const outcome = await outcomeOf(false)
 const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()

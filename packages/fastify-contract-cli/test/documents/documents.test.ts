@@ -163,7 +163,7 @@ t.test('every field that is served or rejected has an existing test', async (t) 
   )
   for (const document of Object.keys(documents)) t.ok(names.includes(document), document)
   for (const [path, titles] of Object.entries(tests)) {
-    const source = readFileSync(`packages/fastify-contract/${path}`, 'utf8')
+    const source = readFileSync(`packages/${path}`, 'utf8')
     for (const title of Object.keys(titles)) t.ok(source.includes(`'${title}'`), `${path}: ${title}`)
   }
 })

@@ -60,8 +60,8 @@ t.test('handlers, printed ones included, have the types of their documents', asy
   )
   const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
   const head = [
-    "import { ContractError } from '../../../src/http/errors.ts'",
-    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
+    "import { ContractError } from 'fastify-contract'",
+    "import type { Handlers } from 'fastify-contract'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ].join('\n')

@@ -32,8 +32,8 @@ async function stubs(document: Document, before?: Document, integers?: ExactInte
   const printed = handlerStubs(compiled, before)
   const directory = `packages/fastify-contract-cli/test/documents/new-${handlerModules.length}`
   const handlers = [
-    "import { ContractError } from '../../../src/http/errors.ts'",
-    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
+    "import { ContractError } from 'fastify-contract'",
+    "import type { Handlers } from 'fastify-contract'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
     ...printed,

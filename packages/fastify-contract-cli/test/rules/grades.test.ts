@@ -12,7 +12,7 @@ const rows: [kind: string, row: Row][] = Object.entries(grades)
 t.test('the source names each kind that is reported', async (t) => {
   const files = readdirSync(compile, { recursive: true, encoding: 'utf8' })
   const text = files
-    .filter((file) => file.endsWith('.ts') && file !== join('rules', 'grades.ts'))
+    .filter((file) => file.endsWith('.ts') && file !== join('reports', 'grades.ts'))
     .map((file) => readFileSync(join(compile, file), 'utf8'))
     .join('\n')
   for (const [kind, { grade }] of rows) t.equal(text.includes(`'${kind}'`), grade !== 'served', `${kind} is ${grade}`)

@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Dicer } from '@fastify/busboy'
 import { ContractError } from './errors.ts'
-import { tooManyFields } from './read-body.ts'
+import { tooManyFields } from './parse-body.ts'
 import { type ContentType, parseContentType } from './request-head.ts'
 import { type ByteSource, boundedStream } from './upload.ts'
 

@@ -1,5 +1,5 @@
 import { ContractError } from './errors.ts'
-import { textOf } from './read-body.ts'
+import { decodeUtf8 } from './parse-body.ts'
 import { readLines } from './read-lines.ts'
 import type { ServerSentEvent } from './streams.ts'
 
@@ -35,7 +35,7 @@ export async function* readEvents(
       size += bytes?.length ?? limit + 1
       if (bytes === undefined || size > limit)
         throw new ContractError('bodyTooLarge', `event ${number} of the body has more than ${limit} bytes`)
-      const line = textOf(bytes, `event ${number} of the body`)
+      const line = decodeUtf8(bytes, `event ${number} of the body`)
       if (line !== '') {
         add(line)
         continue

@@ -1,4 +1,4 @@
-import { decodeJson } from '../http/read-body.ts'
+import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { essenceOf, isInRange, isRange } from '../contract/media-types.ts'
 import type { Form, FormField } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
+import { type BodyMemory, GrowingBuffer, smallBody } from '../http/body-memory.ts'
 import { ContractError, missingBody } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
-import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
+import { decodeUtf8 } from '../http/parse-body.ts'
 import type { ContentType } from '../http/request-head.ts'
 import type { ByteSource } from '../http/upload.ts'
 import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
@@ -78,7 +79,7 @@ export function multipartReader(
         yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }
         continue
       }
-      const text = textOf(await collect(part.bytes), `body/${name}`)
+      const text = decodeUtf8(await collect(part.bytes), `body/${name}`)
       whole.length += text.length
       const [sent, value] = field.read(text)
       add(whole, field, sent)

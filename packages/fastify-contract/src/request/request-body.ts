@@ -16,16 +16,8 @@ import {
 import type { Content, Operation, Routes } from '../contract/routes.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { bodyTooLarge, ContractError, missingBody } from '../http/errors.ts'
-import {
-  type BodyReader,
-  decodeJson,
-  type FormTexts,
-  formParser,
-  type ParseBody,
-  parseJsonBody,
-  parseText,
-  wholeBodyReader,
-} from '../http/read-body.ts'
+import { type FormTexts, formParser, type ParseBody, parseJsonBody, parseText } from '../http/parse-body.ts'
+import { type BodyReader, wholeBodyReader } from '../http/read-body.ts'
 import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
 import {
@@ -39,6 +31,7 @@ import {
 import { contentLength, decodeText, hasBody, hasNoContent } from '../http/request-head.ts'
 import type { ServerSentEvent } from '../http/streams.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
+import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'

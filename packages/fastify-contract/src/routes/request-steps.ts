@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from '../contract/media-types.ts'
 import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
+import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
 import { errorOf } from '../http/errors.ts'
-import { bodyLength, smallBody } from '../http/read-body.ts'
+import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
   assignRequestId,

@@ -8,7 +8,7 @@ import type { Content, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
-import { type SerializeIfValid, serializerFunctions, serializerGenerator } from './serializer-code.ts'
+import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
 import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './validator.ts'
 
@@ -21,8 +21,8 @@ import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './va
 /** Returns the code of the schemas of all operations. */
 export function schemaCode(routes: Routes): string {
   const { validated, serialized } = schemasOf(routes)
-  const serializers = serializerGenerator(routes.schemas)
-  const serializerNames = serialized.map(serializers.nameOf)
+  const serializers = new SerializerGenerator(routes.schemas)
+  const serializerNames = serialized.map((schema) => serializers.nameOf(schema))
   const serializerCode = serializers.code()
   const unproven = serializers.unproven()
   const validators = validatorWriter(routes)

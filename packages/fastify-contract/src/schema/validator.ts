@@ -11,8 +11,9 @@ import {
   exactFunctions,
   messageWithFormat,
 } from './exact-keywords.ts'
+import { createSerializer, type Serialize } from './interpreted-serializer.ts'
+import { mergeKeywords } from './merged-keywords.ts'
 import { addEmptyNames, addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
-import { createSerializer, mergeKeywords, type Serialize } from './serializer.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
 

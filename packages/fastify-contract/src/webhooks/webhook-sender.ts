@@ -6,7 +6,7 @@ import type { Content } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { responseKey } from '../response/send-response.ts'
-import { createSerializer } from '../schema/serializer.ts'
+import { createSerializer } from '../schema/interpreted-serializer.ts'
 import { createValidator, type Validator, valueOrThrow } from '../schema/validator.ts'
 import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
 

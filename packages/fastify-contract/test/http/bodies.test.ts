@@ -5,14 +5,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
-import {
-  bodyMemory,
-  CoalescingMessage,
-  formParser,
-  type ParseBody,
-  parseText,
-  readBody,
-} from '../../src/http/read-body.ts'
+import { bodyMemory, CoalescingMessage } from '../../src/http/body-memory.ts'
+import { formParser, type ParseBody, parseText } from '../../src/http/parse-body.ts'
+import { readBody } from '../../src/http/read-body.ts'
 import { readEvents } from '../../src/http/read-events.ts'
 import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'

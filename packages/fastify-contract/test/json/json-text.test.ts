@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
-import { decodeJson } from '../../src/http/read-body.ts'
+import { decodeJson } from '../../src/json/decode-json.ts'
 import {
   type ExactNumber,
   exactInteger,

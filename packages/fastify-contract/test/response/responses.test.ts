@@ -14,7 +14,7 @@ import { newContext } from '../../src/http/request-context.ts'
 import { errorWriter } from '../../src/response/error-writer.ts'
 import { responseQueue } from '../../src/response/response-queue.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
-import { createSerializer } from '../../src/schema/serializer.ts'
+import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
 import { createValidator } from '../../src/schema/validator.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { createSerializer } from '../../src/schema/serializer.ts'
+import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
 import { compileSerializer } from '../../src/schema/serializer-code.ts'
 import { createValidator } from '../../src/schema/validator.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { createSerializer } from '../../src/schema/serializer.ts'
+import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
 
 const text = { type: 'string' }
 const schemas: Record<string, Schema> = {

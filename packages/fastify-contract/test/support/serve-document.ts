@@ -3,7 +3,7 @@ import { checkDocument, type Document, normalizedDocument, routesOf } from 'fast
 import { type DestinationStream, pino } from 'pino'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
 import type { Routes } from '../../src/contract/routes.ts'
-import { type BodyMemory, bodyMemory } from '../../src/http/read-body.ts'
+import { type BodyMemory, bodyMemory } from '../../src/http/body-memory.ts'
 import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from '../../src/limits/limits.ts'
 import type { AnyErrorBody } from '../../src/response/error-writer.ts'
 import { type AnyServerOptions, buildServer } from '../../src/routes/create-server.ts'

@@ -1,4 +1,5 @@
-import { runScenarios } from 'fastify-contract-test-support/scenario-runner'
+import { commandLine } from 'fastify-contract-cli/command-line'
+import { runScenarios, scenarioList } from 'fastify-contract-test-support/scenario-runner'
 import { build } from '../scenarios/run-build.ts'
 import { early } from './early-answers.ts'
 import { descriptors } from './file-descriptors.ts'
@@ -9,14 +10,18 @@ import { revocation } from './revocation.ts'
 import { rolling } from './rolling-restarts.ts'
 import { slow } from './slow-connections.ts'
 
-await runScenarios(
+const scenarios = { rolling, proxies, early, slow, overload, bodies, descriptors, revocation }
+const { options, words } = commandLine(
   `.ci/nightly edge [NAME...]
 
 Runs the built service under operating conditions: restarts, overload, slow clients, hostile bodies, no free file
 descriptors. Checks that clients get the promised responses. This process generates the load. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run. Needs Linux.
+
+${scenarioList(scenarios)}
 `,
-  { rolling, proxies, early, slow, overload, bodies, descriptors, revocation },
   {},
-  build,
+  Object.keys(scenarios),
 )
+await build()
+await runScenarios(scenarios, words, options)

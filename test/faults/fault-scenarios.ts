@@ -1,5 +1,5 @@
-import { runScenarios, type Scenario } from 'fastify-contract-test-support/scenario-runner'
-import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine, type Values } from 'fastify-contract-cli/command-line'
+import { runScenarios, type Scenario, scenarioList } from 'fastify-contract-test-support/scenario-runner'
 import { build } from '../scenarios/run-build.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
@@ -34,27 +34,31 @@ const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => 
   },
 })
 
-await runScenarios(
+const scenarios = {
+  kill: seeded(kill),
+  'power-loss': seeded(powerLoss),
+  'disk-full': seeded(diskFull),
+  fsync: seeded(fsync),
+  checkpoint: seeded(checkpoint),
+  'postgres-kill': seeded(postgresKill),
+  'postgres-restart': seeded(postgresRestart),
+  'postgres-failover': seeded(postgresFailover),
+  'postgres-standby': seeded(postgresStandby),
+  patroni: seeded(patroni),
+  linearizability: seeded(linearizability),
+  readiness: seeded(readiness),
+}
+const { options, words } = commandLine(
   `.ci/nightly faults [NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
                [--store=URL]
 
 Injects faults into the built service and the systems below it, and checks its guarantees. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run.
+
+${scenarioList(scenarios)}
 `,
-  {
-    kill: seeded(kill),
-    'power-loss': seeded(powerLoss),
-    'disk-full': seeded(diskFull),
-    fsync: seeded(fsync),
-    checkpoint: seeded(checkpoint),
-    'postgres-kill': seeded(postgresKill),
-    'postgres-restart': seeded(postgresRestart),
-    'postgres-failover': seeded(postgresFailover),
-    'postgres-standby': seeded(postgresStandby),
-    patroni: seeded(patroni),
-    linearizability: seeded(linearizability),
-    readiness: seeded(readiness),
-  },
   defaults,
-  build,
+  Object.keys(scenarios),
 )
+await build()
+await runScenarios(scenarios, words, options)

@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, type Options, type Values } from 'fastify-contract-cli/command-line'
 import { newReport, type Report } from './scenario-report.ts'
 
 /** Requirements of scenarios, each with the check whether this machine meets it. */
@@ -22,26 +21,24 @@ export type Scenario<Given = object> = {
   run(report: Report, options: Given & { directory: string }): Promise<void>
 }
 
+/** Returns a line for the name and the title of each scenario, for the help text of a command. */
+export const scenarioList = (scenarios: Record<string, Pick<Scenario, 'title'>>): string =>
+  Object.entries(scenarios)
+    .map(([name, { title }]) => `${name.padEnd(18)}  ${title}`)
+    .join('\n')
+
 /**
- * Runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
- * when a figure is out of bounds, else to 2 when a scenario could not run.
- *
- * @param help Help text of the command; the list of scenarios is appended.
- * @param defaults Options of the command line with their defaults.
- * @param prepare Runs before the first scenario.
+ * Runs the named scenarios, or all if none is named, and prints their figures. Sets the exit code to 1 when a figure is
+ * out of bounds, else to 2 when a scenario could not run.
  */
-export async function runScenarios<Given extends Options>(
-  help: string,
-  scenarios: Record<string, Scenario<Values<Given>>>,
-  defaults: Given,
-  prepare: () => Promise<void>,
+export async function runScenarios<Given extends object>(
+  scenarios: Record<string, Scenario<Given>>,
+  names: string[],
+  options: Given,
 ): Promise<void> {
-  const list = Object.entries(scenarios).map(([name, { title }]) => `${name.padEnd(18)}  ${title}\n`)
-  const { options, words } = commandLine(`${help}\n${list.join('')}`, defaults, Object.keys(scenarios))
-  await prepare()
   const reports: Report[] = []
   for (const [name, scenario] of Object.entries(scenarios)) {
-    if (words.length === 0 || words.includes(name)) reports.push(await run(name, scenario, options))
+    if (names.length === 0 || names.includes(name)) reports.push(await run(name, scenario, options))
   }
   process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
 }

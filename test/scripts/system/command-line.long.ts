@@ -69,7 +69,7 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
   const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
   for (const { module, usage } of commands.filter(({ module }) => !ownHelp.includes(module))) {
     const text = readFileSync(module, 'utf8')
-    const [, help = ''] = /^ *(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
+    const [, help = ''] = /^ *(?:const .* = )?commandLine\(\s*`(.*?)\n`/ms.exec(text) ?? []
     t.match(help, new RegExp(`^${usage}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), usage)
     t.notMatch(help.replaceAll(/\$\{\w+\}/g, ''), /.{121}/, usage)
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyHandler } from 'fastify-contract'
 import { diagnose } from 'fastify-contract-test-support/compiler'
+import { ownPath } from '../support/own-path.ts'
 import type { Generated } from './generated-documents.ts'
 
 /** A document, or part of one, that can be served. */
@@ -20,7 +21,7 @@ export function diagnosePrinted(documents: Served[]): string[] {
     'export const handlers: Handlers<operations> = {',
   ]
   const texts = documents.map(({ name, files, handlers }) => {
-    const folder = `packages/fastify-contract-cli/test/conformance/${name.replaceAll('/', '-')}`
+    const folder = `${ownPath('test/conformance')}/${name.replaceAll('/', '-')}`
     return {
       module: `${folder}/handlers.ts`,
       text: [...head, ...handlers, '}', 'export const used = ContractError\n'].join('\n'),

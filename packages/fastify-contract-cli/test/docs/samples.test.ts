@@ -18,6 +18,7 @@ import { callStyles } from '../../src/emit/client-table.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { requestFile } from '../../src/emit/request-file.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { ownPath } from '../support/own-path.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const names = ['bodies', 'forms', 'uploads', 'selected']
@@ -31,9 +32,7 @@ type Item = Record<string, { responses: object; security?: object[]; 'x-codeSamp
 
 /** Serves a document of test/documents with handlers that read the body and respond 204. */
 async function serve(t: Test, name: string) {
-  const document = parse(
-    readFileSync(`packages/fastify-contract-cli/test/documents/${name}/openapi.yaml`, 'utf8'),
-  ) as Document
+  const document = parse(readFileSync(`${ownPath('test/documents')}/${name}/openapi.yaml`, 'utf8')) as Document
   for (const item of Object.values(document.paths as Record<string, Item>)) {
     for (const operation of Object.values(item)) {
       operation.responses = { 204: { description: 'Read.' } }

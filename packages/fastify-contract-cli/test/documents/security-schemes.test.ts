@@ -6,11 +6,12 @@ import { parse } from 'yaml'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { apiKeyHeaders, credentialOf, scopesOf } from '../../src/document/security-schemes.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
+import { ownPath } from '../support/own-path.ts'
 import { serveDocument } from '../support/serve-document.ts'
 import { calls, handlers, verifiersOf } from './security/handlers.ts'
 import type { Call } from './served-documents.ts'
 
-const document = parse(readFileSync('packages/fastify-contract-cli/test/documents/security/openapi.yaml', 'utf8'))
+const document = parse(readFileSync(ownPath('test/documents/security/openapi.yaml'), 'utf8'))
 
 t.test('every kind of scheme is verified over sockets, with its scopes', async (t) => {
   const issuer = await startIssuer(t)

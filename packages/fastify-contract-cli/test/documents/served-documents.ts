@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import type { AnyErrorBody, VerifierFactory } from 'fastify-contract'
+import { ownPath } from '../support/own-path.ts'
 
-export const directory = 'packages/fastify-contract-cli/test/documents'
+export const directory = ownPath('test/documents')
 
 /** The names of the documents. Each has a directory with the document and the handlers that serve it. */
 export const names = readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>

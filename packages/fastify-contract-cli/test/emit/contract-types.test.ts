@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -211,7 +212,7 @@ t.test('each operationId is the name of its types and of its handler', async (t)
 })
 
 t.test('components that are references to others have the types of their targets', async (t) => {
-  const directory = 'packages/fastify-contract-cli/test/documents/aliases'
+  const directory = ownPath('test/documents/aliases')
   const document = parse(readFileSync(`${directory}/openapi.yaml`, 'utf8'))
   const types = (await compileDocument(document, 'openapi.yaml')).files['api.d.ts'] as string
   t.same(diagnose([`${directory}/handlers.ts`], { [`${directory}/api.d.ts`]: types }), [])

@@ -4,6 +4,7 @@ import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs, moduleFindings } from '../../src/emit/handler-stubs.ts'
 import type { ExactIntegers } from '../../src/passes/exact-integers.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -30,7 +31,7 @@ const texts: Record<string, string> = {}
 async function stubs(document: Document, before?: Document, integers?: ExactIntegers): Promise<string[]> {
   const compiled = await compileDocument(document, 'a.yaml', {}, undefined, integers)
   const printed = handlerStubs(compiled, before)
-  const directory = `packages/fastify-contract-cli/test/documents/new-${handlerModules.length}`
+  const directory = `${ownPath('test/documents')}/new-${handlerModules.length}`
   const handlers = [
     "import { ContractError } from 'fastify-contract'",
     "import type { Handlers } from 'fastify-contract'",

@@ -3,10 +3,11 @@ import t from 'tap'
 import { parse } from 'yaml'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
+import { ownPath } from '../support/own-path.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 204: { description: 'Done.' } }
-const base = parse(readFileSync('packages/fastify-contract-cli/test/documents/security/openapi.yaml', 'utf8'))
+const base = parse(readFileSync(ownPath('test/documents/security/openapi.yaml'), 'utf8'))
 const schemes = { ...base.components.securitySchemes, digest: { type: 'http', scheme: 'digest' } }
 const credentials: Record<string, { headers?: Record<string, string>; query?: string }> = {
   token: { headers: { authorization: 'Bearer x' } },

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { loadContract } from 'fastify-contract/contract'
 import { parseJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
@@ -204,7 +204,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   t.equal(statusCode, 501)
   t.match(body, 'the document has no valid example of this response, and none can be made of its schema; add one')
 
-  symlinkSync(resolve('node_modules'), join(project, 'node_modules'))
+  symlinkSync(join(fileURLToPath(import.meta.resolve('tsx/package.json')), '../..'), join(project, 'node_modules'))
   const output = execFileSync(process.execPath, ['--import', 'tsx', '--test', 'test/operations.test.ts'], {
     cwd: project,
     encoding: 'utf8',

@@ -7,10 +7,11 @@ import t, { type Test } from 'tap'
 import { type Database, handlers, type Pet } from '../../examples/pets/handlers.ts'
 import { createPets } from '../../examples/pets/server.ts'
 import { requestContext } from '../../src/http/request-context.ts'
+import { ownPath } from '../support/own-path.ts'
 
-const directory = 'packages/fastify-contract/examples/pets'
+const directory = ownPath('examples/pets')
 const { files, routes } = await compileContract(`${directory}/openapi.yaml`, {
-  rules: 'packages/fastify-contract-cli/test/documents/redocly.yaml',
+  rules: ownPath('test/examples/redocly.yaml'),
 })
 
 /** Creates a database that keeps the pets of each tenant, and counts the transactions that were rolled back. */

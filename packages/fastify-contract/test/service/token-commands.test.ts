@@ -31,6 +31,7 @@ import {
   rotate,
 } from '../../src/service/token-command.ts'
 import { lockWithFlock, readTokens, updateTokenFile } from '../../src/service/token-file-update.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const now = Date.parse('2026-01-31T12:00:00.789Z')
 const shop = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-01T00:00:00Z' }
@@ -273,7 +274,7 @@ t.test('a lock that flock holds ends with the process of the command', { skip },
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockWithFlock } from ${JSON.stringify(resolve('packages/fastify-contract/src/service/token-file-update.ts'))}
+    `import { lockWithFlock } from ${JSON.stringify(resolve(ownPath('src/service/token-file-update.ts')))}
     await lockWithFlock(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,

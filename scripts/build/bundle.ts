@@ -14,7 +14,7 @@ export const serverBundle = {
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  alias: { '@seriousme/openapi-schema-validator': './packages/fastify-contract/src/routes/glue-validator.ts' },
+  alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
   external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
   // The CommonJS packages in the bundle load built-in modules with require.
   banner: {

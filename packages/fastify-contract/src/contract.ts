@@ -33,7 +33,10 @@ export type {
 } from './contract/routes.ts'
 export { loadContract } from './contract/routes.ts'
 export {
+  documentationKeywords,
   inPlaceKeywords,
+  isAnnotation,
+  isDocumentation,
   type Schema,
   type SchemaShape,
   schemaKeywords,
@@ -43,5 +46,6 @@ export { type ErrorName, serviceErrors } from './http/errors.ts'
 export { decodedOrSame, parseContentType } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
 export { isOfTypes } from './request/text-values.ts'
-export { type HandlerResponse, isStream, responseKey } from './response/send-response.ts'
+export { type HandlerResponse, responseKey } from './response/send-response.ts'
+export { isStream } from './response/streamed-body.ts'
 export { type ServiceHeader, serviceHeaders } from './routes/handler-types.ts'

@@ -3,8 +3,10 @@ export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifier
 export {
   type ApiKeyLocation,
   apiKey,
+  type BearerAuth,
   basic,
   bearer,
+  bearerHook,
   mutualTls,
   type OpenIdProvider,
   openIdConnect,
@@ -23,8 +25,11 @@ export { stringifyJson } from './json/json-document.ts'
 export { JsonError, parseJson } from './json/parse-json.ts'
 export { defaultLimits, type Limits } from './limits/limits.ts'
 export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './response/error-writer.ts'
+export { contractPlugin, type PluginOptions } from './routes/contract-plugin.ts'
+export type { ContractOptions } from './routes/contract-routes.ts'
 export { createServer, type ServerOptions } from './routes/create-server.ts'
 export type { Handler, Handlers, OperationRequest, OperationResponse } from './routes/handler-types.ts'
+export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'
 export type { AnyHandler } from './routes/request-steps.ts'
 export { requiredScopes } from './routes/security.ts'
 export { createValidator, type Validator } from './schema/validator.ts'

@@ -1,9 +1,16 @@
 import { register, syncBuiltinESMExports } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import workers from 'node:worker_threads'
 import processOnSpawn from 'process-on-spawn'
 
 register('./strip-types.js', import.meta.url)
+// More hooks of the tests that run: a path relative to the directory where they were started.
+if (process.env.TEST_HOOKS !== undefined) {
+  process.env.TEST_HOOKS = resolve(process.env.TEST_HOOKS)
+  register(pathToFileURL(process.env.TEST_HOOKS))
+}
 
 // Most of a test runs once, but Node 20 spends a tenth of the CPU on optimizing it; later versions optimize later.
 if (process.version.startsWith('v20.')) setFlagsFromString('--interrupt-budget=1000000')

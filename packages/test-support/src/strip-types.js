@@ -5,16 +5,6 @@ import { fileURLToPath } from 'node:url'
 const cache = new URL('../.tap/stripped/', import.meta.url)
 
 /**
- * Replaces the validator of fastify-openapi-glue, as the bundle does (a module hook of Node). Its own validator compiles
- * OpenAPI's schema for each server, which takes 0.2 s. The test of documents runs that validator.
- */
-export function resolve(specifier, context, nextResolve) {
-  const isGlue = context.parentURL?.includes('/node_modules/fastify-openapi-glue/')
-  if (!isGlue || specifier !== '@seriousme/openapi-schema-validator') return nextResolve(specifier, context)
-  return nextResolve('fastify-contract/glue-validator', { ...context, parentURL: import.meta.url })
-}
-
-/**
  * Loads a TypeScript file as JavaScript, with its types replaced by blanks (a module hook of Node). Loads packages without
  * the hooks of tap, which are for code whose coverage is measured and take a tenth of a second for 200 modules.
  */

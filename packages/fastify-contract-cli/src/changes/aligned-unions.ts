@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isDocumentation } from 'fastify-contract/contract'
 import { join } from '../document/json-pointer.ts'
 import { mapTree, type Node, walkSchemas, withoutKeys } from '../document/walk-document.ts'
-import { isText, pointersIn } from './merge-parts.ts'
+import { pointersAbove, pointersIn } from './merge-parts.ts'
 import { type PointerMap, pointerMap } from './pointer-map.ts'
 
 /**
@@ -35,19 +36,13 @@ export function alignUnions(older: object, newer: object): [PointerMap, PointerM
 
 /** Returns a record of what moves in a document, and whether a reference leads below a pointer, which then stays. */
 function sideOf(document: object) {
-  const targets = new Set(pointersIn(document).flatMap((pointer) => pointersAbove(pointer)))
+  const targets = new Set(pointersIn(document).flatMap(pointersAbove))
   return { origins: pointerMap(), isTarget: (pointer: string) => targets.has(pointer) }
-}
-
-/** Returns the pointers above a pointer. */
-function pointersAbove(pointer: string): string[] {
-  const above = pointer.slice(0, pointer.lastIndexOf('/'))
-  return above === '' ? [] : [above, ...pointersAbove(above)]
 }
 
 /** Returns the keyword of a schema that only is a union. */
 function unionKeyword(schema: Node): string | undefined {
-  const keywords = Object.keys(schema).filter((key) => !isText(key) && key !== 'discriminator')
+  const keywords = Object.keys(schema).filter((key) => !isDocumentation(key) && key !== 'discriminator')
   const [keyword = '', second] = keywords
   return second === undefined && /^(one|any)Of$/.test(keyword) && Array.isArray(schema[keyword]) ? keyword : undefined
 }
@@ -64,4 +59,4 @@ function wrap(schema: Node, alternatives: unknown, keyword: string, pointer: str
 
 /** Returns a schema without its documentation, at any depth. */
 export const withoutText = (schema: unknown): unknown =>
-  mapTree(schema, 'schema', { schema: (node) => withoutKeys(node, Object.keys(node).filter(isText)) })
+  mapTree(schema, 'schema', { schema: (node) => withoutKeys(node, Object.keys(node).filter(isDocumentation)) })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { schemaKeywords } from 'fastify-contract/contract'
+import { isDocumentation, schemaKeywords } from 'fastify-contract/contract'
 import { withDiscriminators } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
@@ -9,12 +9,11 @@ import {
   distinctSources,
   isLeaf,
   isReference,
-  isText,
+  locatedParts,
   type Merged,
   mergeParts,
   onlyReference,
   ordered,
-  partsOf,
   pointersAbove,
   resolvedPointer,
   type Source,
@@ -76,7 +75,7 @@ const withoutSiblings = (document: Document): Document =>
     ? mapDocument(document, {
         schema: (schema) =>
           typeof schema.$ref === 'string'
-            ? Object.fromEntries(Object.entries(schema).filter(([key]) => key === '$ref' || isText(key)))
+            ? Object.fromEntries(Object.entries(schema).filter(([key]) => key === '$ref' || isDocumentation(key)))
             : schema,
       })
     : document
@@ -164,7 +163,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
       const built = build(merged, at, depth)
       return (target === undefined ? sameAsTarget(schema, built) : undefined) ?? take(merged, built)
     }
-    const isTextBeside = target !== undefined && Object.keys(own).every(isText)
+    const isTextBeside = target !== undefined && Object.keys(own).every(isDocumentation)
     return isTextBeside ? { ...own, $ref: target } : plain(schema, pointer, at, depth)
   }
 
@@ -181,7 +180,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
 
   function mergedOf(sources: Source[]): Merged | undefined {
     if (sources.some(({ pointer, shared }) => !shared && fixed.has(pointer))) return undefined
-    const parts = partsOf(document, sources)
+    const parts = locatedParts(document, sources)
     if (parts === undefined) return undefined
     steps += parts.reduce((sum, { own }) => sum + 1 + Object.keys(own).length, 0)
     return mergeParts(parts, sources.length === 1 ? parts[0] : undefined)

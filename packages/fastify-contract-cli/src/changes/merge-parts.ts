@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { schemaKeywords } from 'fastify-contract/contract'
+import { isDocumentation, schemaKeywords } from 'fastify-contract/contract'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { acceptsAll, commonTypes, type Part, partsOf } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
 
 /**
  * A schema merged from parts: its plain values, and the sources of each subschema by keyword and, if it has one, key.
  */
 export type Merged = {
-  parts: Part[]
+  parts: LocatedPart[]
   values: Map<string, { value: unknown; from: Source[] }>
   schemas: Map<string, { from: Source[]; isList: boolean; byKey?: Map<string, Source[]> }>
 }
@@ -17,14 +18,14 @@ export type Merged = {
  * not be equivalent. The root is the part whose $ref or allOf contains all the others. The documentation of shared
  * parts is left out, because it is compared at their own locations.
  */
-export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
-  const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isText(keyword)))
+export function mergeParts(parts: LocatedPart[], root?: LocatedPart): Merged | undefined {
+  const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isDocumentation(keyword)))
   if (binding.length > 1 && !areIndependent(binding, root)) return undefined
   const merged: Merged = { parts, values: new Map(), schemas: new Map() }
   for (const keyword of new Set(parts.flatMap(({ own }) => Object.keys(own)))) {
     const holders = parts.filter(({ own, shared }) => {
       // A shared discriminator is already expressed in the schemas that it distinguishes.
-      const isLeftOut = shared && (isText(keyword) || keyword === 'discriminator')
+      const isLeftOut = shared && (isDocumentation(keyword) || keyword === 'discriminator')
       return Object.hasOwn(own, keyword) && !isLeftOut
     })
     if (holders.length > 0 && !mergeKeyword(merged, keyword, holders)) return undefined
@@ -32,8 +33,11 @@ export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
   return withoutSurplus(merged)
 }
 
-function mergeKeyword({ values, schemas }: Merged, keyword: string, holders: Part[]): boolean {
-  const at = (part: Part, ...keys: string[]) => ({ pointer: join(part.pointer, keyword, ...keys), shared: part.shared })
+function mergeKeyword({ values, schemas }: Merged, keyword: string, holders: LocatedPart[]): boolean {
+  const at = (part: LocatedPart, ...keys: string[]) => ({
+    pointer: join(part.pointer, keyword, ...keys),
+    shared: part.shared,
+  })
   const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined
   const held = holders.map(({ own }) => own[keyword])
   const from = holders.map((part) => at(part))
@@ -82,9 +86,9 @@ const isBound = ([keyword, value]: [string, unknown]): boolean =>
   (/^(exclusiveM(in|ax)imum|nullable)$/.test(keyword) && value === true)
 
 /** Returns whether all keywords keep their meaning when the parts are merged. */
-function areIndependent(parts: Part[], root: Part | undefined): boolean {
+function areIndependent(parts: LocatedPart[], root: LocatedPart | undefined): boolean {
   const holding = (...keywords: string[]) => parts.filter(({ own }) => keywords.some((key) => Object.hasOwn(own, key)))
-  const isEvaluating = (part: Part) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
+  const isEvaluating = (part: LocatedPart) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
   if (parts.some((part) => Object.entries(part.own).some(isBound) || (isEvaluating(part) && part !== root)))
     return false
   for (const group of groups) {
@@ -92,22 +96,21 @@ function areIndependent(parts: Part[], root: Part | undefined): boolean {
     if (held.length > 1 && combined('', held) === undefined) return false
   }
   if (holding('prefixItems').length > 0 && holding('prefixItems', 'items').length > 1) return false
-  return parts.every((part) => isOpen(part.own.additionalProperties) || knowsProperties(part, parts))
+  return parts.every((part) => isOpen(part.own) || knowsProperties(part, parts))
 }
 
-const isOpen = (schema: unknown) =>
-  schema === undefined || schema === true || (isNode(schema) && Object.keys(schema).length === 0)
+const isOpen = ({ additionalProperties: schema = true }: Node): boolean => acceptsAll(schema)
 
 /**
  * Returns whether a part names every property of the others, so that merging keeps its additionalProperties unchanged.
  */
-function knowsProperties(part: Part, parts: Part[]): boolean {
+function knowsProperties(part: LocatedPart, parts: LocatedPart[]): boolean {
   const known = Object.keys((part.own.properties ?? {}) as Node)
   return parts
     .filter((other) => other !== part)
     .every(({ own }) => {
       const names = Object.keys((own.properties ?? {}) as Node)
-      return isOpen(own.additionalProperties) && !own.patternProperties && names.every((name) => known.includes(name))
+      return isOpen(own) && !own.patternProperties && names.every((name) => known.includes(name))
     })
 }
 
@@ -131,27 +134,22 @@ const intersection: Combine = (values) => {
   return common.length > 0 ? common : undefined
 }
 
-/** An integer is a number (JSON Schema 2020-12, validation, section 6.1.1). */
-const commonTypes: Combine = (values) => {
-  const numeric = (types: unknown[]) => (types.includes('number') ? [...types, 'integer'] : types)
-  const common = intersection(values.map((value) => numeric([value].flat()))) as unknown[] | undefined
-  const types = common?.filter((type) => type !== 'integer' || !common.includes('number'))
-  return types?.length === 1 ? types[0] : types
+const sharedTypes: Combine = (values) => {
+  const common = commonTypes(values.map((type) => ({ type }))) ?? []
+  // An integer is a number (JSON Schema 2020-12, validation, section 6.1.1).
+  const types = common.filter((type) => type !== 'integer' || !common.includes('number'))
+  return types.length < 2 ? types[0] : types
 }
 
-const textOf: Combine = (values) => [...new Set(values)].join('\n')
-
-/** Returns whether a keyword is documentation only (JSON Schema validation, section 9; OpenAPI 3.1, section 4.8.24). */
-export const isText = (keyword: string): boolean =>
-  /^(title|description|\$comment|examples?|externalDocs|xml)$|^x-/.test(keyword)
+const joined: Combine = (values) => [...new Set(values)].join('\n')
 
 const combines: Record<string, Combine> = {
-  type: commonTypes,
+  type: sharedTypes,
   enum: intersection,
   required: union,
-  title: textOf,
-  description: textOf,
-  $comment: textOf,
+  title: joined,
+  description: joined,
+  $comment: joined,
   examples: union,
   uniqueItems: any,
   deprecated: any,
@@ -183,38 +181,45 @@ export function ordered({ required, ...schema }: Record<string, unknown>): Recor
 export type Source = { pointer: string; shared: boolean }
 
 /** A schema without its allOf and its $ref. */
-export type Part = Source & { own: Node }
+export type LocatedPart = Source & { own: Node }
 
 /**
- * Returns the parts that a value must satisfy to satisfy all of the schemas: the schemas, the targets of their $ref,
- * and the members of their allOf, at any depth (JSON Schema 2020-12, core, sections 8.2.3.1 and 10.2.1.1). Each schema
- * is a part once, even if several references reach it. Returns undefined for endless recursion, for the schema `false`,
- * and for a reference to something outside the document.
+ * Returns the parts that a value must satisfy to satisfy all of the schemas, as `partsOf` finds them, with their
+ * locations. Returns undefined for endless recursion, for the schema `false`, and for a reference to something outside
+ * the document.
  */
-export function partsOf(document: object, sources: Source[]): Part[] | undefined {
-  const parts: Part[] = []
-  const open = new Set<string>()
-  const done = new Set<string>()
-
-  function collect({ pointer, shared }: Source): boolean {
-    if (open.has(pointer)) return false
-    if (done.has(pointer)) return true
-    const schema = resolve(document, pointer)
-    if (schema === true) return true
-    if (!isNode(schema)) return false
-    const { $ref, allOf = [], ...own } = schema
-    if (!Array.isArray(allOf)) return false
-    open.add(pointer)
-    parts.push({ pointer, shared, own })
-    const isWhole =
-      ($ref === undefined || (typeof $ref === 'string' && collect({ pointer: targetOf($ref), shared: true }))) &&
-      allOf.every((_, index) => collect({ pointer: join(pointer, 'allOf', String(index)), shared }))
-    open.delete(pointer)
-    done.add(pointer)
-    return isWhole
+export function locatedParts(document: object, sources: Source[]): LocatedPart[] | undefined {
+  const found = new Map<Node, LocatedPart>()
+  for (const source of sources) {
+    const schema = resolve(document, source.pointer)
+    if (schema === true) continue
+    if (!isNode(schema)) return undefined
+    for (const part of partsOf(document, schema)) {
+      if (!isMergeable(document, part)) return undefined
+      if (found.has(part.schema)) continue
+      const { $ref: _, allOf: __, ...own } = part.schema
+      found.set(part.schema, { ...placeOf(part, found, source), own })
+    }
   }
+  return [...found.values()]
+}
 
-  return sources.every(collect) ? parts : undefined
+/** Returns whether all that a part refers to or contains are parts, too, and none of them contains it. */
+function isMergeable(document: object, part: Part): boolean {
+  const { $ref, allOf = [] } = part.schema
+  if (!Array.isArray(allOf) || ($ref !== undefined && typeof $ref !== 'string')) return false
+  const held = $ref === undefined ? allOf : [resolve(document, $ref), ...allOf]
+  const above = new Set<unknown>()
+  for (let one: Part | undefined = part; one !== undefined; one = one.holder) above.add(one.schema)
+  return held.every((next) => next === true || (isNode(next) && !above.has(next)))
+}
+
+/** Returns the location of a part of a source, from that of its holder. */
+function placeOf({ schema, holder, reference }: Part, found: Map<Node, LocatedPart>, source: Source): Source {
+  if (holder === undefined) return source
+  const { pointer, shared } = found.get(holder.schema) as LocatedPart
+  if (reference !== undefined) return { pointer: targetOf(reference), shared: true }
+  return { pointer: join(pointer, 'allOf', String((holder.schema.allOf as unknown[]).indexOf(schema))), shared }
 }
 
 /** Returns the sources without those whose schema equals an earlier one. */

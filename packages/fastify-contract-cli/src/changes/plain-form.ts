@@ -1,6 +1,8 @@
+import { isAnnotation, isDocumentation } from 'fastify-contract/contract'
 import { join } from '../document/json-pointer.ts'
+import { acceptsAll } from '../document/schemas.ts'
 import { isNode, type Kind, type Node, walk } from '../document/walk-document.ts'
-import { isText, pointersIn } from './merge-parts.ts'
+import { pointersIn } from './merge-parts.ts'
 import { type PointerMap, pointerMap } from './pointer-map.ts'
 
 /**
@@ -33,7 +35,7 @@ export function toPlainForm(document: object): PointerMap {
     }
     for (const keyword of lengths) if (node[keyword] === 0) delete node[keyword]
     for (const keyword of isEvaluated ? [] : opens) {
-      if (isOpen(node[keyword]) && !isTarget(join(pointer, keyword))) delete node[keyword]
+      if (acceptsAll(node[keyword]) && !isTarget(join(pointer, keyword))) delete node[keyword]
     }
     if (Array.isArray(node.type) && node.type.length === 1) node.type = node.type[0]
     if (Object.hasOwn(node, 'const') && !Object.hasOwn(node, 'enum')) {
@@ -60,8 +62,6 @@ const lengths = ['minLength', 'minItems', 'minProperties']
 /** The keywords that say nothing with a schema that accepts everything, unless other keywords ask what was evaluated. */
 const opens = ['additionalProperties', 'items']
 
-const isOpen = (schema: unknown) => schema === true || (isNode(schema) && Object.keys(schema).length === 0)
-
 /** Returns whether a parameter or header has the style that it has by default, or explodes as its style does. */
 function isDefault(node: Node, kind: Kind, keyword: string): boolean {
   if (kind !== 'parameter' && kind !== 'header') return false
@@ -82,7 +82,7 @@ function nullableUnion(node: Node): NullableUnion | undefined {
   const types = [schema.type].flat()
   const isMergeable =
     none?.type === 'null' &&
-    Object.keys(none).every((key) => key === 'type' || isText(key)) &&
+    Object.keys(none).every((key) => key === 'type' || isDocumentation(key)) &&
     typeof types[0] === 'string' &&
     !types.includes('null') &&
     !Object.keys(schema).some(appliesToNull) &&
@@ -106,9 +106,6 @@ type Rename = (from: string[], to: string) => void
 /** The keywords that may accept or refuse null; all others apply to values of one type only. */
 const appliesToNull = (keyword: string) =>
   /^(\$.*[rR]ef|enum|const|not|if|then|else|allOf|anyOf|oneOf|nullable|discriminator|default)$/.test(keyword)
-
-/** Returns whether a keyword of a schema beside a union says nothing about the values. */
-const isAnnotation = (keyword: string) => isText(keyword) || /^(default|deprecated|readOnly|writeOnly)$/.test(keyword)
 
 /** Returns values in the order of their JSON text. */
 const sorted = (values: unknown[]): unknown[] =>

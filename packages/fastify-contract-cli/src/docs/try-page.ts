@@ -10,10 +10,10 @@ import {
   type Parameter,
   type RequestBody,
 } from '../document/openapi-document.ts'
-import { holderOf, serializedParameter } from '../document/parameter-objects.ts'
+import { holderOf, isShown, serializedParameter } from '../document/parameter-objects.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import { parameterStyle } from '../emit/client-table.ts'
-import { exampleRequestBody, isShown } from '../emit/request-file.ts'
+import { exampleRequestBody } from '../emit/request-file.ts'
 import { routesOf } from '../emit/route-schemas.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
 import { validRequests } from '../examples/valid-requests.ts'

@@ -1,22 +1,23 @@
 import { parseDateTime } from 'fastify-contract/contract'
-import type { Report } from '../reports/reports.ts'
-import { join, resolve } from './json-pointer.ts'
-import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { resolve } from './json-pointer.ts'
+import type { Document, Endpoint } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /** When an operation is deprecated or ends, and the page that explains it. */
 export type Announcement = { date: Date; link?: string }
 
-/** The extensions of an operation that announce its end, with the link relations of their pages. */
-const relations = { 'x-deprecation': 'deprecation', 'x-sunset': 'sunset' } as const
-
-type Extension = keyof typeof relations
+/** The extensions of an operation that announce its end. */
+export const announcements = ['x-deprecation', 'x-sunset'] as const
 
 /**
  * Returns what an extension of an operation announces: the time of a date or of an RFC 3339 date-time, alone or as the
  * `date` of an object with a `link`. Undefined if the operation does not have it, or if it is not valid.
  */
-export function announcementOf(document: Document, { pointer }: Endpoint, name: Extension): Announcement | undefined {
+export function announcementOf(
+  document: Document,
+  { pointer }: Endpoint,
+  name: (typeof announcements)[number],
+): Announcement | undefined {
   const { [name]: value } = resolve(document, pointer) as Node
   const { date, link } = isNode(value) ? value : { date: value, link: undefined }
   const time = parseDateTime(/^\d{4}-\d\d-\d\d$/.test(String(date)) ? `${date}T00:00:00Z` : String(date))
@@ -45,36 +46,4 @@ export function deprecationHeaders(document: Document, endpoint: Endpoint): Reco
     ...(sunset !== undefined && { Sunset: sunset.date.toUTCString() }),
     ...(links.length > 0 && { Link: links.join(', ') }),
   }
-}
-
-/** Rejects announcements of an operation that are not valid, or that contradict each other. */
-export function checkDeprecation(endpoint: Endpoint, report: Report, document: Document): void {
-  const operation = resolve(document, endpoint.pointer) as Node
-  const [deprecation, sunset] = (Object.keys(relations) as Extension[]).map((name) => {
-    const announcement = announcementOf(document, endpoint, name)
-    if (announcement === undefined && Object.hasOwn(operation, name))
-      report(
-        'invalid-announcement',
-        join(endpoint.pointer, name),
-        'must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it',
-      )
-    return announcement
-  })
-  if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date)
-    report(
-      'invalid-announcement',
-      join(endpoint.pointer, 'x-sunset'),
-      'is before x-deprecation (RFC 9745 section 4); correct one of them',
-    )
-}
-
-/** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
-export function checkUndated(document: Document, report: Report): void {
-  const [first, ...others] = endpoints(document).filter((endpoint) => {
-    const { deprecated } = resolve(document, endpoint.pointer) as Node
-    return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
-  })
-  const as = others.length === 0 ? '' : `, as ${others.length} other operations are`
-  const fix = 'so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD'
-  if (first !== undefined) report('undated-deprecation', first.pointer, `is deprecated without a date${as}, ${fix}`)
 }

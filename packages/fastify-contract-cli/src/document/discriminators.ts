@@ -1,4 +1,4 @@
-import { inPlaceKeywords, type Schema } from 'fastify-contract/contract'
+import { inPlaceKeywords, isAnnotation, type Schema } from 'fastify-contract/contract'
 import { keysOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { int64Holders, listedValues, partsOf, reachability } from './schemas.ts'
@@ -165,9 +165,6 @@ function applied(schemas: Record<string, Node>, families: Families): Record<stri
   return { ...all, ...Object.fromEntries([...parents, ...copied]) }
 }
 
-/** Keywords of a schema that are documentation only. */
-export const annotations = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']
-
 /**
  * Returns whether a schema is another one under a second name, with its own description or as nullable. A mapping that
  * does not name it shows that it is no child of that schema.
@@ -175,7 +172,7 @@ export const annotations = ['title', 'description', 'example', 'examples', '$com
 const isAlias = ({ allOf, ...rest }: Node): boolean =>
   Array.isArray(allOf) &&
   allOf.length === 1 &&
-  Object.keys(rest).every((keyword) => [...annotations, 'nullable'].includes(keyword) || keyword.startsWith('x-'))
+  Object.keys(rest).every((keyword) => keyword === 'nullable' || isAnnotation(keyword))
 
 /** Returns the name of the copy of a parent that its children refer to. */
 function inheritedName(schemas: object, parent: string): string {

@@ -1,4 +1,12 @@
-import { essenceOf, type Form, type FormField, requestKindOf, type Schema, schemasIn } from 'fastify-contract/contract'
+import {
+  essenceOf,
+  type Form,
+  type FormField,
+  isAnnotation,
+  requestKindOf,
+  type Schema,
+  schemasIn,
+} from 'fastify-contract/contract'
 import { isIgnored } from 'fastify-contract/schema'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
@@ -131,14 +139,10 @@ export function partSchema(document: Document, schema: Schema): { isItem: boolea
   return { isItem: true, schema: anyOf(parts.flatMap((part) => schemasIn(part, 'items'))) }
 }
 
-/** Keywords that do not constrain a value. */
-const annotations =
-  /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|\$comment|x-.*)$/
-
 /** Returns whether a schema does not constrain its values. */
 export const isFree = (document: Document, schema: Schema): boolean =>
   schemasDescribing(document, [schema]).every((each) =>
-    Object.keys(each).every((keyword) => annotations.test(keyword) || keyword === '$ref'),
+    Object.keys(each).every((keyword) => isAnnotation(keyword) || keyword === '$ref'),
   )
 
 /**

@@ -4,6 +4,7 @@ import {
   type Selector,
   type SerializedParameter,
   type SerializedValue,
+  type ServedOperation,
   type ServedPath,
 } from 'fastify-contract/contract'
 import { exactKeyword } from 'fastify-contract/schema'
@@ -108,11 +109,19 @@ export function selectorsOf(
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
+/** Returns what the router knows of an operation: its method and each of its paths. */
+export const routeKeys = ({ method, servedPaths }: ServedOperation): string[] =>
+  servedPaths.map(({ pattern }) => `${method} ${pattern}`)
+
 /** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {
   const [media] = Object.values(parameter.content ?? {})
   return media ?? parameter
 }
+
+/** Returns whether an example request includes a parameter. */
+export const isShown = (parameter: Parameter): boolean =>
+  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
 
 /** Returns the schema of a parameter: its own or that of its content. */
 export const schemaOf = (parameter: Parameter): Schema => holderOf(parameter).schema ?? true

@@ -2,7 +2,7 @@ import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from 'fastify
 import { compilePattern, exactKeyword, mixedFormat } from 'fastify-contract/schema'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import type { Node } from './walk-document.ts'
+import { isNode, type Node } from './walk-document.ts'
 
 /** What the schemas of a document say about a value. Linear in the size of the document, without deep recursion. */
 
@@ -326,6 +326,18 @@ export const numbersOf = (schemas: Node[], keyword: string): number[] =>
       return exact === undefined ? schema[keyword] : Number(exact)
     })
     .filter((value) => typeof value === 'number')
+
+/** Returns whether a value has a type of JSON Schema. */
+export function isOfType(value: unknown, type: unknown): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isNode(value)
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+}
+
+/** Returns whether a schema accepts all values, because it has no keywords. */
+export const acceptsAll = (schema: unknown): boolean =>
+  schema === true || (isNode(schema) && Object.keys(schema).length === 0)
 
 /** Returns the types that all of the schemas allow, or undefined if none of them limits the type. */
 export function commonTypes(schemas: Node[]): string[] | undefined {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Int64Responses } from 'fastify-contract/client'
-import type { Routes } from 'fastify-contract/contract'
 import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
-import { errorNumberModule, errorNumberProblems, withErrorTable } from '../document/error-numbers.ts'
+import { errorNumberModule, withErrorTable } from '../document/error-numbers.ts'
 import { keysOf, resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { withoutDefaults } from '../document/parameter-objects.ts'
@@ -20,6 +19,7 @@ import { refusal, warning } from '../reports/reports.ts'
 import { checkDocument, sharedRoutes } from '../rules/check-document.ts'
 import { structureProblems } from '../rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from '../rules/error-bodies.ts'
+import { errorNumberProblems } from '../rules/error-number-rules.ts'
 import {
   type Findings,
   findingsIn,
@@ -37,21 +37,14 @@ import { requestJson } from '../text/foreign-text.ts'
 import { lineText, visible } from '../text/source-text.ts'
 import { clientTable, int64Responses } from './client-table.ts'
 import { contractTypes } from './contract-types.ts'
-import type { Files } from './generated-files.ts'
+import type { Files, Generated } from './generated-files.ts'
 import { mcpTable } from './mcp-table.ts'
 import { requestFile } from './request-file.ts'
 import { routesOf } from './route-schemas.ts'
 import { webhookTable } from './webhook-table.ts'
 
 /** What is made of a document. */
-export type Compiled = {
-  /** The generated files: the same document always gives the same bytes. */
-  files: Files
-  /** The document in the form of `normalize`. */
-  document: Document
-  routes: Routes
-  /** The exact values of integers that a double cannot hold. */
-  integers: ExactIntegers
+export type Compiled = Generated & {
   /** One line for each location that is served in a way that its author may not expect. */
   warnings: string[]
   /** The problems that cost the operations that are not served. */

@@ -1,9 +1,23 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Routes } from 'fastify-contract/contract'
+import type { Document } from '../document/openapi-document.ts'
+import type { ExactIntegers } from '../passes/exact-integers.ts'
 import { visible } from '../text/source-text.ts'
 
 /** The contents of files, by file name. */
 export type Files = Record<string, string>
+
+/** The generated files of a document, and what they are made of. */
+export type Generated = {
+  /** The same document always gives the same bytes. */
+  files: Files
+  /** The document in the form of `normalize`. */
+  document: Document
+  routes: Routes
+  /** The exact values of integers that a double cannot hold. */
+  integers: ExactIntegers
+}
 
 /** Returns the paths of the files whose contents in the directory differ or are missing. */
 async function staleFiles(files: Files, directory: string): Promise<string[]> {

@@ -24,8 +24,7 @@ import { type ExampleOrigin, exampleResponses, exampleStream, isExampleStream } 
 import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
 import { compiler, type ParsedFiles, reuseParsedFiles } from '../typescript/typescript.ts'
-import type { Compiled } from './compile.ts'
-import { writeStale } from './generated-files.ts'
+import { type Generated, writeStale } from './generated-files.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
 const publishedIn = (directory: string): Promise<Document | undefined> =>
@@ -39,7 +38,7 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files, integers }: Compiled,
+  { document, routes, files, integers }: Generated,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
@@ -327,7 +326,7 @@ function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas,
  * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is
  * written, because the next run would not print them.
  */
-export async function updateGenerated(contract: Compiled, directory: string, handlersFile: string): Promise<string[]> {
+export async function updateGenerated(contract: Generated, directory: string, handlersFile: string): Promise<string[]> {
   const handlers = handlerStubs(contract, await publishedIn(directory))
   const written = await writeStale(contract.files, directory)
   const target = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'

@@ -13,9 +13,10 @@ import {
   type RequestBody,
   serverUrl,
 } from '../document/openapi-document.ts'
-import { holderOf } from '../document/parameter-objects.ts'
+import { holderOf, isShown } from '../document/parameter-objects.ts'
 import { type Credential, credentialOf } from '../document/security-schemes.ts'
 import { concreteType, exampleOfRequest } from '../examples/examples.ts'
+import type { ValidRequest } from '../examples/valid-requests.ts'
 import {
   isRequestLine,
   isRequestText,
@@ -62,9 +63,6 @@ function originOf({ servers = [] }: Document): string {
   const { origin } = new URL(serverUrl(servers))
   return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
 }
-
-/** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
-export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
 
 const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })
 
@@ -221,10 +219,6 @@ function formText(parts: ExamplePart[]): BodyText {
 
 const partText = ({ name, text }: { name: string; text: string }): BodyText =>
   isRequestText(text) && !text.includes(`--${boundary}`) ? { ...noBody, text } : inFile(fileName(name, 'text/plain'))
-
-/** Returns whether an example request includes a parameter. */
-export const isShown = (parameter: Parameter): boolean =>
-  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
 
 /** A part of an example form: a text, or a file that the user must provide. */
 export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }

@@ -1,5 +1,6 @@
 import {
   essenceOf,
+  isDocumentation,
   isRange,
   kindOf,
   type Operation,
@@ -8,7 +9,6 @@ import {
   type Schema,
   type Selector,
   type SerializedParameter,
-  type ServedOperation,
 } from 'fastify-contract/contract'
 import { comparedKeywords, exactKeyword, ignoredKeyword } from 'fastify-contract/schema'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
@@ -16,7 +16,7 @@ import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
+import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
@@ -72,10 +72,6 @@ function withMediaTypes(operations: Operation[]): Operation[] {
     return apart.has(operation) ? { ...operation, selectors: [...selectors, ofBody] } : operation
   })
 }
-
-/** Returns what the router knows of an operation: its method and each of its paths. */
-export const routeKeys = ({ method, servedPaths }: ServedOperation): string[] =>
-  servedPaths.map(({ pattern }) => `${method} ${pattern}`)
 
 /** Returns operations of a document with the schemas that they share, as `routesOf` does. */
 export function convertedOperations(document: Document, given: Endpoint[]): Pick<Routes, 'operations' | 'schemas'> {
@@ -190,9 +186,10 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
 /** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
-const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
+const unusedKeywords = ['id', '$defs', 'definitions']
 const keptExtensions = [ignoredKeyword, ...comparedKeywords.map(exactKeyword)]
-const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)
+const isUnused = (keyword: string) =>
+  unusedKeywords.includes(keyword) || (isDocumentation(keyword) && !keptExtensions.includes(keyword))
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
@@ -206,7 +203,7 @@ function validatorSchema(node: Node): Node {
   const isParent = node.oneOf === undefined && node.anyOf === undefined
   const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
   const isDropped = (keyword: string) =>
-    keyword === 'discriminator' ? !isParent : isAnnotation(keyword) || (isRounded && keyword === 'format')
+    keyword === 'discriminator' ? !isParent : isUnused(keyword) || (isRounded && keyword === 'format')
   return withoutPrototype(withBoundedPatterns(withoutKeys(node, Object.keys(node).filter(isDropped))))
 }
 

@@ -1,8 +1,8 @@
-import type { Schema } from 'fastify-contract/contract'
+import { isAnnotation, type Schema } from 'fastify-contract/contract'
 import { isIgnored } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { isBigint, typesOf } from '../document/schemas.ts'
+import { acceptsAll, isBigint, isOfType, typesOf } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import { withoutMixture } from './closed-alternatives.ts'
 
@@ -19,7 +19,7 @@ const never: Node = { anyOf: [false] }
 
 /** Returns a schema from which openapi-typescript writes the type of its values. */
 export function typedSchema(document: Document, schema: Node): Node {
-  if (isAny(schema.not)) return never
+  if (acceptsAll(schema.not)) return never
   const { $ref, allOf = [], anyOf, oneOf, ...given } = withoutKeys(schema, ['discriminator', '$defs', 'definitions'])
   const composed = [
     ...(typeof $ref === 'string' ? [{ $ref }] : []),
@@ -29,8 +29,8 @@ export function typedSchema(document: Document, schema: Node): Node {
     ),
   ]
   if (composed.length === 0) return ownSchema(withUnevaluated(given))
-  const annotated = Object.entries(given).filter(([key]) => annotations.test(key))
-  const keywords = Object.fromEntries(Object.entries(given).filter(([key]) => !annotations.test(key)))
+  const annotated = Object.entries(given).filter(([key]) => isComment(key))
+  const keywords = Object.fromEntries(Object.entries(given).filter(([key]) => !isComment(key)))
   const own = isLoneType(keywords) ? lone : ownSchema(keywords)
   const isNullable =
     own === lone && typesOf(document, schema).types.includes('null') && !typesIn(keywords).includes('null')
@@ -42,8 +42,8 @@ export function typedSchema(document: Document, schema: Node): Node {
   }
 }
 
-/** Keywords that have no effect on a type, and those that openapi-typescript writes as a comment. */
-const annotations = /^(summary|description|title|deprecated|default|examples?|readOnly|writeOnly|x-.*)$/
+/** Returns whether a keyword has no effect on a type, or is one that openapi-typescript writes as a comment. */
+const isComment = (keyword: string): boolean => keyword === 'summary' || isAnnotation(keyword)
 
 /** Returns a boolean schema as an object, which openapi-typescript expects in an allOf and in the components. */
 export const asObject = (schema: unknown): Node =>
@@ -53,8 +53,6 @@ export const asObject = (schema: unknown): Node =>
 const typeKeywords = ['type', 'enum', 'const', 'properties', 'patternProperties', 'additionalProperties', 'anyOf']
 
 const limitsType = (schema: Node): boolean => typeKeywords.some((keyword) => Object.hasOwn(schema, keyword))
-
-const isAny = (schema: unknown): boolean => schema === true || (isNode(schema) && Object.keys(schema).length === 0)
 
 /** Returns whether keywords say only that a value is an object: openapi-typescript would write an empty object. */
 const isLoneType = (keywords: Node): boolean =>
@@ -104,16 +102,9 @@ function listed(schema: Node): Node {
   const isKept = value === undefined ? values.length === (all as unknown[]).length : value !== null
   const isNullable = types.includes('null') && !values.includes(null)
   if (isKept && isScalar && !isNullable && rest.properties === undefined) return schema
-  const described = Object.entries(rest).filter(([key]) => annotations.test(key))
+  const described = Object.entries(rest).filter(([key]) => isComment(key))
   const kept = isNullable ? types.filter((one) => one !== 'null') : undefined
   return { ...Object.fromEntries(described), ...(isScalar && kept && { type: kept }), enum: values }
-}
-
-function isOfType(value: unknown, type: unknown): boolean {
-  if (type === 'null') return value === null
-  if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return isNode(value)
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
 /** Returns a schema without its ignored properties, and without maps of properties that are empty. */
@@ -144,7 +135,7 @@ function withRequiredMembers(schema: Node): Node {
   const patterns = Object.values(Object(patternProperties))
   const others = additionalProperties ?? { type: presentType }
   const member =
-    patterns.length === 0 ? (isAny(others) ? { type: presentType } : others) : { anyOf: [...patterns, others] }
+    patterns.length === 0 ? (acceptsAll(others) ? { type: presentType } : others) : { anyOf: [...patterns, others] }
   return {
     ...schema,
     properties: { ...(properties as Node), ...Object.fromEntries(missing.map((name) => [name, member])) },
@@ -167,7 +158,7 @@ const withAnyMember = (schema: Node): Node =>
 function withOtherMembers(schema: Node): Node {
   const { properties, patternProperties, additionalProperties: others, ...rest } = schema
   const described = [...(isNode(others) ? [others] : []), ...Object.values(Object(patternProperties))]
-  if (!isNode(properties) || described.length === 0 || isAny(others) || others === true) return schema
+  if (!isNode(properties) || described.length === 0 || acceptsAll(others) || others === true) return schema
   const all = [...described, ...Object.values(properties)].filter((one) => one !== false && one !== never)
   const different = new Map(all.map((one) => [JSON.stringify(one), one]))
   const [first] = different.values()

@@ -2,10 +2,12 @@ import { type Form, kindOf, type MediaKind, type Operation, type Routes, type Sc
 import { parseJson, stringifyJson } from 'fastify-contract/json'
 import type { Validator } from 'fastify-contract/schema'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
-import { holderOf, type WithExample } from '../document/parameter-objects.ts'
-import { isShown, type ValidRequest } from '../emit/request-file.ts'
+import { holderOf, isShown, type WithExample } from '../document/parameter-objects.ts'
 import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
+
+/** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
+export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
 
 /** A parameter or a media type, which have the same members for their examples. */
 type Holder = WithExample & object

@@ -10,7 +10,7 @@ import {
   typesOf,
 } from '../document/schemas.ts'
 import { isNested } from '../document/styled-values.ts'
-import { parameterProblems, useContent } from '../rules/unsupported-parameters.ts'
+import { parameterProblems, useContent } from './parameter-problems.ts'
 
 /** Keywords that constrain a string beyond its type. */
 export const textKeywords = ['minLength', 'maxLength', 'pattern', 'enum', 'const']

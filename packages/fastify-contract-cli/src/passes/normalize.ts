@@ -1,7 +1,7 @@
-import { kindOf, type Schema, schemasIn } from 'fastify-contract/contract'
+import { isAnnotation, kindOf, type Schema, schemasIn } from 'fastify-contract/contract'
 import { withHeaderSchemas, withItemSchemas, withoutJsonRanges } from '../document/contents.ts'
 import { withDirections } from '../document/directions.ts'
-import { annotations, withDiscriminators } from '../document/discriminators.ts'
+import { withDiscriminators } from '../document/discriminators.ts'
 import { resolve } from '../document/json-pointer.ts'
 import { hasNoTypes, withServedNames } from '../document/media-type-names.ts'
 import { type Document, endpoints, itemAt, wholeStyle } from '../document/openapi-document.ts'
@@ -322,11 +322,11 @@ function looseData(document: object, schema: unknown): unknown {
  */
 function eventData(document: object, schema: unknown, seen: unknown[] = []): unknown {
   if (!isNode(schema) || seen.includes(schema)) return undefined
-  if (typeof schema.$ref === 'string' && hasOnly(schema, ['$ref', ...annotations])) {
+  if (typeof schema.$ref === 'string' && hasOnly(schema, ['$ref'])) {
     return eventData(document, resolve(document, schema.$ref), [...seen, schema])
   }
   const { properties, required = [] } = schema
-  if (!isNode(properties) || !hasOnly(schema, ['type', 'required', 'properties', ...annotations])) return undefined
+  if (!isNode(properties) || !hasOnly(schema, ['type', 'required', 'properties'])) return undefined
   const { data = true, ...others } = properties
   const areFree = Object.entries(others).every(([name, one]) => isField(name, one))
   return areFree && [required].flat().every((name) => name === 'data') ? dataOf(data) : undefined
@@ -335,10 +335,11 @@ function eventData(document: object, schema: unknown, seen: unknown[] = []): unk
 const fieldTypes: Record<string, string> = { event: 'string', id: 'string', retry: 'integer' }
 
 const isField = (name: string, schema: unknown): boolean =>
-  isNode(schema) && schema.type === fieldTypes[name] && hasOnly(schema, ['type', ...annotations])
+  isNode(schema) && schema.type === fieldTypes[name] && hasOnly(schema, ['type'])
 
+/** Returns whether a schema has no keywords but these and annotations. */
 const hasOnly = (schema: Node, keywords: string[]): boolean =>
-  Object.keys(schema).every((keyword) => keywords.includes(keyword) || keyword.startsWith('x-'))
+  Object.keys(schema).every((keyword) => keywords.includes(keyword) || isAnnotation(keyword))
 
 function dataOf(schema: unknown): unknown {
   if (!isNode(schema) || schema.contentMediaType !== 'application/json') return schema

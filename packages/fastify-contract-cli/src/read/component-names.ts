@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { documentationKeywords } from 'fastify-contract/contract'
 import { join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
 import type { Kind, Node } from '../document/walk-document.ts'
 import { type Location, location } from './reference-targets.ts'
@@ -17,7 +18,7 @@ export const componentGroups: Partial<Record<Kind, string>> = {
 }
 
 /** Members beside a reference that change nothing: an object with these and a reference is its target. */
-const annotations = new Set('$ref summary description title deprecated example examples externalDocs'.split(' '))
+const harmless = new Set(['$ref', 'summary', 'deprecated', ...documentationKeywords])
 
 /** A component that the document gets from another file. */
 type Added = { group: string; name: string; origin: Location }
@@ -132,7 +133,7 @@ export class ComponentNames {
   #targetAt = ({ file, pointer }: Location): ReferenceTarget | undefined =>
     this.#sources.targets.get(location(file, pointer))
 
-  /** Returns the location at the end of a chain of references that have nothing but annotations beside them. */
+  /** Returns the location at the end of a chain of references that have nothing but harmless members beside them. */
   #end(given: Location): Location {
     const start = location(given.file, given.pointer)
     const known = this.#ends.get(start)
@@ -141,7 +142,7 @@ export class ComponentNames {
     // A chain without end has no targets.
     for (let target = this.#targetAt(found); target !== undefined; target = this.#targetAt(found)) {
       const keys = Object.keys(Object(this.#valueAt(found)))
-      if (!keys.every((key) => annotations.has(key) || key.startsWith('x-'))) break
+      if (!keys.every((key) => harmless.has(key) || key.startsWith('x-'))) break
       found = target
     }
     const end = { file: found.file, pointer: found.pointer }

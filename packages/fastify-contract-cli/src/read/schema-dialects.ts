@@ -1,3 +1,4 @@
+import { isDocumentation } from 'fastify-contract/contract'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import type { Source } from './read-source.ts'
 
@@ -55,7 +56,7 @@ export function dialectsIn({ text, value }: Source): (keys: string[]) => { uri: 
 }
 
 /** Siblings of a $ref that assert nothing, so that they may stay where an earlier draft ignores them. */
-const harmless = /^(?:\$ref|\$schema|\$comment|definitions|\$defs|title|description|x-.*)$/
+const harmless = ['$ref', '$schema', 'definitions', '$defs']
 
 /**
  * Returns a schema of an earlier draft as a schema of JSON Schema 2020-12 with the same meaning. Its subschemas are not
@@ -65,7 +66,9 @@ const harmless = /^(?:\$ref|\$schema|\$comment|definitions|\$defs|title|descript
  */
 export function translated(schema: Node, draft: Draft, countsItems: boolean): Node {
   if (draft < 8 && typeof schema.$ref === 'string')
-    return Object.fromEntries(Object.entries(schema).filter(([name]) => harmless.test(name)))
+    return Object.fromEntries(
+      Object.entries(schema).filter(([name]) => harmless.includes(name) || isDocumentation(name)),
+    )
   const plain = withDependentRequired(withPrefixItems(draft === 4 ? withNumericLimits(withIdentifier(schema)) : schema))
   return countsItems ? withoutEvaluatedItems(plain) : plain
 }

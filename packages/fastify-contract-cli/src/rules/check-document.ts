@@ -11,7 +11,6 @@ import {
   isGiven,
   isJsonRange,
 } from '../document/contents.ts'
-import { checkDeprecation, checkUndated } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { correctedNames, hasNoTypes } from '../document/media-type-names.ts'
 import {
@@ -28,14 +27,21 @@ import {
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
-import { checkTool } from '../emit/mcp-table.ts'
 import { roundedIntegers } from '../passes/exact-integers.ts'
 import { bodiless, ignoredBodies, unservedStatuses, upgrade } from '../passes/normalize.ts'
 import { partStyles } from '../passes/served-forms.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
 import { type Grades, gradedLines, type Report, refusal } from '../reports/reports.ts'
-import { checkPath, checkScopes, checkSecurity, checkStatuses } from './operation-rules.ts'
+import {
+  checkDeprecation,
+  checkPath,
+  checkScopes,
+  checkSecurity,
+  checkStatuses,
+  checkUndated,
+} from './operation-rules.ts'
 import { checkSchemas } from './schema-rules.ts'
+import { checkTool } from './tool-rules.ts'
 import { checkBodies } from './unsupported-bodies.ts'
 import { checkEmptyValues, checkParameters } from './unsupported-parameters.ts'
 

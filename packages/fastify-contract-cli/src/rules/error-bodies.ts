@@ -4,20 +4,70 @@ import { pathToFileURL } from 'node:url'
 import type { AnyErrorBody, ErrorFacts } from 'fastify-contract'
 import {
   type Content,
+  contentNegotiation,
   contentTypeOf,
+  type ErrorName,
   isInRange,
   isRange,
   kindOf,
   type Operation,
   type Routes,
+  requestKindOf,
   responseKey,
 } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
-import { errorNumbersOf, type Occurrence, occurrences } from '../document/error-numbers.ts'
+import { errorNumbersOf } from '../document/error-numbers.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 import { refusal } from '../reports/reports.ts'
+
+/** When an error of the service itself occurs. */
+type Occurrence = {
+  /** Returns whether it may end a request to an operation; absent if such requests do not reach an operation. */
+  ends?: (operation: Operation) => boolean
+  /** Whether it occurs before routing has found the operation, or both before and after that; default: only after. */
+  occurs?: 'before' | 'both'
+}
+
+const always = () => true
+const hasBody = ({ schema }: Operation) => schema.body !== undefined
+/** Fastify rejects a body that it has no parser for, unless the method is GET or HEAD; the operation need not have one. */
+const readsBody = ({ method, schema }: Operation) => schema.body !== undefined || !['GET', 'HEAD'].includes(method)
+const hasJsonBody = ({ schema }: Operation) =>
+  Object.keys(schema.body?.content ?? {}).some((mediaType) => requestKindOf(mediaType) === 'json')
+/** The router decodes paths and the query before the operation is known; split path parameters are decoded later. */
+const hasDecodedText = ({ parameters }: Operation) =>
+  parameters.some((parameter) => parameter.in === 'query' || parameter.segment !== undefined)
+const isValidated = ({ schema, parameters }: Operation) => schema.body !== undefined || parameters.length > 0
+const requiresCredentials = ({ security }: Operation) =>
+  security.some((requirement) => Object.keys(requirement).length > 0)
+const requiresScopes = ({ security }: Operation) =>
+  security.some((requirement) => Object.values(requirement).some((scopes) => scopes.length > 0))
+
+/** When each error of the service itself occurs. */
+const occurrences: Record<ErrorName, Occurrence> = {
+  malformedRequest: { ends: always, occurs: 'both' },
+  undecodableTarget: { ends: hasDecodedText, occurs: 'both' },
+  notJson: { ends: hasJsonBody },
+  invalid: { ends: isValidated },
+  missingToken: { ends: requiresCredentials },
+  invalidToken: { ends: requiresCredentials },
+  insufficientScope: { ends: requiresScopes },
+  noSuchPath: {},
+  noSuchMethod: {},
+  notAcceptable: { ends: ({ schema }) => contentNegotiation(schema) !== undefined },
+  tooSlow: { ends: always, occurs: 'before' },
+  bodyTooLarge: { ends: hasBody },
+  unsupportedMediaType: { ends: readsBody },
+  unsupportedEncoding: { ends: hasBody },
+  expectationFailed: { ends: always, occurs: 'before' },
+  tooManyRequests: { ends: always },
+  headersTooLarge: { ends: always, occurs: 'before' },
+  internal: { ends: always, occurs: 'both' },
+  notImplemented: {},
+  unavailable: { ends: always, occurs: 'both' },
+}
 
 /** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
 const messages = ['an example of a message', 'body/name must be a string; '.repeat(40)]

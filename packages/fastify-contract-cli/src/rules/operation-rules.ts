@@ -1,8 +1,10 @@
 import { isScope } from 'fastify-contract/contract'
+import { announcementOf, announcements } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
+  endpoints,
   routedPath,
   schemePointer,
   securityPointer,
@@ -11,6 +13,7 @@ import {
 } from '../document/openapi-document.ts'
 import { selectorsOf } from '../document/parameter-objects.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import type { Node } from '../document/walk-document.ts'
 import type { Report } from '../reports/reports.ts'
 
 /** Rejects paths that the router cannot match, and warns of those that may mean something else. */
@@ -117,4 +120,36 @@ export function checkScopes(document: Document, report: Report): void {
         `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`,
       )
   }
+}
+
+/** Rejects announcements of an operation that are not valid, or that contradict each other. */
+export function checkDeprecation(endpoint: Endpoint, report: Report, document: Document): void {
+  const operation = resolve(document, endpoint.pointer) as Node
+  const [deprecation, sunset] = announcements.map((name) => {
+    const announcement = announcementOf(document, endpoint, name)
+    if (announcement === undefined && Object.hasOwn(operation, name))
+      report(
+        'invalid-announcement',
+        join(endpoint.pointer, name),
+        'must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it',
+      )
+    return announcement
+  })
+  if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date)
+    report(
+      'invalid-announcement',
+      join(endpoint.pointer, 'x-sunset'),
+      'is before x-deprecation (RFC 9745 section 4); correct one of them',
+    )
+}
+
+/** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
+export function checkUndated(document: Document, report: Report): void {
+  const [first, ...others] = endpoints(document).filter((endpoint) => {
+    const { deprecated } = resolve(document, endpoint.pointer) as Node
+    return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
+  })
+  const as = others.length === 0 ? '' : `, as ${others.length} other operations are`
+  const fix = 'so its responses have no Deprecation header; add x-deprecation: YYYY-MM-DD'
+  if (first !== undefined) report('undated-deprecation', first.pointer, `is deprecated without a date${as}, ${fix}`)
 }

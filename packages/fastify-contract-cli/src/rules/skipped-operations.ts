@@ -12,10 +12,9 @@ import {
   routedPath,
   type Server,
 } from '../document/openapi-document.ts'
-import { selectorsOf, servedPath } from '../document/parameter-objects.ts'
+import { routeKeys, selectorsOf, servedPath } from '../document/parameter-objects.ts'
 import { withPathQueries } from '../document/path-queries.ts'
 import type { Node } from '../document/walk-document.ts'
-import { routeKeys } from '../emit/route-schemas.ts'
 import type { Problem } from './problems.ts'
 
 /** Returns the operations and webhooks that some problems affect, each with its reasons: skipped-operations.json. */

@@ -2,9 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import type { AnyErrorBody, AnyHandler } from 'fastify-contract'
-import { Validator as GlueValidator } from 'fastify-contract/glue-validator'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
@@ -46,15 +44,6 @@ t.test('the documents are valid', async (t) => {
   await t.resolves(redocly('lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused))
 })
 
-const glueDocuments: Record<string, unknown>[] = []
-t.intercept(GlueValidator.prototype, 'validate', {
-  async value(this: GlueValidator, document: Record<string, unknown>) {
-    this.specification = document
-    glueDocuments.push(structuredClone(document))
-    return { valid: true }
-  },
-})
-
 for (const name of names) {
   t.test(`${name} is served as documented`, async (t) => {
     const files = await compiled(name)
@@ -83,12 +72,6 @@ for (const name of names) {
     t.same(logged, [], 'the service logs nothing')
   })
 }
-
-t.test('fastify-openapi-glue gets valid documents, so that it serves them outside a bundle, too', async (t) => {
-  t.equal(glueDocuments.length, names.length)
-  const validator = new Validator()
-  for (const document of glueDocuments) t.same(await validator.validate(document), { valid: true })
-})
 
 async function check(t: Test, origin: string, call: Call): Promise<void> {
   const [method = '', target = ''] = call.request.split(' ')

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { BlockList, isIP } from 'node:net'
-import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError, errorOf } from '../http/errors.ts'
 import type { Client } from '../http/request-context.ts'
@@ -13,9 +12,10 @@ export type Verified = (rejection?: Error, client?: Client) => void
 /**
  * Verifies a request against one security scheme and calls `done` once. `scopes` are the scopes that the operation
  * requires. A verifier may reject a client without them, with a challenge of its scheme; otherwise the caller does. It
- * takes a callback because a promise for each scheme of each request costs more than most checks.
+ * takes a callback because a promise for each scheme of each request costs more than most checks. It must not send the
+ * reply, since another scheme may still accept the request.
  */
-export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
+export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[], reply: FastifyReply) => void
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
@@ -82,33 +82,50 @@ export const maxCredentialsLength = 4_096
 
 type Found = Client | undefined | Promise<Client | undefined>
 
-/** How one kind of scheme reads and verifies credentials, with its challenge and the messages of its errors. */
-type CredentialScheme<Credentials> = {
+/** How one kind of scheme reads credentials, with its challenge and the messages of its errors. */
+type SchemeReader<Credentials> = {
   challenge: [scheme: string, ...parameters: string[]]
+  /** Whether the challenges of wrong credentials and of missing scopes name the error (RFC 6750 section 3). */
+  namesErrors?: true
   missing: string
   invalid: string
   /** Returns the credentials, undefined when there are none, or null when they cannot be decoded. */
   read(request: FastifyRequest): Credentials | undefined | null
+}
+
+/** How one kind of scheme reads and verifies credentials. */
+type CredentialScheme<Credentials> = SchemeReader<Credentials> & {
   verify(credentials: Credentials, withinFailureLimit: () => boolean): Found
 }
 
+/** Returns the functions that create the errors of a scheme in a realm. */
+function errorsOf(
+  { challenge: [scheme, ...parameters], namesErrors, missing, invalid }: SchemeReader<never>,
+  realm: string,
+) {
+  const challenge = challengeOf(scheme, realm, ...parameters)
+  const ofInvalid = namesErrors ? `${challenge}, error="invalid_token"` : challenge
+  return {
+    missing: () => unauthenticated('missingToken', missing, challenge),
+    invalid: () => unauthenticated('invalidToken', invalid, ofInvalid),
+    /** Returns the error for a client without one of the scopes, if the challenge names it; otherwise the caller does. */
+    withoutScope: (client: Client, scopes: readonly string[]) =>
+      namesErrors ? scopeError(client, scopes, challenge) : undefined,
+  }
+}
+
 /** Returns the factory of a verifier that reads the credentials of a request and calls `verify` with them. */
-export function credentialVerifier<Credentials>({
-  challenge: [scheme, ...parameters],
-  missing,
-  invalid,
-  read,
-  verify,
-}: CredentialScheme<Credentials>): VerifierFactory {
+export function credentialVerifier<Credentials>(scheme: CredentialScheme<Credentials>): VerifierFactory {
+  const { read, verify } = scheme
   return ({ realm, withinFailureLimit }) => {
-    const challenge = challengeOf(scheme, realm, ...parameters)
-    return (request, done) => {
+    const errors = errorsOf(scheme as SchemeReader<never>, realm)
+    return (request, done, scopes) => {
       const accept = (client: Client | undefined) =>
-        client === undefined ? done(unauthenticated('invalidToken', invalid, challenge)) : done(undefined, client)
+        client === undefined ? done(errors.invalid()) : done(errors.withoutScope(client, scopes), client)
       let found: Found
       try {
         const credentials = read(request)
-        if (credentials === undefined) return done(unauthenticated('missingToken', missing, challenge))
+        if (credentials === undefined) return done(errors.missing())
         found = credentials === null ? undefined : verify(credentials, () => withinFailureLimit(request))
       } catch (error) {
         return done(errorOf(error))
@@ -133,63 +150,69 @@ export function whilePaused<T>({ raw }: Pick<FastifyRequest, 'raw'>, waiting: Pr
 /** RFC 9110 section 11.1: the scheme in any case, then spaces and any credentials. */
 const bearerScheme = /^bearer +[^ ]/i
 
-/** RFC 6750 section 2.1. bearer-auth would also trim characters that are not spaces in HTTP. */
-const bearerCredentials = /^bearer +[\w.~+/-]+=*$/i
+/** RFC 6750 section 2.1: the scheme, then a token. */
+const bearerCredentials = /^bearer +([\w.~+/-]+=*)$/i
 
-/** The parts of a request that bearer-auth reads, and the client of its token. */
-type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
+const bearerReader: SchemeReader<string> = {
+  // RFC 6750 section 3.1: the challenge for a missing token has no error code.
+  challenge: ['Bearer'],
+  namesErrors: true,
+  missing: 'the access token is missing',
+  // The same for an unknown, an expired and a revoked token.
+  invalid: 'the access token is not valid',
+  read({ headers: { authorization = '' } }) {
+    const [, token] = bearerCredentials.exec(authorization) ?? []
+    if (token !== undefined) return token
+    return bearerScheme.test(authorization) ? null : undefined
+  },
+}
 
 /**
  * Verifies the tokens of a scheme with bearer tokens (http bearer, oauth2 or openIdConnect) by `verify`. A document may
  * have several of these schemes.
  */
-export const bearer =
-  (verify: VerifyToken): VerifierFactory =>
+export const bearer = (verify: VerifyToken): VerifierFactory => credentialVerifier({ ...bearerReader, verify })
+
+/** The function `auth` of @fastify/bearer-auth: returns whether the token of a request is valid. */
+export type BearerAuth = (token: string, request: FastifyRequest) => boolean | Promise<boolean>
+
+/** A hook that calls `auth` with the token of a request, and calls `done` with an error if the token is not valid. */
+type BearerHook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+/** A request with the client of its token, under a key of the verifier. */
+type Verifying = FastifyRequest & Record<symbol, Client | undefined>
+
+/**
+ * Verifies bearer tokens as `bearer` does, by a hook of the application, such as `verifyBearerAuth` of
+ * @fastify/bearer-auth. `createHook` registers the plugin with the given function `auth`, and returns the hook.
+ */
+export const bearerHook =
+  (verify: VerifyToken, createHook: (app: FastifyInstance, auth: BearerAuth) => Promise<BearerHook>): VerifierFactory =>
   async ({ app, realm, withinFailureLimit }) => {
-    const challenge = challengeOf('Bearer', realm)
-    // RFC 6750 section 3.1: the challenge for a missing token has no error code.
-    const missing = () => unauthenticated('missingToken', 'the access token is missing', challenge)
-    // The same for an unknown, an expired and a revoked token.
-    const invalid = () =>
-      unauthenticated('invalidToken', 'the access token is not valid', `${challenge}, error="invalid_token"`)
-    const options = {
-      keys: new Set<string>(),
-      addHook: false as const,
-      // A rejected request is not an error of the service.
-      verifyErrorLogLevel: 'debug',
+    const errors = errorsOf(bearerReader as SchemeReader<never>, realm)
+    const clientKey = Symbol('client of the bearer token')
+    const identify = (request: FastifyRequest, client: Client | undefined): boolean => {
+      if (client !== undefined) (request as Verifying)[clientKey] = client
+      return client !== undefined
     }
-    if (!app.hasDecorator('verifyBearerAuthFactory')) await app.register(bearerAuth, options)
-    const check = (app.verifyBearerAuthFactory as bearerAuth.verifyBearerAuthFactory)({
-      ...options,
-      auth(token, request) {
-        const attempt = request as unknown as Attempt
-        const accept = (client: Client | undefined) => {
-          if (client !== undefined) attempt.client = client
-          return client !== undefined
-        }
-        const client = verify(token, () => withinFailureLimit(attempt))
-        return client instanceof Promise ? whilePaused(attempt, client).then(accept) : accept(client)
-      },
-      // Scheme names are case-insensitive (RFC 9110), but the option rfc6750 compares them exactly.
-      specCompliance: 'rfc6749',
+    const hook = await createHook(app, (token, request) => {
+      const found = verify(token, () => withinFailureLimit(request))
+      if (!(found instanceof Promise)) return identify(request, found)
+      return whilePaused(request, found).then((client) => identify(request, client))
     })
-    return (request, done, scopes) => {
-      const given = request.headers.authorization ?? ''
-      if (!bearerCredentials.test(given)) return done(bearerScheme.test(given) ? invalid() : missing())
-      const attempt: Attempt = { raw: request.raw, log: request.log }
-      check(attempt as FastifyRequest, ignored, (error) => {
-        const { client } = attempt
+    return (request, done, scopes, reply) => {
+      // Plugins also trim characters that are not spaces in HTTP, so the header is checked before.
+      const token = bearerReader.read(request)
+      if (typeof token !== 'string') return done(token === null ? errors.invalid() : errors.missing())
+      hook(request, reply, (error) => {
+        const client = (request as Verifying)[clientKey]
         // Without a client, `verify` has rejected with undefined.
-        if (client !== undefined) done(scopeError(client, scopes, challenge), client)
-        else done((error as { statusCode?: number } | undefined)?.statusCode === 401 ? invalid() : errorOf(error))
+        if (client !== undefined) done(errors.withoutScope(client, scopes), client)
+        else
+          done((error as { statusCode?: number } | undefined)?.statusCode === 401 ? errors.invalid() : errorOf(error))
       })
     }
   }
-
-/**
- * A reply without effect: bearer-auth sets the status of its reply, but another scheme may still accept the request.
- */
-const ignored = { code() {} } as unknown as FastifyReply
 
 /** The path of the metadata, relative to the issuer URL (OpenID Connect Discovery 1.0 section 4). */
 const wellKnown = '/.well-known/openid-configuration'

@@ -33,6 +33,20 @@ export const schemaKeywords: Readonly<Record<string, SchemaShape>> = {
   contentSchema: 'one',
 }
 
+/** The keywords that only document a schema (JSON Schema 2020-12, validation, section 9; OpenAPI 3.1, section 4.8.24). */
+export const documentationKeywords = ['title', 'description', '$comment', 'example', 'examples', 'externalDocs', 'xml']
+
+/** The keywords that reject no value (validation, section 9). */
+export const annotationKeywords = [...documentationKeywords, 'default', 'deprecated', 'readOnly', 'writeOnly']
+
+/** Returns whether a keyword of a document only documents a schema. */
+export const isDocumentation = (keyword: string): boolean =>
+  documentationKeywords.includes(keyword) || keyword.startsWith('x-')
+
+/** Returns whether a keyword of a document rejects no value. */
+export const isAnnotation = (keyword: string): boolean =>
+  annotationKeywords.includes(keyword) || keyword.startsWith('x-')
+
 /** The keywords whose schemas describe the value itself, not a part of it (core, section 10.2). */
 export const inPlaceKeywords = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
 

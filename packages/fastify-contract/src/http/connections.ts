@@ -10,7 +10,6 @@ import { Server, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { callSafely } from './caught-errors.ts'
 import {
   beginConnection,
   type Connection,
@@ -25,6 +24,7 @@ import {
 import { ContractError, toContractError } from './errors.ts'
 import { lingeringClose } from './lingering-close.ts'
 import { listenLocally } from './local-listener.ts'
+import { safeObserver } from './observe-requests.ts'
 import { isAllRead } from './read-body.ts'
 import {
   contextOf,
@@ -37,9 +37,6 @@ import {
   type WriteError,
 } from './request-context.ts'
 import { abortConnection } from './resetting-response.ts'
-
-/** Observer that ignores every event. */
-const unobserved: Observer = { begin() {}, end() {} }
 
 /** The options of trackConnections. */
 export type Tracking = {
@@ -74,19 +71,9 @@ const isUnread = ({ latest }: Connection): boolean =>
 export function trackConnections(
   app: FastifyInstance,
   writeError: WriteError,
-  {
-    observer: given = unobserved,
-    draining = () => false,
-    headersLimit = maxHeaderSize,
-    keepAliveGrace = 0,
-    silence = 0,
-  }: Tracking,
+  { observer: given, draining = () => false, headersLimit = maxHeaderSize, keepAliveGrace = 0, silence = 0 }: Tracking,
 ): void {
-  const report = (err: unknown) => app.log.error({ err }, 'observer failed')
-  const observer: Observer = {
-    begin: (context) => callSafely(() => given.begin(context), report),
-    end: (context) => callSafely(() => given.end(context), report),
-  }
+  const observer = safeObserver(app, given)
   const sockets = new Set<Socket>()
   const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare))
   const local = listenLocally(app)

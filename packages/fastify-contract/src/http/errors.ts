@@ -69,6 +69,10 @@ export class ContractError extends Error {
 export const bodyTooLarge = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
 
+/** Returns the error for a form with more than `limit` fields or parts. */
+export const tooManyFields = (limit: number): ContractError =>
+  new ContractError('bodyTooLarge', `the form has more than ${limit} fields`)
+
 /** Returns the error for a request without a required body, by default one that should be JSON. */
 export const missingBody = (kind: 'notJson' | 'invalid' = 'notJson'): ContractError =>
   new ContractError(kind, 'the body is missing')

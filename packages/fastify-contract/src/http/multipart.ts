@@ -6,8 +6,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Dicer } from '@fastify/busboy'
-import { ContractError } from './errors.ts'
-import { tooManyFields } from './parse-body.ts'
+import { ContractError, tooManyFields } from './errors.ts'
 import { type ContentType, parseContentType } from './request-head.ts'
 import { type ByteSource, boundedStream } from './upload.ts'
 

@@ -3,10 +3,12 @@ import type { FastifyRequest } from 'fastify'
 import { type BodyMemory, GrowingBuffer } from './body-memory.ts'
 import { checkTrailerSize } from './connection-state.ts'
 import { bodyTooLarge, ContractError } from './errors.ts'
-import type { ParseBody } from './parse-body.ts'
 import { contentLength } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
+
+/** Parses the bytes of a body. Throws a ContractError for invalid ones. */
+export type ParseBody = (bytes: Buffer) => unknown
 
 /** A Fastify content type parser. */
 export type BodyReader = (request: FastifyRequest, payload: unknown, done: Done) => void

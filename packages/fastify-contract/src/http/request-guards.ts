@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CoalescingMessage } from './body-memory.ts'
@@ -6,7 +6,7 @@ import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
-import { contentLength, hasNoContent, malformedHead, parseContentType, parseQuery } from './request-head.ts'
+import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
 
 /** Returned by a guard that has sent the response itself. */
@@ -34,28 +34,35 @@ export const inOrder =
     done()
   }
 
-/** Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431. */
+/**
+ * Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431, after
+ * the guard `assign`.
+ */
 export const checkFraming =
-  (headersLimit: number): Hook =>
+  (headersLimit: number, assign: Guard): Hook =>
   (request, reply, done) => {
     const { raw } = request
     if (followsLastResponse(raw)) reply.hijack()
     else {
       checkHeaderSize(raw, headersLimit, (error) => {
-        if (error !== undefined) assignRequestId(request, reply)
+        if (error !== undefined) assign(request, reply)
         done(error)
       })
     }
   }
 
-/** Adds X-Request-Id to the response, records the client's address, and sets the server's log on request and reply. */
-export const assignRequestId: Guard = (request, reply) => {
-  // Fastify was created without a logger, and sets a silent one.
+/** Sets the log of a server that Fastify created without one on request and reply, and calls `assignRequestId`. */
+export const assignServerLog: Guard = (request, reply) => {
   const { log } = request.server
-  const { socket } = request.raw
-  if (socket.remoteAddress === withoutAddress) Object.assign(socket, { remoteAddress: undefined })
   request.log = log
   reply.log = log
+  return assignRequestId(request, reply)
+}
+
+/** Adds X-Request-Id to the response, and records the client's address. */
+export const assignRequestId: Guard = (request, reply) => {
+  const { socket } = request.raw
+  if (socket.remoteAddress === withoutAddress) Object.assign(socket, { remoteAddress: undefined })
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))
   reply.header('x-request-id', context.id)
@@ -133,73 +140,6 @@ export function disableNodeExpectHandling(app: FastifyInstance<Server>): void {
   }
 }
 
-/** The bodies that an operation accepts. */
-type ExpectedBody = {
-  mediaTypes: string[]
-  isRequired: boolean
-  /** Whether the operation declares the header Content-Encoding, and gets the body as it was sent. */
-  allowsEncoding?: boolean
-  /** Returns whether a Content-Type is accepted. */
-  accepts(given: string | undefined, request: IncomingMessage): boolean
-  /** Returns whether an announced length of 0 is an empty body, and not an absent one. */
-  isEmptyBody?(headers: IncomingHttpHeaders): boolean
-}
-
-const contentRejectionKey = Symbol('rejection of content')
-
-type MaybeEmpty = IncomingMessage & { [contentRejectionKey]?: ContractError }
-
-/** Returns the error for a request if its chunked body is not empty; undefined if the body is accepted. */
-export const contentRejection = (request: MaybeEmpty): ContractError | undefined => request[contentRejectionKey]
-
-/**
- * Ignores the Content-Type of a request without content, which it cannot describe (RFC 9110 sections 6.4 and 8.3): for
- * Fastify it would announce a body. A Content-Type that Fastify cannot parse is ignored, too: only the end of a chunked
- * body shows whether it is empty, and other content without a media type is rejected.
- */
-export const ignoreContentType: Guard = ({ headers, raw }) => {
-  const given = headers['content-type']
-  if (given !== undefined && (hasNoContent(headers) || parseContentType(given) === undefined))
-    delete raw.headers['content-type']
-  return undefined
-}
-
-/**
- * Returns a guard that rejects an unlisted Content-Type with 415, and a Content-Encoding that the operation does not
- * declare. Fastify would accept such a body without validation, since it has no schema for it.
- */
-export const checkMediaType =
-  (expected: ExpectedBody): Guard =>
-  (request, reply) => {
-    const { headers, raw } = request
-    if (!expected.isRequired && hasNoContent(headers) && expected.isEmptyBody?.(headers) !== true)
-      return ignoreContentType(request, reply)
-    const rejection = mediaTypeError(expected, request)
-    // A client that waits for 100 Continue learns at once that it need not send its body.
-    const mayBeEmpty =
-      !expected.isRequired && headers['transfer-encoding'] !== undefined && headers.expect === undefined
-    if (rejection === undefined || !mayBeEmpty) return rejection
-    const maybeEmpty: MaybeEmpty = raw
-    maybeEmpty[contentRejectionKey] = rejection
-    delete raw.headers['content-type']
-    return undefined
-  }
-
-function mediaTypeError(
-  { mediaTypes, allowsEncoding = false, accepts }: ExpectedBody,
-  { headers, raw }: FastifyRequest,
-): ContractError | undefined {
-  const given = headers['content-type']
-  if (!accepts(given, raw)) {
-    const charset = given !== undefined && /;[ \t]*charset=/i.test(given) ? ', with no charset but utf-8' : ''
-    const message = `the media type must be ${mediaTypes.join(' or ')}${charset}`
-    return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })
-  }
-  if (headers['content-encoding'] === undefined || allowsEncoding) return undefined
-  const message = 'the body must have no content encoding'
-  return new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
-}
-
 /**
  * Sends 100 Continue to a client that waits for it, unless the announced body is too large (RFC 9110 section 10.1.1).
  */
@@ -219,7 +159,7 @@ export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 export const serverOptions = {
   // For these errors no hook has run, so their first two steps are done here.
   frameworkErrors(error, request, reply) {
-    assignRequestId(request, reply)
+    assignServerLog(request, reply)
     const rejection = checkHead(request, reply) ?? error
     request.server.errorHandler(rejection as typeof error, request, reply)
   },

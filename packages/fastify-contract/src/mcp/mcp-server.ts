@@ -6,8 +6,9 @@ import { noteBodyLimit } from '../http/connection-state.ts'
 import { ContractError } from '../http/errors.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
 import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
-import { checkMediaType, type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
+import { type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
 import { networkOf, rateLimit } from '../limits/limits.ts'
+import { checkContentType } from '../request/content-type.ts'
 import { serverPartsOf } from '../routes/create-server.ts'
 import { addressOf, tooMany } from '../routes/security.ts'
 import {
@@ -103,7 +104,7 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
       // Valid credentials bypass this limit, so that neighbors behind one address cannot lock each other out.
       (request) => (hasCredentials(request) ? undefined : tooMany(ofAddress.take(addressOf(request)))), // 429
       checkAccept, // 406
-      checkMediaType({
+      checkContentType({
         // 415
         mediaTypes: ['application/json'],
         isRequired: true,

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { essenceOf, isInRange, isRange } from '../contract/media-types.ts'
 import type { Form, FormField } from '../contract/routes.ts'
-import type { Schema } from '../contract/schema-keywords.ts'
+import { annotationKeywords, type Schema } from '../contract/schema-keywords.ts'
 import { type BodyMemory, GrowingBuffer, smallBody } from '../http/body-memory.ts'
+import { decodeUtf8 } from '../http/decode-utf8.ts'
 import { ContractError, missingBody } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
-import { decodeUtf8 } from '../http/parse-body.ts'
 import type { ContentType } from '../http/request-head.ts'
 import type { ByteSource } from '../http/upload.ts'
 import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
-import { textReader } from './parameters.ts'
+import { textReader } from './text-reader.ts'
 import { setMember } from './text-values.ts'
 
 /** The limits of request bodies, and the memory budget that they share. */
@@ -73,7 +73,7 @@ export function multipartReader(
         }
         continue
       }
-      checkMediaType(part, field)
+      checkPartType(part, field)
       if (field.part.isFile) {
         add(whole, field, { value: { [name]: '' }, length: 0 })
         yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }
@@ -98,7 +98,7 @@ async function isEmpty(stream: ByteSource): Promise<boolean> {
 }
 
 /**
- * Returns the media types that a part may have, without parameters: checkMediaType checks the charset. An object is
+ * Returns the media types that a part may have, without parameters: checkPartType checks the charset. An object is
  * JSON by default (OpenAPI 3.1 section 4.8.15.1).
  */
 function mediaTypesOf({ kind, part }: FormField): string[] | undefined {
@@ -147,7 +147,7 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
 /**
  * Throws a ContractError for a part of a media type that the document does not allow, and for text other than UTF-8.
  */
-function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
+function checkPartType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
   const { name, contentType } = part
   const charset = contentType?.parameters.get('charset') ?? 'utf-8'
   if (!isFile && !/^(?:utf-8|us-ascii)$/i.test(charset)) {
@@ -218,7 +218,7 @@ function copyMember(
 /** Keywords that cannot reject an object for a property that no schema names. */
 const indifferent = new Set([
   ...['type', 'properties', 'required', '$ref', 'allOf', 'additionalProperties'],
-  ...['title', 'description', 'example', 'examples', 'default', 'deprecated', 'externalDocs', 'xml', '$comment'],
+  ...annotationKeywords,
 ])
 
 /**

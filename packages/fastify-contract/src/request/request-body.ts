@@ -1,43 +1,25 @@
-import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
   bodyTypeFinder,
-  essenceOf,
   type GivenType,
   isPlainJson,
   isRange,
   isReadByHandler,
-  itemPrefix,
   kindOf,
-  mayReadBody,
-  recordSeparator,
-  requestKindOf,
 } from '../contract/media-types.ts'
 import type { Content, Operation, Routes } from '../contract/routes.ts'
-import { noteBodyLimit } from '../http/connection-state.ts'
-import { bodyTooLarge, ContractError, missingBody } from '../http/errors.ts'
-import { type FormTexts, formParser, type ParseBody, parseJsonBody, parseText } from '../http/parse-body.ts'
-import { type BodyReader, wholeBodyReader } from '../http/read-body.ts'
-import { readEvents } from '../http/read-events.ts'
-import { readLines } from '../http/read-lines.ts'
-import {
-  checkMediaType,
-  contentRejection,
-  type Guard,
-  type Hook,
-  inOrder,
-  sendContinue,
-} from '../http/request-guards.ts'
-import { contentLength, decodeText, hasBody, hasNoContent } from '../http/request-head.ts'
-import type { ServerSentEvent } from '../http/streams.ts'
+import type { Schema } from '../contract/schema-keywords.ts'
+import { missingBody } from '../http/errors.ts'
+import { type Guard, type Hook, inOrder, sendContinue } from '../http/request-guards.ts'
+import { hasBody, hasNoContent } from '../http/request-head.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
-import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import { type JsonError, parseJson } from '../json/parse-json.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
+import { acceptBodyType, bodyTypeOf, checkContentType, type ExpectedBody, isBodyReadByHandler } from './content-type.ts'
+import { type FormTexts, formValidator } from './form-body.ts'
+import { jsonBodyValidator } from './json-body.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
-import { bodyValidator, formReader } from './parameters.ts'
-import { validReader } from './text-values.ts'
+import { jsonItems, validEvents } from './sequential-body.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
 type GivenBody = { body: unknown; contentType?: string | undefined }
@@ -59,25 +41,6 @@ export type RequestBody = {
   bodyOf?(request: FastifyRequest): GivenBody
 }
 
-const bodyTypeKey = Symbol('body type')
-
-type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
-
-/** Returns the type of the body of a request; undefined if it has none, or none that is accepted. */
-const bodyTypeOf = (request: Typed): GivenType | undefined =>
-  contentRejection(request) === undefined ? request[bodyTypeKey] : undefined
-
-/**
- * Returns whether the handler of a request reads the body itself. Known once the guards have checked the media type.
- */
-export function isBodyReadByHandler(request: Typed): boolean {
-  const given = bodyTypeOf(request)
-  return given !== undefined && isReadByHandler(given.mediaType)
-}
-
-/** The checks of JSON bodies. Operations share them: hundreds of them would not fit into the cache of the processor. */
-const jsonChecks = new Map<string, Hook>()
-
 /** Returns how to read the body of an operation; undefined if it has none. */
 export function requestBody(
   operation: Operation,
@@ -85,61 +48,75 @@ export function requestBody(
   bounds: BodyBounds,
   shared: Routes['schemas'],
 ): RequestBody | undefined {
-  const { schema, bodyRequired: isRequired } = operation
+  const { schema, parameters, bodyRequired: isRequired } = operation
   if (isRequired === undefined) return undefined
   const mediaTypes = Object.keys(schema.body?.content as Content)
-  const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
-  const find = bodyTypeFinder(mediaTypes)
   // OpenAPI 3.1 section 4.8.12.1: the document describes the coding itself, so the handler decodes the body.
-  const allowsEncoding = operation.parameters.some(({ in: place, key }) => place === 'header' && key === encodingHeader)
-  if (mediaTypes.every(isPlainJson)) {
-    // Most requests have the listed text, which needs no parsing.
-    const accepts = (given = '') => mediaTypes.includes(given) || find(given) !== undefined
-    const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
-    const expected = { mediaTypes, isRequired, allowsEncoding }
-    const key = JSON.stringify(expected)
-    const check = jsonChecks.get(key) ?? inOrder([checkMediaType({ ...expected, accepts }), sendContinue])
-    jsonChecks.set(key, check)
-    return {
-      check,
-      ...(areSeveral && { bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }) }),
-    }
-  }
-  const readers = bodyReaders(operation, shared, validator, bounds)
-  return {
-    check: inOrder([
-      checkMediaType({
-        mediaTypes,
-        isRequired,
-        allowsEncoding,
-        // Nobody knows the length of a chunked stream before its handler has read it, so all empty streams are alike.
-        isEmptyBody: (headers) =>
-          hasBody(headers) &&
-          find(headers['content-type'])?.kind === 'bytes' &&
-          (allowsEncoding || headers[encodingHeader] === undefined),
-        accepts(given, request: Typed) {
-          request[bodyTypeKey] = find(given)
-          if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.limits.upload)
-          return request[bodyTypeKey] !== undefined
-        },
-      }),
-      ...(isRequired ? [requireBody] : []),
-      (request, reply) => (isBodyReadByHandler(request.raw) ? undefined : sendContinue(request, reply)),
-    ]),
-    isValidated: true,
-    open: mayReadBody(schema) ? openBody(bounds) : undefined,
-    bodyOf(request) {
-      const given = bodyTypeOf(request.raw)
-      if (given === undefined || (!isRequired && isEmpty(request.body as Whole, given)))
-        return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
-      const body = (readers[given.mediaType] as Reader)(request, given)
-      return areSeveral ? { body, contentType: nameOf(given) } : { body }
-    },
-  }
+  const allowsEncoding = parameters.some((parameter) => parameter.in === 'header' && parameter.key === encodingHeader)
+  const expected = { mediaTypes, isRequired, allowsEncoding }
+  if (mediaTypes.every(isPlainJson)) return plainJsonBody(expected)
+  return typedBody(expected, bodyReaders(operation, validator, bounds, shared), bounds)
 }
 
 /** The header whose declaration lets bodies in any content coding pass. */
 const encodingHeader = 'content-encoding'
+
+type Expected = Required<Pick<ExpectedBody, 'mediaTypes' | 'isRequired' | 'allowsEncoding'>>
+
+/** Returns whether a handler gets the media type of the body, since it cannot know it. */
+const areSeveral = ({ mediaTypes }: Expected): boolean => mediaTypes.length > 1 || mediaTypes.some(isRange)
+
+/** The checks of JSON bodies. Operations share them: hundreds of them would not fit into the cache of the processor. */
+const jsonChecks = new Map<string, Hook>()
+
+/** Returns how to read a body that Fastify parses and validates, because all of its media types are plain JSON. */
+function plainJsonBody(expected: Expected): RequestBody {
+  const key = JSON.stringify(expected)
+  const check = jsonChecks.get(key) ?? jsonCheck(expected)
+  jsonChecks.set(key, check)
+  return areSeveral(expected) ? { check, bodyOf: bodyWithType } : { check }
+}
+
+function jsonCheck(expected: Expected): Hook {
+  const { mediaTypes } = expected
+  const find = bodyTypeFinder(mediaTypes)
+  // Most requests have the listed text, which needs no parsing.
+  const accepts = (given = '') => mediaTypes.includes(given) || find(given) !== undefined
+  return inOrder([checkContentType({ ...expected, accepts }), sendContinue])
+}
+
+const bodyWithType = ({ body, mediaType }: FastifyRequest): GivenBody => ({
+  body,
+  contentType: body === undefined ? undefined : mediaType,
+})
+
+/** Returns how to read a body whose media type decides how it is read and validated. */
+function typedBody(expected: Expected, readers: Record<string, ReadBody>, { limits }: BodyBounds): RequestBody {
+  const { mediaTypes, isRequired, allowsEncoding } = expected
+  const find = bodyTypeFinder(mediaTypes)
+  const hasContentType = areSeveral(expected)
+  const checkType = checkContentType({
+    ...expected,
+    // The length of a chunked stream is unknown before its handler has read it, so all empty streams are alike.
+    isEmptyBody: (headers) =>
+      hasBody(headers) &&
+      find(headers['content-type'])?.kind === 'bytes' &&
+      (allowsEncoding || headers[encodingHeader] === undefined),
+    accepts: (given, request) => acceptBodyType(request, find(given), limits.upload),
+  })
+  return {
+    check: inOrder(isRequired ? [checkType, requireBody, continueUnlessRead] : [checkType, continueUnlessRead]),
+    isValidated: true,
+    open: mediaTypes.some(isReadByHandler) ? openBody(limits) : undefined,
+    bodyOf(request) {
+      const given = bodyTypeOf(request.raw)
+      if (given === undefined || (!isRequired && isEmpty(request.body as Whole, given)))
+        return hasContentType ? { body: undefined, contentType: undefined } : { body: undefined }
+      const body = (readers[given.mediaType] as ReadBody)(request, given)
+      return hasContentType ? { body, contentType: nameOf(given) } : { body }
+    },
+  }
+}
 
 /** A body that was read whole; undefined if it is JSON without any bytes. */
 type Whole = { length: number } | undefined
@@ -162,190 +139,57 @@ const requireBody: Guard = ({ raw }) => {
 /** Returns the media type that a handler gets: the document's, or for a range the one that was sent. */
 const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
 
+/** Sends 100 Continue, unless the handler reads the body: then the first read sends it. */
+const continueUnlessRead: Guard = (request, reply) =>
+  isBodyReadByHandler(request.raw) ? undefined : sendContinue(request, reply)
+
 const openBody =
-  ({ limits }: BodyBounds): Hook =>
+  (limits: BodyBounds['limits']): Hook =>
   ({ raw }, reply, done) => {
     if (isBodyReadByHandler(raw)) openUpload(raw, reply.raw, { limit: limits.upload, headersLimit: limits.headers })
     done()
   }
 
-type Reader = (request: FastifyRequest, given: GivenType) => unknown
+/** Returns the body for the handler. Throws a ContractError for a body that is invalid under its schema. */
+type ReadBody = (request: FastifyRequest, given: GivenType) => unknown
 
+/** Returns how bodies are read by media type. */
 function bodyReaders(
-  { schema: { body }, forms = {}, eventTypes = {}, bodyRequired: isRequired = false }: Operation,
-  shared: Routes['schemas'],
+  operation: Operation,
   validator: Validator,
-  { limits, memory }: BodyBounds,
-): Record<string, Reader> {
-  const readers = Object.entries(body?.content as Content).map(([mediaType, { schema }]): [string, Reader] => {
+  bounds: BodyBounds,
+  shared: Routes['schemas'],
+): Record<string, ReadBody> {
+  const { schema, forms = {}, bodyRequired: isRequired = false } = operation
+  const readers: Record<string, ReadBody> = {}
+  for (const [mediaType, { schema: ofBody }] of Object.entries(schema.body?.content as Content)) {
     const form = forms[mediaType]
-    if (form === undefined) {
-      const validate = validator.request(schema, 'body')
-      if (kindOf(mediaType) === 'lines')
-        return [mediaType, ({ raw }) => jsonItems(uploadOf(raw).stream, mediaType, validate, limits.body)]
-      const types = eventTypes[mediaType]
-      if (types !== undefined)
-        return [mediaType, ({ raw }) => validEvents(readEvents(uploadOf(raw).stream, limits.body), types, validate)]
-      if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
-      const validateJson = bodyValidator(validate, isRequired)
-      return [mediaType, ({ body }) => valueOrThrow(validateJson(body as JsonDocument | undefined))]
+    if (form === undefined) readers[mediaType] = bodyReader(mediaType, ofBody, operation, validator, bounds)
+    else if (isReadByHandler(mediaType)) {
+      const read = multipartReader(form, ofBody, validator, bounds, { shared, isRequired })
+      readers[mediaType] = ({ raw }, { contentType }) => read(uploadOf(raw), contentType)
+    } else {
+      const validate = formValidator(form, ofBody, validator)
+      readers[mediaType] = ({ body }) => valueOrThrow(validate(body as FormTexts))
     }
-    if (!isReadByHandler(mediaType)) {
-      const read = formReader(form, { part: 'body', decode: decodeText })
-      const values = { values: form.fields, part: 'body' }
-      const readValid = validReader(values, read, validator.request(schema, 'body'))
-      return [mediaType, ({ body }) => valueOrThrow(readValid(body as FormTexts))]
-    }
-    const read = multipartReader(form, schema, validator, { limits, memory }, { shared, isRequired })
-    return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
-  })
-  return Object.fromEntries(readers)
+  }
+  return readers
 }
 
-type Validate = ReturnType<Validator['request']>
-
-/**
- * Yields the validated items of a body of JSON Lines, one for each line that is not empty, or of a JSON text sequence.
- * Throws a ContractError for an item that is not JSON, is invalid, or has more than `limit` bytes.
- */
-async function* jsonItems(
-  stream: AsyncIterable<Buffer>,
+/** Returns how a body that is no form is read in a media type. */
+function bodyReader(
   mediaType: string,
-  validate: Validate,
-  limit: number,
-): AsyncGenerator<unknown> {
-  const isSequence = itemPrefix(mediaType) === recordSeparator
-  const end = isSequence ? recordSeparator.charCodeAt(0) : undefined
-  for await (const lines of readLines(stream, limit, end)) {
-    for (const { number, bytes } of lines) {
-      // The first text of a sequence begins after the first separator.
-      const item = isSequence ? `item ${number - 1}` : `line ${number}`
-      if (bytes === undefined)
-        throw new ContractError('bodyTooLarge', `${item} of the body has more than ${limit} bytes`)
-      const text = bytes.toString()
-      if (text.trim() === '') continue
-      // RFC 7464 section 2.4: a number, true, false or null may have been cut off.
-      if (isSequence && /[^\s"}\]]$/.test(text))
-        throw new ContractError('notJson', `${item} of the body may be incomplete; end it with a line feed`)
-      yield validItem(parsed(bytes, `${item} of the body`), validate, item)
-    }
-  }
+  schema: Schema,
+  { eventTypes = {}, bodyRequired }: Operation,
+  validator: Validator,
+  { limits }: BodyBounds,
+): ReadBody {
+  const validate = validator.request(schema, 'body')
+  if (kindOf(mediaType) === 'lines')
+    return ({ raw }) => jsonItems(uploadOf(raw).stream, mediaType, validate, limits.body)
+  const types = eventTypes[mediaType]
+  if (types !== undefined) return ({ raw }) => validEvents(uploadOf(raw).stream, types, validate, limits.body)
+  if (isReadByHandler(mediaType)) return ({ raw }) => uploadOf(raw).stream
+  const validateJson = jsonBodyValidator(validate, bodyRequired)
+  return ({ body }) => valueOrThrow(validateJson(body as JsonDocument | undefined))
 }
-
-/** Yields events with validated data. Throws a ContractError for invalid data. */
-async function* validEvents(
-  events: AsyncIterable<ServerSentEvent<string>>,
-  types: string[],
-  validate: Validate,
-): AsyncGenerator<ServerSentEvent> {
-  let number = 1
-  for await (const event of events) {
-    const item = `event ${number++}`
-    yield { ...event, data: validItem(eventData(event.data, types, `the data of ${item}`), validate, item) }
-  }
-}
-
-/**
- * Parses the data of an event, the reverse of `serializeEvent`, which writes a string as it is and other values as JSON.
- * So a text is JSON if the schema allows no strings, or if it is the JSON of another type that the schema allows.
- * Otherwise the text is the string itself.
- */
-function eventData(text: string, types: string[], name: string): JsonDocument {
-  const string = { value: text, length: text.length }
-  if (types.length > 0 && !types.includes('string')) return parsed(text, name)
-  if (types.length === 1) return string
-  try {
-    const document = parseJson(text)
-    return allowsOther(types, document.value) ? document : string
-  } catch {
-    return string
-  }
-}
-
-/** Returns whether a schema of these types allows a value that is not a string. No types stand for all of them. */
-function allowsOther(types: string[], value: unknown): boolean {
-  if (typeof value === 'string') return false
-  if (types.length === 0) return true
-  if (typeof value === 'number') return types.includes('number') || types.includes('integer')
-  return types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
-}
-
-function parsed(text: string | Buffer, name: string): JsonDocument {
-  try {
-    return parseJson(typeof text === 'string' ? text : decodeJson(text))
-  } catch (error) {
-    throw new ContractError('notJson', `${name} cannot be parsed as JSON: ${(error as JsonError).message}`)
-  }
-}
-
-function validItem(document: JsonDocument, validate: Validate, name: string): unknown {
-  const result = validate(document)
-  if ('value' in result) return result.value
-  const { kind, message, headers, statusCode } = result.error
-  throw new ContractError(kind, `${name}: ${message}`, headers, statusCode)
-}
-
-/**
- * Replaces the content type parsers of an app: only the media types of its operations are accepted. A parser reads the
- * body whole, or leaves it unread for the handler. Bodies above the limits get 413.
- */
-export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
-  const { limits, memory } = bounds
-  const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
-  const mayBeStreamed = mediaTypes.some(
-    (each) => isRange(each) || requestKindOf(each) !== requestKindOf(essenceOf(each)),
-  )
-  const rejectContent = emptyBodyReader(bounds)
-  const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
-    done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
-  const whole = (parse: ParseBody): BodyReader => {
-    const read = wholeBodyReader(parse, { limit: limits.body, headersLimit: limits.headers, memory })
-    // With a range or a charset, one operation can stream a media type that another operation parses.
-    return mayBeStreamed
-      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
-      : read
-  }
-  const readers = {
-    // Without bytes there is no JSON text: the validator of an operation knows whether it may be missing.
-    json: whole((bytes) => (bytes.length === 0 ? undefined : parseJsonBody(bytes))),
-    text: whole(parseText),
-    form: whole(formParser(limits.formFields)),
-    multipart: leaveUnread,
-    bytes: leaveUnread,
-  }
-  if (operations.some(({ method, schema }) => method === 'GET' && schema.body !== undefined)) acceptBodiesOfGet(app)
-  app.removeAllContentTypeParsers()
-  for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
-    app.addContentTypeParser(essence, readers[requestKindOf(essence)])
-  }
-  app.addContentTypeParser('*', (request, payload, done) =>
-    (isBodyReadByHandler(request.raw) ? leaveUnread : rejectContent)(request, payload, done),
-  )
-}
-
-/**
- * Lets Fastify read the bodies of GET, and of HEAD, which it serves by the same routes. Other routes ignore them as before.
- * The raw headers stay, since they say what follows on the connection.
- */
-function acceptBodiesOfGet(app: FastifyInstance): void {
-  const hidden = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined }
-  for (const method of ['GET', 'HEAD']) app.addHttpMethod(method, { hasBody: true, overrideExisting: true })
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { method, headers, routeOptions } = request
-    const isIgnored = (method === 'GET' || method === 'HEAD') && Object(routeOptions.schema).body === undefined
-    if (isIgnored && (hasBody(headers) || headers['content-type'] !== undefined)) request.headers = hidden
-    done()
-  })
-}
-
-/** Returns a reader that accepts only an empty body, which is none (RFC 9110 section 6.4); other content gets 415. */
-function emptyBodyReader({ limits, memory }: BodyBounds): BodyReader {
-  const read = wholeBodyReader(() => undefined, { limit: 0, headersLimit: limits.headers, memory })
-  return (request, payload, done) =>
-    read(request, payload, (error) => {
-      const isContent = error instanceof ContractError && error.kind === 'bodyTooLarge'
-      done(isContent ? (contentRejection(request.raw) ?? unexpectedContent()) : error)
-    })
-}
-
-const unexpectedContent = () => new ContractError('unsupportedMediaType', 'the operation has no body; send none')

@@ -8,7 +8,6 @@ import { errorOf } from '../http/errors.ts'
 import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
-  assignRequestId,
   checkExpectation,
   checkFraming,
   checkHead,
@@ -16,25 +15,21 @@ import {
   checkRoute,
   type Guard,
   type Hook,
-  ignoreContentType,
   inOrder,
 } from '../http/request-guards.ts'
-import { parseCookies } from '../http/request-head.ts'
 import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
+import { ignoreContentType } from '../request/content-type.ts'
+import { cookieReader } from '../request/cookie-parameters.ts'
 import type { BodyBounds } from '../request/multipart-body.ts'
-import { parametersValidator, partValidatorCompiler, pathSplitter } from '../request/parameters.ts'
+import { pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
+import { validatorCompiler } from '../request/validator-compiler.ts'
 import type { responseQueue } from '../response/response-queue.ts'
-import {
-  type HandlerResponse,
-  isStream,
-  type ResponseSenders,
-  responseSenders,
-  sendResponse,
-} from '../response/send-response.ts'
-import { type Validator, valueOrThrow } from '../schema/validator.ts'
+import { type HandlerResponse, type ResponseSenders, responseSenders, sendResponse } from '../response/send-response.ts'
+import { isStream } from '../response/streamed-body.ts'
+import type { Validator } from '../schema/validator.ts'
 import type { authentication } from './security.ts'
 import { withoutMark } from './served-paths.ts'
 
@@ -44,34 +39,37 @@ import { withoutMark } from './served-paths.ts'
  */
 
 type Guards = {
+  /** Sets what the later steps need on the request and the reply. */
+  assign: Guard
   shedLoad: LoadShedder['shedLoad']
   /** Returns the methods of a path; an empty list if the path is unknown. */
   allowedMethods(url: string): string[]
-  headersLimit: number
   /** Responds to preflight requests; undefined if no other origins are allowed. */
-  preflight: Guard | undefined
-  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
-  hasSelectors: boolean
+  preflight?: Guard | undefined
 }
 
-/** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
-export const stepsOfEveryRequest = ({
-  shedLoad,
-  allowedMethods,
-  headersLimit,
-  preflight,
-  hasSelectors,
-}: Guards): Hook[] => [
-  ...(hasSelectors ? [inOrder([removeSelector])] : []),
-  checkFraming(headersLimit), // 431
+/** Returns the steps of every request, as a Fastify hook that runs before the hooks of a route. */
+export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight }: Guards): Hook =>
   inOrder([
-    assignRequestId,
+    assign,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
     checkLoad(shedLoad), // 503
     checkExpectation, // 417
     checkRoute(allowedMethods), // 404, 405
-  ]),
+  ])
+
+type Framing = {
+  headersLimit: number
+  assign: Guard
+  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
+  hasSelectors: boolean
+}
+
+/** Returns the steps of every request that only a whole server has. They run before the others. */
+export const stepsOfServer = ({ headersLimit, assign, hasSelectors }: Framing): Hook[] => [
+  ...(hasSelectors ? [inOrder([removeSelector])] : []),
+  checkFraming(headersLimit, assign), // 431
 ]
 
 /** Removes the segment that selects an operation, which the router needs no longer. */
@@ -108,7 +106,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
     ],
     // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
-    validatorCompiler: partValidatorCompiler(operation, validator, body), // 400
+    validatorCompiler: validatorCompiler(operation, validator, body), // 400
     ...((mayRespondWithStream || body?.open !== undefined) && {
       preHandler: [
         openStreams({ endsAtShutdown: mayRespondWithStream }),
@@ -173,15 +171,14 @@ function handlerInput(
 ): (request: FastifyRequest) => object {
   const { schema, parameters } = operation
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
-  const cookies =
-    schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
+  const readCookies = cookieReader(operation, validator)
   const hasSignal = mayStream(schema) || mayReadBody(schema)
   const withParameters = (request: FastifyRequest) => ({
     body: body === undefined ? undefined : request.body,
     path: schema.params === undefined ? noValues : request.params,
     query: schema.querystring === undefined ? noValues : request.query,
     header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
-    cookie: cookies === undefined ? noValues : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
+    cookie: readCookies === undefined ? noValues : readCookies(request.headers.cookie), // 400
     client: contextOf(request.raw).client,
   })
   const withoutParameters = body === undefined ? noInput : bodyOnly

@@ -32,7 +32,7 @@ export function authentication(
       const context = contextOf(request.raw)
       recordOperation(context, operationId)
       let isDone = false
-      verify(request, (rejection, client) => {
+      const finish: Verified = (rejection, client) => {
         // A second result, as of a verifier that fails after its first, must not run the next steps again.
         if (isDone) return ignoreResult(request, rejection)
         isDone = true
@@ -40,7 +40,8 @@ export function authentication(
         const decision = afterAuthentication(request, reply, rejection, client)
         // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
         if (!reply.raw.destroyed) done(decision)
-      })
+      }
+      verify(request, finish, reply)
     }
   }
 }
@@ -51,7 +52,7 @@ function ignoreResult(request: FastifyRequest, rejection: Error | undefined): vo
 }
 
 /** Checks the security schemes of an operation. */
-type Authenticator = (request: FastifyRequest, done: Verified) => void
+type Authenticator = (request: FastifyRequest, done: Verified, reply: FastifyReply) => void
 
 /**
  * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its
@@ -76,10 +77,11 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
 /** Lets a request without any credentials pass. */
 const optional =
   (authenticate: Authenticator): Authenticator =>
-  (request, done) =>
-    authenticate(request, (rejection, client) => {
+  (request, done, reply) => {
+    const finish: Verified = (rejection, client) =>
       done(client === undefined && isMissing(rejection) ? undefined : rejection, client)
-    })
+    authenticate(request, finish, reply)
+  }
 
 const isMissing = (rejection: Error | undefined): boolean =>
   rejection instanceof ContractError && rejection.kind === 'missingToken'
@@ -97,9 +99,9 @@ const pass: Authenticator = (_request, done) => done()
  */
 const caught =
   (verify: Verifier): Verifier =>
-  (request, done, scopes) => {
+  (request, done, scopes, reply) => {
     try {
-      const returned: unknown = verify(request, done, scopes)
+      const returned: unknown = verify(request, done, scopes, reply)
       if (returned !== undefined) catchRejection(returned, (thrown) => done(errorOf(thrown)))
     } catch (thrown) {
       done(errorOf(thrown))
@@ -107,11 +109,13 @@ const caught =
   }
 
 /** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
-const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
-  scopes.length === 0
-    ? (request, done) => verify(request, done, scopes)
-    : (request, done) =>
-        verify(request, (rejection, client) => done(rejection ?? scopeError(client, scopes), client), scopes)
+function scoped(verify: Verifier, scopes: readonly string[]): Authenticator {
+  if (scopes.length === 0) return (request, done, reply) => verify(request, done, scopes, reply)
+  return (request, done, reply) => {
+    const finish: Verified = (rejection, client) => done(rejection ?? scopeError(client, scopes), client)
+    verify(request, finish, scopes, reply)
+  }
+}
 
 /**
  * Combines two checks, both of which must pass. The second runs even if the credentials of the first are missing: where
@@ -119,27 +123,32 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
  */
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
-  (request, done) =>
-    one(request, (rejection, client) => {
+  (request, done, reply) => {
+    const continueWithOther: Verified = (rejection, client) => {
       if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
-      other(request, (otherRejection, otherClient) => {
+      const finish: Verified = (otherRejection, otherClient) => {
         const reportsSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
         done(reportsSecond ? otherRejection : rejection, client ?? otherClient)
-      })
-    })
+      }
+      other(request, finish, reply)
+    }
+    one(request, continueWithOther, reply)
+  }
 
 /** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */
 const either =
   (one: Authenticator, other: Authenticator): Authenticator =>
-  (request, done) =>
-    one(request, (rejection, client) => {
+  (request, done, reply) => {
+    const continueWithOther: Verified = (rejection, client) => {
       if (rejection === undefined) return done(undefined, client)
-      other(request, (otherRejection, otherClient) => {
-        if (otherRejection !== undefined)
-          return done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
-        done(undefined, otherClient)
-      })
-    })
+      const finish: Verified = (otherRejection, otherClient) => {
+        if (otherRejection === undefined) done(undefined, otherClient)
+        else done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
+      }
+      other(request, finish, reply)
+    }
+    one(request, continueWithOther, reply)
+  }
 
 /** Statuses from the least to the most specific. Any other status, such as 503, outranks them all. */
 const order = [401, 403, 429]

@@ -7,6 +7,16 @@ import { decodedOrSame, parseQuery } from '../http/request-head.ts'
 /** Decodes the path of a request target, except encoded delimiters. */
 export const decodedPath = (target: string): string => decodeURI(target.replace(/[?#].*$/s, ''))
 
+/**
+ * Returns the start of a regular expression that matches the prefix of an instance, which may have parameters, at the
+ * start of a path.
+ */
+export const prefixPattern = (prefix: string): string =>
+  `^${prefix.split('/').map(segmentPattern).join('/').replace(/\/$/, '')}`
+
+const segmentPattern = (segment: string): string =>
+  segment.startsWith(':') ? '[^/]+' : segment.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
 /** A path of the document with all operations that are served there. */
 type Path = { url: string; pattern: RegExp; sample: string; operations: ServedOperation[]; methods: HTTPMethods[] }
 
@@ -39,11 +49,13 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
 /**
  * Returns a function that lists the methods of a request target's path, in the order of the document. A concrete path
  * is matched before a templated one (OpenAPI 3.1 section 4.8.8.1), so only the methods of the most concrete path count.
+ * `prefix` is that of the instance that serves the operations.
  */
-export function methodFinder(operations: ServedOperation[]): (url: string) => string[] {
+export function methodFinder(operations: ServedOperation[], prefix = ''): (url: string) => string[] {
   const paths = pathsOf(operations)
+  const before = new RegExp(prefixPattern(prefix))
   return (url) => {
-    const path = decodedPath(url)
+    const path = decodedPath(url).replace(before, '')
     const matching = paths.filter(({ pattern }) => pattern.test(path))
     const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
     return withHead([...new Set(concrete.flatMap((each) => each.methods))])

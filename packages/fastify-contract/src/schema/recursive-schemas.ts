@@ -24,15 +24,15 @@ import { type ConvertedLocations, SharedLocations } from './exact-keywords.ts'
 
 type Evaluated = NonNullable<ValidateFunction['evaluated']>
 
-/** The part of a compiled function that compiled code uses. */
-type Validate = {
+/** The function of the schema of a $ref, as the compiled code that calls it sees it. */
+type ReferencedFunction = {
   (data: unknown, context: { rootData: object }): boolean
   errors: ErrorObject[] | null
   /** Undefined if no schema of the document has a keyword that needs it. */
   evaluated: Evaluated | undefined
 }
 
-type Result = Pick<Validate, 'errors' | 'evaluated'> & { isValid: boolean; locations: SharedLocations }
+type Result = Pick<ReferencedFunction, 'errors' | 'evaluated'> & { isValid: boolean; locations: SharedLocations }
 
 /** The most schemas that Ajv compiles inside of one another. Each takes some fifty frames of the stack. */
 const maxNested = 32
@@ -55,7 +55,7 @@ export function addRecursiveSchemas(ajv: Ajv, found: ConvertedLocations): void {
       const isRecursive = target instanceof SchemaEnv && target.validate === undefined
       if (!isRecursive) reference.code(context, type)
       else {
-        const ref = validatedOnce(() => ajv.getSchema(schema) as unknown as Validate, found)
+        const ref = validatedOnce(() => ajv.getSchema(schema) as unknown as ReferencedFunction, found)
         const code = _`validatedOnce(() => ${nameInCode(ajv, schema)}, exact.found)`
         callRef(context, gen.scopeValue('obj', { ref, code }), target)
       }
@@ -74,7 +74,7 @@ const nameInCode = (ajv: Ajv, ref: string): Name =>
 export const codeName = (position: number): string => `shared${position}`
 
 /** Returns the validation of a schema, which keeps its results for each document. `target` returns its function. */
-export function validatedOnce(target: () => Validate, found: ConvertedLocations): Validate {
+export function validatedOnce(target: () => ReferencedFunction, found: ConvertedLocations): ReferencedFunction {
   const resultsOf = new WeakMap<object, Map<object, Result>>()
 
   function validated(data: unknown, context: { rootData: object }): Result {
@@ -106,7 +106,7 @@ export function validatedOnce(target: () => Validate, found: ConvertedLocations)
     once.errors = errors
     once.evaluated = copyOf(evaluated)
     return isValid
-  }) as Validate
+  }) as ReferencedFunction
   return once
 }
 

@@ -10,7 +10,7 @@ import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
-import { type CompiledSchemas, compileSchema, newAjv, type Validate } from './validator.ts'
+import { type CompiledFunction, type CompiledSchemas, compileSchema, newAjv } from './validator.ts'
 
 /*
  * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
@@ -57,7 +57,7 @@ export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
     new Map(schemas.map((schema, index) => [schema, made[index] as Made]))
   return {
     found,
-    validators: bySchema<Validate>([...validated, ...serialized], validators),
+    validators: bySchema<CompiledFunction>([...validated, ...serialized], validators),
     serializers: bySchema<SerializeIfValid>(serialized, serializers),
   }
 }

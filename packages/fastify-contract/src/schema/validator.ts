@@ -24,13 +24,16 @@ const maxLocation = 100
 /** Characters. In a longer text only the first problem is reported: finding all can take 200 times as long. */
 const maxLengthForAll = 16_384
 
+/** Validates one part of a request, which it converts in place. The error has status 400. */
+export type ValidatePart = (document: JsonDocument) => { value: unknown } | { error: ContractError }
+
 export type Validator = {
   /**
    * Returns a function that validates one part of a request, which messages call `part`. For a valid value the function
    * returns the value for the handler, with int64 integers as bigint and without ignored properties. No other integer
    * that a schema describes is rounded: if a double cannot hold it, the value is refused.
    */
-  request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
+  request(schema: Schema, part: string): ValidatePart
   /** Returns a function that tells whether a document is valid, and converts a valid value as `request` does. */
   converter(schema: Schema): (document: JsonDocument) => boolean
   /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
@@ -81,7 +84,7 @@ function idsOf<Value>(): (value: Value) => number {
 }
 
 /** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */
-export type Validate = {
+export type CompiledFunction = {
   (value: unknown, context: NonNullable<Parameters<ValidateFunction>[1]>): boolean
   errors?: ErrorObject[] | null | undefined
 }
@@ -91,7 +94,7 @@ export type Validate = {
  * integers and ignored properties.
  */
 export type CompiledSchemas = {
-  validators: Map<Schema, Validate>
+  validators: Map<Schema, CompiledFunction>
   serializers: Map<Schema, SerializeIfValid>
   found: ConvertedLocations
 }
@@ -108,7 +111,7 @@ export function createValidator(
   const firstErrorAjv = lazily(() => newAjv(schemas, found, 'first'))
   const allErrorsAjv = lazily(() => newAjv(schemas, found, 'all'))
 
-  function run(validate: Validate, document: JsonDocument): boolean {
+  function run(validate: CompiledFunction, document: JsonDocument): boolean {
     // An earlier validation that threw may have left locations.
     found.length = 0
     return validate(document.value, {
@@ -124,7 +127,7 @@ export function createValidator(
   function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
     let validate = validators.get(schema)
     return (document) => {
-      validate ??= compileSchema(ajv(), schema) as Validate
+      validate ??= compileSchema(ajv(), schema) as CompiledFunction
       const isValid = run(validate, document)
       if (isValid) use(document, found)
       // The locations would keep the body in memory.
@@ -135,7 +138,7 @@ export function createValidator(
 
   /** Describes what is wrong with an invalid document. */
   function describeErrors(part: string, schema: Schema, document: JsonDocument, describesAll: boolean): string {
-    const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as Validate
+    const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as CompiledFunction
     run(validate, document)
     const message = describe(part, validate.errors as ErrorObject[])
     // The locations and the errors would keep the body in memory.

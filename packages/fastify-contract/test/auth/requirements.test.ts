@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import { writeTokenFile } from 'fastify-contract-test-support/token-files'
@@ -16,6 +16,7 @@ import {
   type Verifiers,
 } from '../../src/auth/verifiers.ts'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
+import type { Client } from '../../src/http/request-context.ts'
 import { authenticator, requiredScopes } from '../../src/routes/security.ts'
 import { create } from '../../src/service/token-command.ts'
 import { serveDocument } from '../support/serve-document.ts'
@@ -116,9 +117,10 @@ const verifiers: Verifiers = {
 /** Checks a request against the security requirements of an operation and returns the outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
   let told: { rejection?: Error | undefined; name?: string | undefined } = {}
-  authenticator(requirements, given)({} as FastifyRequest, (rejection, client) => {
+  const finish = (rejection?: Error, client?: Client) => {
     told = { rejection, name: client?.name }
-  })
+  }
+  authenticator(requirements, given)({} as FastifyRequest, finish, {} as FastifyReply)
   return told
 }
 

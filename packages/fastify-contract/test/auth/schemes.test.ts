@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequestOf } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Fastify, { type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t from 'tap'
@@ -22,6 +22,9 @@ import {
 import { parseQuery } from '../../src/http/request-head.ts'
 import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
+/** These verifiers read no reply. */
+const noReply = {} as FastifyReply
+
 const keyClient = { name: 'shop', scopes: [] }
 
 /** Returns the key that the verifier reads from a request, or the name of the error that rejects the request. */
@@ -39,6 +42,7 @@ function keyOf(place: ApiKeyLocation, { headers = {}, query = '' }: { headers?: 
       if (rejection !== undefined) told = (rejection as { kind?: string }).kind
     },
     [],
+    noReply,
   )
   return told
 }
@@ -95,7 +99,7 @@ async function verified(authorization: string | undefined, verify: VerifyPasswor
   const request = { headers: { authorization }, raw: { socket: {} } } as unknown as FastifyRequest
   const verifier = await basic(verify)(context)
   return await new Promise<unknown>((resolve) =>
-    verifier(request, (rejection, passwordClient) => resolve(rejection ?? passwordClient), []),
+    verifier(request, (rejection, passwordClient) => resolve(rejection ?? passwordClient), [], noReply),
   )
 }
 
@@ -176,7 +180,7 @@ t.test('the connection is paused while a verifier is pending', async (t) => {
   const request = { headers: { authorization: 'Basic YTpi' }, raw: { socket } } as unknown as FastifyRequest
   const verify = async () => passwordClient
   const verifier = await basic(verify)(context)
-  await new Promise<void>((resolve) => verifier(request, () => resolve(), []))
+  await new Promise<void>((resolve) => verifier(request, () => resolve(), [], noReply))
   t.same(told, ['pause', 'resume'])
 })
 

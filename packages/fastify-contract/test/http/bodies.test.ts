@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
 import { bodyMemory, CoalescingMessage } from '../../src/http/body-memory.ts'
-import { formParser, type ParseBody, parseText } from '../../src/http/parse-body.ts'
-import { readBody } from '../../src/http/read-body.ts'
+import { type ParseBody, readBody } from '../../src/http/read-body.ts'
 import { readEvents } from '../../src/http/read-events.ts'
 import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'
 import { boundedStream } from '../../src/http/upload.ts'
+import { parseText } from '../../src/request/content-type-parsers.ts'
+import { formParser } from '../../src/request/form-body.ts'
 
 const read = (text: string) => {
   const { essence, parameters } = parseContentType(text) ?? {}

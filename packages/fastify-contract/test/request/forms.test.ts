@@ -5,7 +5,7 @@ import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
 import type { FormField } from '../../src/contract/routes.ts'
 import { bodyMemory } from '../../src/http/body-memory.ts'
-import { formReader } from '../../src/request/parameters.ts'
+import { formReader } from '../../src/request/form-body.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { NestedPlace } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { decodeText, parseQuery } from '../../src/http/request-head.ts'
-import { textReader } from '../../src/request/parameters.ts'
+import { textReader } from '../../src/request/text-reader.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 /** Returns a function that reads the value `a` from a query or a form. */

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { SerializedValue } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
-import { textReader } from '../../src/request/parameters.ts'
+import { textReader } from '../../src/request/text-reader.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }

@@ -4,7 +4,9 @@ import t, { type Test } from 'tap'
 import type { Operation } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { parametersValidator } from '../../src/request/parameters.ts'
+import { headerValidator } from '../../src/request/header-parameters.ts'
+import { pathValidator } from '../../src/request/path-parameters.ts'
+import { queryValidator } from '../../src/request/query-parameters.ts'
 import * as engine from '../../src/schema.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
@@ -397,9 +399,13 @@ t.test('parameters become the types of their schemas', async (t) => {
   ]
   const { operation, validator } = compile(true, parameters)
   const { params, querystring, headers } = operation.schema
-  const parts = { path: params, query: querystring, header: headers }
-  const run = (t: Test, kind: keyof typeof parts, given: Record<string, string | string[]>, expected: unknown) => {
-    const result = parametersValidator(operation, kind, parts[kind] as Schema, validator)(given)
+  const validators = {
+    path: pathValidator(operation, params as Schema, validator),
+    query: queryValidator(operation, querystring as Schema, validator),
+    header: headerValidator(operation, headers as Schema, validator),
+  }
+  const run = (t: Test, kind: keyof typeof validators, given: Record<string, string | string[]>, expected: unknown) => {
+    const result = validators[kind](given)
     if (typeof expected === 'string') t.match(result, { error: { kind: 'invalid', message: expected } })
     else t.same(result, { value: expected })
   }

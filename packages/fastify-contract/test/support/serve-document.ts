@@ -80,5 +80,5 @@ export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstan
     errorBody,
     ...others,
   }
-  return buildServer({ ...given, ...(log !== undefined && { log }) }, limits, shedder, memory)
+  return buildServer({ ...given, ...(log !== undefined && { log }) }, { limits, shedder, memory })
 }

@@ -1,3 +1,4 @@
+import { isDocumentation } from 'fastify-contract/contract'
 import { join, keysOf, resolve } from '../../document/json-pointer.ts'
 import { type Document, isIgnored, type Parameter } from '../../document/openapi-document.ts'
 import {
@@ -99,7 +100,7 @@ class StructureMender {
 
   /** Reports the fields beside a reference: they are ignored, except in schemas since OpenAPI 3.1. */
   #adviseOnReference(node: Node, kind: Kind, pointer: string): void {
-    const fields = Object.keys(node).filter((name) => isField(kind, name) && !isAnnotation(name))
+    const fields = Object.keys(node).filter((name) => isField(kind, name) && !isHarmless(name))
     if (fields.length > 0)
       this.#advise('field-beside-reference', pointer, `${fields.join(', ')}: no effect beside $ref; remove it`)
   }
@@ -294,10 +295,8 @@ const isPointerTo = (kind: Kind, value: unknown): boolean =>
 const is30 = (version: unknown): boolean => /^3\.0\b/.test(String(version))
 
 /** Fields that a service ignores wherever they stand, or that another rule reports. */
-const annotationNames = new Set(
-  '$ref summary title description example examples externalDocs xml deprecated default nullable $comment'.split(' '),
-)
-const isAnnotation = (name: string): boolean => annotationNames.has(name) || name.startsWith('x-')
+const harmless = ['$ref', 'summary', 'deprecated', 'default', 'nullable']
+const isHarmless = (name: string): boolean => harmless.includes(name) || isDocumentation(name)
 
 /** Returns the advice about a member that OpenAPI does not define, with what was probably meant. */
 function unknownField(kind: Kind, name: string, value: unknown): string {

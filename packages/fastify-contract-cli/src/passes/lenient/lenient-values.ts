@@ -1,5 +1,6 @@
 import { join } from '../../document/json-pointer.ts'
-import { isNode, type Node, withoutKeys } from '../../document/walk-document.ts'
+import { isOfType } from '../../document/schemas.ts'
+import { type Node, withoutKeys } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { asNumber } from './field-types.ts'
 import type { TextAt } from './lenient-structure.ts'
@@ -21,7 +22,7 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const areTexts = others.length > 0 && others.every((type) => type === 'string')
   const areNumbers = others.length > 0 && others.every((type) => type === 'integer' || type === 'number')
   const typed = values.map((value, index) => {
-    if (areTexts) return textOf(value, () => textAt(join(at, String(index))))
+    if (areTexts) return writtenText(value, () => textAt(join(at, String(index))))
     return areNumbers ? (asNumber(value) ?? value) : value
   })
   const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
@@ -44,15 +45,6 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   return { ...schema, enum: typed }
 }
 
-/** Returns whether a value has a type of JSON Schema. */
-function isOfType(value: unknown, type: unknown): boolean {
-  if (type === 'null') return value === null
-  if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return isNode(value)
-  if (type === 'integer') return Number.isInteger(value)
-  return typeof value === type
-}
-
 const shownList = (values: unknown[]): string => {
   const text = values
     .slice(0, 4)
@@ -62,7 +54,7 @@ const shownList = (values: unknown[]): string => {
 }
 
 /** Returns the text that a scalar is written as; an integer that a double cannot hold stays as it is. */
-function textOf(value: unknown, written: () => string | undefined): unknown {
+function writtenText(value: unknown, written: () => string | undefined): unknown {
   const isNumber = typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
   return isNumber || typeof value === 'boolean' ? (written() ?? String(value)) : value
 }

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify'
+import { callSafely } from './caught-errors.ts'
+import { contextOf, type Observer, recordEnd } from './request-context.ts'
+import type { Guard } from './request-guards.ts'
+
+/** Observer that ignores every event. */
+const unobserved: Observer = { begin() {}, end() {} }
+
+/** Returns an observer that passes on each event, and logs what the given one throws. */
+export function safeObserver(app: FastifyInstance, given = unobserved): Observer {
+  const report = (err: unknown) => app.log.error({ err }, 'observer failed')
+  return {
+    begin: (context) => callSafely(() => given.begin(context), report),
+    end: (context) => callSafely(() => given.end(context), report),
+  }
+}
+
+/** Returns a guard that lets an observer see the requests of a server whose connections nobody tracks. */
+export const observeRequest =
+  ({ begin, end }: Observer): Guard =>
+  ({ raw }, reply) => {
+    const context = contextOf(raw)
+    const { raw: response } = reply
+    begin(context)
+    const finish = () => {
+      recordEnd(context, response.headersSent ? response.statusCode : undefined)
+      end(context)
+    }
+    response.once('close', finish)
+    return undefined
+  }

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { type GivenType, isReadByHandler } from '../contract/media-types.ts'
+import { noteBodyLimit } from '../http/connection-state.ts'
+import { ContractError } from '../http/errors.ts'
+import type { Guard } from '../http/request-guards.ts'
+import { hasNoContent, parseContentType } from '../http/request-head.ts'
+
+/** The bodies that an operation accepts. */
+export type ExpectedBody = {
+  mediaTypes: string[]
+  isRequired: boolean
+  /** Whether the operation declares the header Content-Encoding, and gets the body as it was sent. */
+  allowsEncoding?: boolean
+  /** Returns whether a Content-Type is accepted. */
+  accepts(given: string | undefined, request: IncomingMessage): boolean
+  /** Returns whether an announced length of 0 is an empty body, and not an absent one. */
+  isEmptyBody?(headers: IncomingHttpHeaders): boolean
+}
+
+const contentRejectionKey = Symbol('rejection of content')
+
+type MaybeEmpty = IncomingMessage & { [contentRejectionKey]?: ContractError }
+
+/** Returns the error for a request if its chunked body is not empty; undefined if the body is accepted. */
+export const contentRejection = (request: MaybeEmpty): ContractError | undefined => request[contentRejectionKey]
+
+/**
+ * Ignores the Content-Type of a request without content, which it cannot describe (RFC 9110 sections 6.4 and 8.3): for
+ * Fastify it would announce a body. A Content-Type that Fastify cannot parse is ignored, too: only the end of a chunked
+ * body shows whether it is empty, and other content without a media type is rejected.
+ */
+export const ignoreContentType: Guard = ({ headers, raw }) => {
+  const given = headers['content-type']
+  if (given !== undefined && (hasNoContent(headers) || parseContentType(given) === undefined))
+    delete raw.headers['content-type']
+  return undefined
+}
+
+/**
+ * Returns a guard that rejects an unlisted Content-Type with 415, and a Content-Encoding that the operation does not
+ * declare. Fastify would accept such a body without validation, since it has no schema for it.
+ */
+export const checkContentType =
+  (expected: ExpectedBody): Guard =>
+  (request, reply) => {
+    const { headers, raw } = request
+    if (!expected.isRequired && hasNoContent(headers) && expected.isEmptyBody?.(headers) !== true)
+      return ignoreContentType(request, reply)
+    const rejection = mediaTypeError(expected, request)
+    // A client that waits for 100 Continue learns at once that it need not send its body.
+    const mayBeEmpty =
+      !expected.isRequired && headers['transfer-encoding'] !== undefined && headers.expect === undefined
+    if (rejection === undefined || !mayBeEmpty) return rejection
+    const maybeEmpty: MaybeEmpty = raw
+    maybeEmpty[contentRejectionKey] = rejection
+    delete raw.headers['content-type']
+    return undefined
+  }
+
+function mediaTypeError(
+  { mediaTypes, allowsEncoding = false, accepts }: ExpectedBody,
+  { headers, raw }: FastifyRequest,
+): ContractError | undefined {
+  const given = headers['content-type']
+  if (!accepts(given, raw)) {
+    const charset = given !== undefined && /;[ \t]*charset=/i.test(given) ? ', with no charset but utf-8' : ''
+    const message = `the media type must be ${mediaTypes.join(' or ')}${charset}`
+    return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })
+  }
+  if (headers['content-encoding'] === undefined || allowsEncoding) return undefined
+  const message = 'the body must have no content encoding'
+  return new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
+}
+
+const bodyTypeKey = Symbol('body type')
+
+type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
+
+/** Records the type of the body of a request. Returns whether it has one that is accepted. */
+export function acceptBodyType(request: Typed, given: GivenType | undefined, uploadLimit: number): boolean {
+  request[bodyTypeKey] = given
+  if (isBodyReadByHandler(request)) noteBodyLimit(request, uploadLimit)
+  return given !== undefined
+}
+
+/** Returns the type of the body of a request; undefined if it has none, or none that is accepted. */
+export const bodyTypeOf = (request: Typed): GivenType | undefined =>
+  contentRejection(request) === undefined ? request[bodyTypeKey] : undefined
+
+/** Returns whether the handler of a request reads the body itself. Known once the Content-Type has been checked. */
+export function isBodyReadByHandler(request: Typed): boolean {
+  const given = bodyTypeOf(request)
+  return given !== undefined && isReadByHandler(given.mediaType)
+}

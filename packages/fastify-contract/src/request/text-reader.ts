@@ -1,0 +1,250 @@
+import type { SerializedValue } from '../contract/routes.ts'
+import { ContractError } from '../http/errors.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import type { ValidatePart } from '../schema/validator.ts'
+import { bracketTexts, branchOf, setNested } from './bracket-names.ts'
+import { itemTexts, propertyTexts, withoutStyle } from './text-styles.ts'
+import { isOfTypes, setJson, setMember, setScalar, TextError, type Texts } from './text-values.ts'
+
+/** The part of a request from which texts come. */
+export type TextSource = {
+  /** The name of the part of the request in messages. */
+  part: string
+  /** Decodes a text of a value. Throws a ContractError for a text that cannot be decoded. */
+  decode(text: string, value: SerializedValue): string
+}
+
+/** The texts to read, and the object of the document in which the values are set. */
+type Reading = {
+  texts: Texts
+  document: JsonDocument
+  holder: object
+  /** Returns whether a name belongs to one of the values. */
+  isTaken(name: string): boolean
+  /** Whether one of the values accepts every name that no other value has. */
+  isOpen: boolean
+  /** Returns whether a value that may be a single value or a list is read as the less likely of both. */
+  isOther(name: string): boolean
+  decode(text: string): string
+}
+
+/** Reads a value and sets it in the holder. Returns false if the request has none. */
+type Read = (value: SerializedValue, reading: Reading) => boolean
+
+/**
+ * Returns a function that reads values from texts by name. Like `parseJson` it keeps inexact numbers exactly. The
+ * length of the JsonDocument is the total length of the texts. It throws a ContractError for a text that does not
+ * follow its style or cannot be decoded. It runs in linear time. The caller limits the length of the texts, and thereby
+ * the number of items.
+ */
+export function textReader(
+  values: SerializedValue[],
+  source: TextSource,
+): (texts: Texts, others?: ReadonlySet<string>) => JsonDocument {
+  const defaults = values.map(defaultSetter)
+  const isTaken = nameMatcher(values)
+  const isOpen = values.some(({ acceptsAnyName }) => acceptsAnyName)
+  const shared = sharedNames(values)
+  return (given, others) => {
+    const texts = shared.length === 0 ? given : withoutRepeats(given, shared)
+    const isOther = (name: string) => others?.has(name) === true
+    const holder = {}
+    const document = { value: holder, length: 0 }
+    for (const [index, value] of values.entries()) {
+      const decode = (text: string): string => {
+        document.length += text.length
+        return source.decode(text, value)
+      }
+      try {
+        const reading = { texts, document, holder, isTaken, isOpen, isOther, decode }
+        if (!readers[value.kind](value, reading)) defaults[index]?.(reading)
+      } catch (error) {
+        if (!(error instanceof TextError)) throw error
+        throw new ContractError('invalid', `${source.part}/${value.name} ${error.message}`)
+      }
+    }
+    return document
+  }
+}
+
+/** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
+function defaultSetter({ name, default: text }: SerializedValue): ((reading: Reading) => void) | undefined {
+  return text === undefined ? undefined : ({ document, holder }) => setJson(document, holder, name, text)
+}
+
+const readers: Record<SerializedValue['kind'], Read> = {
+  scalar: readScalar,
+  array: readArray,
+  object: readObject,
+  nested: readNested,
+  json: readJson,
+}
+
+function readScalar(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = givenTexts(value, texts)
+  if (given.length === 0) return false
+  setScalar(document, holder, value.name, decode(withoutStyle(value, single(given), decode)), value.types)
+  return true
+}
+
+function readArray(
+  value: SerializedValue,
+  { texts, document, holder, isTaken, isOpen, isOther, decode }: Reading,
+): boolean {
+  const { name, key, types, scalarTypes } = value
+  const given = givenTexts(value, texts)
+  const inBrackets = hasBrackets(value) && !isOpen ? bracketTexts(key, texts, isTaken) : []
+  if (given.length > 0 && inBrackets.length > 0) throw new TextError(`must be named ${key} or ${key}[], not both`)
+  const parts = given.length > 0 ? itemTexts(value, given, decode) : inBrackets
+  if (given.length === 0 && parts.length === 0) return false
+  if (scalarTypes !== undefined && given.length === 1) {
+    // One part is rather a single value, and several are rather a list; `isOther` asks for the other reading.
+    const isSingle = (parts.length === 1) !== isOther(name)
+    const text = isSingle ? decode(withoutStyle(value, given[0] as string, decode)) : ''
+    if (isSingle && isOfTypes(text, scalarTypes)) {
+      setScalar(document, holder, name, text, scalarTypes)
+      return true
+    }
+  }
+  const items: unknown[] = []
+  for (const text of value.isPlain ? plainParts(parts) : parts)
+    setScalar(document, items, items.length, decode(text), types)
+  setMember(holder, name, items)
+  return true
+}
+
+/** Styles of values whose names some clients write with brackets. */
+export const hasBrackets = ({ style }: SerializedValue): boolean =>
+  style === 'form' || style === 'spaceDelimited' || style === 'pipeDelimited'
+
+/** Splits the items of a plain list again: a comma separates them however it is encoded, and in every style. */
+const plainParts = (parts: string[]): string[] =>
+  parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
+
+function readObject(value: SerializedValue, reading: Reading): boolean {
+  const { texts, document, holder, isTaken, isOpen, decode } = reading
+  const { key, style, explode, types, properties = {}, acceptsAnyName, credentials = [], scalarTypes = [] } = value
+  const bracketed =
+    hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
+  if (bracketed)
+    throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${bracketed}`)
+  const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
+  const members = {}
+  const add = (name: string, text: string) => {
+    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
+    setScalar(document, members, name, decode(text), typesOf(name))
+  }
+  if (style === 'form' && explode) {
+    const isOwn = (name: string) => Object.hasOwn(properties, name) || !(isTaken(name) || credentials.includes(name))
+    const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
+    const names = accepted.filter((name) => Object.hasOwn(texts, name))
+    const single = scalarTypes.length > 0 ? givenTexts(value, texts) : []
+    if (names.length === 0) return single.length > 0 && readScalar({ ...value, types: scalarTypes }, reading)
+    if (single.length > 0) throw new TextError('must be either one value or an object, not both')
+    for (const name of names) {
+      for (const text of texts[name] as string[]) add(name, text)
+    }
+  } else {
+    const given = givenTexts(value, texts)
+    if (given.length === 0) return false
+    for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
+  }
+  setMember(holder, value.name, members)
+  return true
+}
+
+/** Reads a value whose members have names in brackets. An object may also be a JSON text. */
+function readNested(
+  { name, key, places = [] }: SerializedValue,
+  { texts, document, holder, decode }: Reading,
+): boolean {
+  const branch = branchOf(key, texts)
+  if (branch === undefined) return false
+  setNested({ document, places, decode }, holder, name, branch, places[0])
+  return true
+}
+
+/** Reads a JSON text as strictly as a JSON body, and keeps its inexact numbers exactly. */
+function readJson(value: SerializedValue, reading: Reading): boolean {
+  const given = givenTexts(value, reading.texts)
+  if (given.length === 0) return false
+  setJson(reading.document, reading.holder, value.name, reading.decode(single(given)))
+  return true
+}
+
+function givenTexts({ key }: SerializedValue, texts: Texts): string[] {
+  const given = Object.hasOwn(texts, key) ? texts[key] : undefined
+  if (given === undefined) return []
+  return typeof given === 'string' ? [given] : given
+}
+
+function single(texts: string[]): string {
+  if (texts.length > 1) throw new TextError('must be given once')
+  return texts[0] as string
+}
+
+/** Returns the names of a value: its own, or those of its properties if they are separate. */
+const namesOf = ({ kind, style, explode, key, properties = {}, scalarTypes }: SerializedValue): string[] =>
+  kind === 'object' && style === 'form' && explode
+    ? [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [key])]
+    : [key]
+
+/** Returns the names of several values, each of which has the same single text. */
+export function sharedNames(values: SerializedValue[]): string[] {
+  const seen = new Set<string>()
+  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  return values
+    .flatMap(namesOf)
+    .filter((name) => seen.size === seen.add(name).size || prefixes.some((prefix) => name.startsWith(prefix)))
+}
+
+/** Returns texts in which the names that values share have one text, if a client has written it for each of them. */
+export function withoutRepeats(texts: Texts, names: string[]): Texts {
+  const own = { ...texts }
+  for (const name of names) {
+    const given = Object.hasOwn(texts, name) ? texts[name] : undefined
+    if (Array.isArray(given) && new Set(given).size === 1) setMember(own, name, given.slice(0, 1))
+  }
+  return own
+}
+
+/** Returns a function that tells whether a name is that of a value, or of a separate property of one. */
+export function nameMatcher(values: SerializedValue[]): (name: string) => boolean {
+  const names = new Set(values.flatMap(namesOf))
+  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/**
+ * Returns a function that reads and validates values. A value that is invalid as a single value, or as a list, is read
+ * as the other, if its schema allows both. Of a value that is invalid as either, it returns the first error.
+ */
+export function validReader<Given>(
+  { values, part }: { values: SerializedValue[]; part: string },
+  read: (given: Given, others?: ReadonlySet<string>) => JsonDocument,
+  validate: ValidatePart,
+): (given: Given) => ReturnType<ValidatePart> {
+  const ambiguous = values
+    .filter(({ kind, scalarTypes }) => kind === 'array' && scalarTypes !== undefined)
+    .map(({ name }) => name)
+  if (ambiguous.length === 0) return (given) => validate(read(given))
+  return (given) => {
+    let result = validate(read(given))
+    const others = new Set<string>()
+    // Each turn reads one more value, so a request costs at most one validation for each.
+    while ('error' in result) {
+      const { message } = result.error
+      const name = ambiguous.find((one) => isAbout(message, `${part}/${one}`))
+      if (name === undefined || others.has(name)) break
+      others.add(name)
+      const next = validate(read(given, others))
+      if ('error' in next && isAbout(next.error.message, `${part}/${name}`)) break
+      result = next
+    }
+    return result
+  }
+}
+
+/** Returns whether a message is about a value or something in it. */
+const isAbout = (message: string, place: string): boolean =>
+  message.startsWith(place) && /^[ /]/.test(message.slice(place.length))

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify'
+import { observeRequest, safeObserver } from '../http/observe-requests.ts'
+import { assignRequestId, type Guard, routeError } from '../http/request-guards.ts'
+import { parseQuery } from '../http/request-head.ts'
+import {
+  type AnyContractOptions,
+  type ContractOptions,
+  type ContractParts,
+  contractParts,
+  limitWork,
+  prepareInstance,
+  serveOperations,
+} from './contract-routes.ts'
+import { describedOperations, rejecting } from './register-routes.ts'
+import { methodFinder } from './served-paths.ts'
+
+/** The options of `contractPlugin`: those of the contract, and Fastify's own for a plugin. */
+export type PluginOptions<Operations> = ContractOptions<Operations> & { prefix?: string }
+
+/**
+ * A Fastify plugin that serves the operations of a document in an application of one's own, under the prefix of the
+ * registration. Its hooks, parsers, schemas and error handler do not apply outside of it. With a prefix, it also responds
+ * to the other requests below the prefix, with 404 or 405. Rejects with an error that lists every operation without a
+ * handler or verifier, and every extra handler.
+ */
+export async function contractPlugin<Operations>(
+  app: FastifyInstance,
+  options: PluginOptions<Operations>,
+): Promise<void> {
+  const parts = pluginParts(app, options as unknown as AnyContractOptions)
+  preparePlugin(app, parts, options.prefix !== undefined)
+  serveOperations(app, parts)
+}
+
+/** Returns the parts of a contract on an app that `createServer` did not create. */
+export function pluginParts(app: FastifyInstance, options: AnyContractOptions): ContractParts {
+  checkPluginOperations(options)
+  return contractParts(app, options, limitWork(options))
+}
+
+/**
+ * Prepares an instance of an app that `createServer` did not create. If the instance has a prefix of its own, it gets a
+ * handler of unknown paths, which Fastify would otherwise set on its parent.
+ */
+export function preparePlugin(instance: FastifyInstance, parts: ContractParts, hasOwnPrefix: boolean): void {
+  const observe = observeRequest(safeObserver(instance, parts.options.observer))
+  const assign: Guard = (request, reply) => {
+    observe(request, reply)
+    // The parser of a query string is an option of the whole app.
+    request.query = parseQuery((request.raw.url as string).replace(/^[^?]*\??/, ''))
+    return assignRequestId(request, reply)
+  }
+  prepareInstance(instance, parts, { assign })
+  if (!hasOwnPrefix) return
+  const { handler } = rejecting(
+    routeError(methodFinder(describedOperations(parts.options.contract.routes), instance.prefix)),
+  )
+  instance.setNotFoundHandler(handler)
+}
+
+/** Throws an error that lists the operations that only a whole server can serve. */
+function checkPluginOperations({ contract }: AnyContractOptions): void {
+  const problems: string[] = []
+  for (const { operationId, method, schema, selectors } of contract.routes.operations) {
+    if (selectors !== undefined)
+      problems.push(`operation ${operationId} shares its path with others and is selected by a parameter`)
+    if (method === 'GET' && schema.body !== undefined) problems.push(`operation ${operationId} is a GET with a body`)
+  }
+  if (problems.length > 0)
+    throw new Error(['a plugin cannot serve these operations; use createServer', ...problems].join('\n  '))
+}

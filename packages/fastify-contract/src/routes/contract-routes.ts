@@ -1,0 +1,187 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { createVerifiers, type VerifierFactory } from '../auth/verifiers.ts'
+import type { Contract, Operation } from '../contract/routes.ts'
+import { type BodyMemory, bodyMemory } from '../http/body-memory.ts'
+import { errorSender } from '../http/error-responses.ts'
+import type { Observer, WriteError } from '../http/request-context.ts'
+import type { Guard } from '../http/request-guards.ts'
+import { type OpenScopes, openStreamScopes } from '../http/streams.ts'
+import {
+  createLoadShedder,
+  defaultLimits,
+  type Limits,
+  type LoadShedder,
+  networkOf,
+  type RequestLimit,
+  rateLimit,
+  type ShedReason,
+} from '../limits/limits.ts'
+import { acceptBodies } from '../request/content-type-parsers.ts'
+import { type AnyErrorBody, type ErrorBody, errorWriter } from '../response/error-writer.ts'
+import { responseQueue } from '../response/response-queue.ts'
+import { loadSchemaCode } from '../schema/schema-code.ts'
+import { createValidator, type Validator } from '../schema/validator.ts'
+import type { Handlers } from './handler-types.ts'
+import { describedOperations, optionsByPath, prepareRouter, registerRoutes } from './register-routes.ts'
+import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
+import { authentication, authLimits } from './security.ts'
+import { methodFinder } from './served-paths.ts'
+
+/** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
+export type ContractOptions<Operations> = {
+  /** What `loadContract` returns. */
+  contract: Pick<Contract, 'routes' | 'schemaCode'>
+  /** Exactly one handler for each operationId. */
+  handlers: Handlers<Operations>
+  /** A verifier for each security scheme, by its name in the document, such as `{ bearer: bearer(verifyToken) }`. */
+  verifiers: Record<string, VerifierFactory>
+  /** Creates the body of each error response that the server itself sends. */
+  errorBody: ErrorBody<Operations>
+  /** The realm of the authentication challenges (RFC 9110 section 11.5); default: the title of the document. */
+  realm?: string
+  /** Overrides of the default limits. */
+  limits?: Partial<Limits>
+  observer?: Observer
+  /** Called for each request that is rejected because of overload. */
+  shed?: (reason: ShedReason) => void
+  /** Addresses and CIDR ranges of the proxies whose headers are trusted: X-Forwarded-For, and that of `mutualTls`. */
+  trustProxy?: string[]
+  /** Counts the requests of each client; default: by `limits.requests`. */
+  requestLimit?: RequestLimit
+  /** Registers the plugins whose onRoute hooks must see the operations, such as `@fastify/swagger`. */
+  plugins?: (app: FastifyInstance) => void
+}
+
+/** `ContractOptions` of an arbitrary document. */
+export type AnyContractOptions = Omit<ContractOptions<unknown>, 'handlers' | 'errorBody'> & {
+  handlers: Record<string, AnyHandler>
+  errorBody: AnyErrorBody
+}
+
+/** The limits of the work for a contract, and what enforces them. */
+export type Work = { limits: Limits; shedder: LoadShedder; memory: BodyMemory }
+
+/** Returns the limits of the work for a contract, with the defaults for those that are not given. */
+export function limitWork({ limits: given, shed = () => {} }: Pick<AnyContractOptions, 'limits' | 'shed'>): Work {
+  const limits = { ...defaultLimits, ...given }
+  const memory = bodyMemory(limits.bodyMemory, () => shed('body_memory'))
+  return { limits, shedder: createLoadShedder(limits, shed), memory }
+}
+
+/** The state of a contract that is served on an app. */
+export type ContractParts = Work & {
+  options: AnyContractOptions
+  operations: Operation[]
+  validator: Validator
+  writeError: WriteError
+  openStreams: OpenScopes
+  /** Returns the options of an operation's routes. Set by `loadOperations`. */
+  optionsOf: (operation: Operation) => RouteOptions
+  /** The keys of the routes that another plugin registers. */
+  registered: Set<string>
+}
+
+/** Returns the state of a contract. Throws an error that lists every mismatch of the document and the options. */
+export function contractParts(app: FastifyInstance, options: AnyContractOptions, work: Work): ContractParts {
+  const { contract, handlers, verifiers, errorBody } = options
+  const { routes, schemaCode } = contract
+  const { operations, schemas, errorNumbers } = routes
+  checkBinding(operations, handlers, verifiers)
+  app.addHook('onClose', async () => work.shedder.close())
+  return {
+    ...work,
+    options,
+    operations,
+    validator: createValidator(schemas, schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)),
+    writeError: errorWriter(errorBody, errorNumbers, (err) => app.log.error({ err }, 'errorBody failed')),
+    openStreams: openStreamScopes(app),
+    optionsOf: undefined as never,
+    registered: new Set(),
+  }
+}
+
+/** Adds what all operations share to an instance: the error handler, the steps of every request, and the parsers. */
+export function prepareInstance(
+  instance: FastifyInstance,
+  { options, operations, limits, memory, shedder, writeError }: ContractParts,
+  { assign, preflight }: { assign: Guard; preflight?: Guard | undefined },
+): void {
+  const { routes } = options.contract
+  const described = describedOperations(routes)
+  const allowedMethods = methodFinder(described, instance.prefix)
+  instance.setErrorHandler(errorSender(writeError))
+  instance.addHook('onRequest', stepsOfEveryRequest({ assign, preflight, allowedMethods, shedLoad: shedder.shedLoad }))
+  acceptBodies(instance, operations, { limits, memory })
+  prepareRouter(instance, described)
+  for (const [name, schema] of Object.entries(routes.schemas)) instance.addSchema({ ...(schema as object), $id: name })
+}
+
+/** Creates the verifiers, and the steps of the operations. */
+export async function loadOperations(app: FastifyInstance, parts: ContractParts): Promise<void> {
+  const { options, limits, memory, shedder, validator, openStreams } = parts
+  const { contract, handlers, verifiers, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
+  const { schemas, info } = contract.routes
+  const { realm = info.title.replace(/[^ -~]/g, '?') } = options
+  const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+  const { withinFailureLimit } = authRateLimits
+  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy })
+  const shared = {
+    schemas,
+    validator,
+    authenticate: authentication(created, authRateLimits),
+    openStreams,
+    runWithTimeout: shedder.runWithTimeout,
+    queueResponse: responseQueue(),
+    bounds: { limits, memory },
+  }
+  parts.optionsOf = (operation) => {
+    const { operationId, security, schema } = operation
+    const handler = handlers[operationId] as AnyHandler
+    return {
+      schema: { operationId, security, ...schema },
+      ...stepsOfOperation({ ...shared, operation, handler }),
+    } as RouteOptions
+  }
+}
+
+/** Registers the routes of the operations that no other plugin has registered, and those that reject requests. */
+export function registerOperations(instance: FastifyInstance, { options, optionsOf, registered }: ContractParts): void {
+  const { routes } = options.contract
+  registerRoutes(instance, routes, optionsByPath(routes, optionsOf, instance.prefix), registered)
+}
+
+/** Loads the operations, the plugins of the options, and the routes, when the app loads its plugins. */
+export function serveOperations(instance: FastifyInstance, parts: ContractParts): void {
+  instance.register(onInstance(async () => await loadOperations(instance, parts)))
+  parts.options.plugins?.(instance)
+  instance.register(onInstance(async () => registerOperations(instance, parts)))
+}
+
+/**
+ * Returns a plugin that Fastify does not encapsulate. Unlike the function of `after`, it is not called after an error of
+ * an earlier plugin.
+ */
+export const onInstance = (plugin: () => Promise<void>) =>
+  Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+
+/**
+ * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
+ * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
+ */
+function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+  const problems: string[] = []
+  const ids = new Set(operations.map(({ operationId }) => operationId))
+  for (const { operationId, security } of operations) {
+    const name = `operation ${operationId}`
+    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add one to \`handlers\``)
+    for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
+      if (!Object.hasOwn(verifiers, scheme))
+        problems.push(`${name}: security scheme ${scheme} has no verifier; add one to \`verifiers\``)
+    }
+  }
+  for (const id of Object.keys(handlers)) {
+    if (!ids.has(id))
+      problems.push(`handler ${id} has no operation in the document; remove it, or describe its operation`)
+  }
+  if (problems.length > 0) throw new Error(['the document and its handlers do not match', ...problems].join('\n  '))
+}

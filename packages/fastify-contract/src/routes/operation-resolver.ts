@@ -1,0 +1,91 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Operation, ServedOperation, ServedPath } from '../contract/routes.ts'
+import { pluginParts, preparePlugin } from './contract-plugin.ts'
+import {
+  type AnyContractOptions,
+  type ContractOptions,
+  type ContractParts,
+  loadOperations,
+  onInstance,
+  registerOperations,
+} from './contract-routes.ts'
+import { serverPartsOf } from './create-server.ts'
+import { describedOperations, optionsByPath, pathConstraints, routeKey, unsupported } from './register-routes.ts'
+import { routeUrl } from './served-paths.ts'
+
+/** What fastify-openapi-glue calls for each operation of its document. `path` is that of the document. */
+export type OperationResolver = (operationId: string, method: string, path: string) => RouteOptions
+
+/**
+ * Returns the option `operationResolver` of fastify-openapi-glue, which then registers the operations of a contract on
+ * an app. This package registers the operations that fastify-openapi-glue leaves out, such as those of other methods.
+ *
+ * @param app The instance on which fastify-openapi-glue is registered next.
+ * @param options Needed for an app that `createServer` did not create. In an app of `createServer`, call this function
+ *   in its option `plugins`.
+ */
+export function operationResolver<Operations>(
+  app: FastifyInstance,
+  options?: ContractOptions<Operations>,
+): OperationResolver {
+  const parts =
+    options === undefined ? serverPartsOf(app) : resolverParts(app, options as unknown as AnyContractOptions)
+  const { routes } = parts.options.contract
+  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const optionsAt = optionsByPath(routes, (operation) => parts.optionsOf(operation))
+  return (operationId, method, path) => {
+    const found = byId.get(operationId) ?? operationAt(describedOperations(routes), method, path)
+    if (found === undefined) {
+      const problem = `the contract has no operation ${operationId}, which the specification has`
+      throw new Error(`${problem}; run generate for the document that fastify-openapi-glue gets`)
+    }
+    const url = routeUrl(shortestPath(found) as ServedPath, found.selectors)
+    parts.registered.add(routeKey(found.method, url))
+    const given = isSupported(found) ? optionsAt(found, url) : unsupported
+    return { ...given, ...markOf(parts), method: found.method, url }
+  }
+}
+
+/** Returns whether an operation is not one that `generate` skipped. */
+const isSupported = (operation: ServedOperation): operation is Operation => 'operationId' in operation
+
+const shortestPath = ({ servedPaths }: ServedOperation): ServedPath | undefined =>
+  servedPaths.toSorted((one, other) => one.path.length - other.path.length)[0]
+
+/** Returns the operation of a method and path, which the path of a server may precede. */
+function operationAt(operations: ServedOperation[], method: string, path: string): ServedOperation | undefined {
+  const isAt = (operation: ServedOperation) =>
+    operation.method === method && operation.servedPaths.some((served) => served.path.endsWith(path))
+  const length = (operation: ServedOperation) => shortestPath(operation)?.path.length ?? 0
+  return operations.filter(isAt).sort((one, other) => length(one) - length(other))[0]
+}
+
+const partsKey = Symbol('parts of the contract')
+
+/** Returns the member of route options that names their contract. */
+const markOf = (parts: ContractParts): object => ({ [partsKey]: parts })
+
+const isMarked = (route: RouteOptions & { [partsKey]?: ContractParts }, parts: ContractParts): boolean =>
+  route[partsKey] === parts
+
+/**
+ * Returns the parts of a contract whose routes fastify-openapi-glue registers on an instance of its own. That instance
+ * is prepared when it gets its first route.
+ */
+function resolverParts(app: FastifyInstance, options: AnyContractOptions): ContractParts {
+  const parts = pluginParts(app, options)
+  const described = describedOperations(options.contract.routes)
+  let prepared: FastifyInstance | undefined
+  app.register(onInstance(async () => await loadOperations(app, parts)))
+  app.addHook('onRoute', function prepare(route) {
+    if (!isMarked(route, parts)) return
+    Object.assign(route, pathConstraints(described, this.prefix)(route.routePath))
+    if (prepared === this) return
+    if (this === app || prepared !== undefined)
+      throw new Error('fastify-openapi-glue must register the routes of an operationResolver, and only once')
+    prepared = this
+    preparePlugin(this, parts, this.prefix !== app.prefix)
+    this.register(onInstance(async () => registerOperations(this, parts)))
+  })
+  return parts
+}

@@ -7,10 +7,7 @@ import type { Fault } from './fault-options.ts'
 import { fsync } from './fsync.ts'
 import { linearizability } from './histories/linearizability.ts'
 import { patroni } from './patroni/patroni.ts'
-import { postgresFailover } from './postgres-failover.ts'
-import { postgresKill } from './postgres-kill.ts'
-import { postgresRestart } from './postgres-restart.ts'
-import { postgresStandby } from './postgres-standby.ts'
+import { postgresFaults } from './postgres-faults.ts'
 import { powerLoss } from './power-loss/power-loss.ts'
 import { readiness } from './readiness.ts'
 import { randomOf } from './seeded-random.ts'
@@ -40,10 +37,7 @@ const scenarios = {
   'disk-full': seeded(diskFull),
   fsync: seeded(fsync),
   checkpoint: seeded(checkpoint),
-  'postgres-kill': seeded(postgresKill),
-  'postgres-restart': seeded(postgresRestart),
-  'postgres-failover': seeded(postgresFailover),
-  'postgres-standby': seeded(postgresStandby),
+  ...Object.fromEntries(Object.entries(postgresFaults).map(([name, fault]) => [name, seeded(fault)])),
   patroni: seeded(patroni),
   linearizability: seeded(linearizability),
   readiness: seeded(readiness),

@@ -11,5 +11,11 @@ export {
 export { linearPattern } from './schema/linear-pattern.ts'
 export { mergeKeywords } from './schema/merged-keywords.ts'
 export { loadSchemaCode, schemaCode } from './schema/schema-code.ts'
-export { compilePattern, formats } from './schema/string-keywords.ts'
+export {
+  compilePattern,
+  formats,
+  type PatternAlternative,
+  type PatternElement,
+  syntaxOf,
+} from './schema/string-keywords.ts'
 export { type CompiledSchemas, createValidator, type Validator } from './schema/validator.ts'

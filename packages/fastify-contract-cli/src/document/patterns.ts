@@ -1,6 +1,13 @@
 import { createRequire } from 'node:module'
 import { createContext, Script } from 'node:vm'
-import { compilePattern, linearKeyword, linearPattern } from 'fastify-contract/schema'
+import {
+  compilePattern,
+  linearKeyword,
+  linearPattern,
+  type PatternAlternative,
+  type PatternElement,
+  syntaxOf,
+} from 'fastify-contract/schema'
 import type { Node } from './walk-document.ts'
 
 /** Characters. A name that a quadratic pattern of patternProperties checks may have at most so many. */
@@ -45,8 +52,11 @@ export function growthOf(pattern: string): Growth {
   return growth
 }
 
-/** Matches a character, class or escape of a pattern, with its quantifier. */
-const unit = /(\\[pP]\{[^}]*\}|\\[^ux\dcPkp]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])((?:[*+?]|\{\d+(?:,\d*)?\})\??)?/sy
+/** Returns the syntax of a pattern; undefined if it has none. */
+function alternativesOf(pattern: string): PatternAlternative[] | undefined {
+  const expression = expressionOf(pattern)
+  return expression && syntaxOf(expression).alternatives
+}
 
 /**
  * Returns whether a match surely takes linear time, which spares most documents the analyzer: the pattern repeats little,
@@ -54,44 +64,84 @@ const unit = /(\\[pP]\{[^}]*\}|\\[^ux\dcPkp]|\[(?:\\.|[^\]\\])*\]|[^\\()[|*+?{])
  * the repetition does not match. Then each length of a repetition fails at once.
  */
 function isSurelyLinear(pattern: string): boolean {
-  if (!isRepeated(pattern) && !hasManyChoices(pattern)) return true
-  const units: string[][] = []
-  for (unit.lastIndex = 1; unit.lastIndex < pattern.length; ) {
-    const found = unit.exec(pattern)
-    if (found === null) return false
-    units.push(found)
-  }
-  const repeated = units.flatMap(([, , quantifier = ''], index) =>
-    /^(?:\{\d+\}\??)?$/.test(quantifier) ? [] : [index],
-  )
-  return (
-    pattern.startsWith('^') &&
-    repeated.slice(0, -1).every((index) => {
-      const [[, source], [, next = '', quantifier] = []] = units.slice(index) as [string[], string[]]
-      const isCharacter = /^(?:\\?[^\w$^.\\]|\w|\\[\\$^.])$/.test(next) && !/^[*?]|^\{0/.test(quantifier ?? '')
-      return isCharacter && expressionOf(`^${source}$`)?.test(next.slice(-1)) === false
-    })
-  )
+  const alternatives = alternativesOf(pattern)
+  // The rules reject a pattern that is none, and nothing matches it.
+  if (alternatives === undefined) return true
+  if (!isRepeated(alternatives) && !hasManyChoices(alternatives)) return true
+  const [{ elements } = { elements: [] }, second] = alternatives
+  const [start] = elements
+  if (second !== undefined || start?.type !== 'Assertion' || start.kind !== 'start') return false
+  if (elements.some((element) => insideOf(element).length > 0 || repeatedElement(element).type === 'Backreference'))
+    return false
+  const repeated = elements.flatMap((element, index) => (isVariable(element) ? [index] : []))
+  const { flags } = compilePattern(pattern)
+  return repeated.slice(0, -1).every((index) => {
+    const next = elements[index + 1] as PatternElement
+    const character = repeatedElement(next)
+    if (character.type !== 'Character' || (next.type === 'Quantifier' && next.min === 0)) return false
+    const { raw } = repeatedElement(elements[index] as PatternElement)
+    return !new RegExp(`^${raw}$`, flags).test(String.fromCodePoint(character.value))
+  })
+}
+
+/** Returns the element that a quantifier repeats; any other element itself. */
+const repeatedElement = (element: PatternElement): PatternElement =>
+  element.type === 'Quantifier' ? element.element : element
+
+/** Returns whether the number of repetitions of an element varies. */
+const isVariable = (element: PatternElement): boolean => element.type === 'Quantifier' && element.min !== element.max
+
+/** Returns the alternatives inside of a group or a lookaround, which may be repeated. */
+function insideOf(element: PatternElement): PatternAlternative[] {
+  const inner = repeatedElement(element)
+  return 'alternatives' in inner ? inner.alternatives : []
 }
 
 /** Without a repeated part there is little to backtrack to. */
-const isRepeated = (pattern: string): boolean => /[*+]|\{\d+,|\)\{/.test(pattern)
+const isRepeated = (alternatives: PatternAlternative[]): boolean =>
+  alternatives.some(({ elements }) =>
+    elements.some((element) => {
+      const { min, max } = element.type === 'Quantifier' ? element : { min: 1, max: 1 }
+      const inside = insideOf(element)
+      return (max > 1 && (min !== max || inside.length > 0)) || isRepeated(inside)
+    }),
+  )
+
+/** Returns whether a group is repeated, or more choices follow each other than can be tried in all combinations. */
+const hasManyChoices = (alternatives: PatternAlternative[]): boolean => choicesIn(alternatives) > 10
+
+/** Returns the maximum number of choices in a row: of alternatives, of optional parts, and of repeated groups. */
+function choicesIn(alternatives: PatternAlternative[]): number {
+  let most = 0
+  for (const { elements } of alternatives) {
+    let choices = 0
+    for (const element of elements) choices += choicesOf(element)
+    most = Math.max(most, choices)
+  }
+  return alternatives.length > 1 ? most + 1 : most
+}
+
+function choicesOf(element: PatternElement): number {
+  const inside = insideOf(element)
+  const choices = choicesIn(inside)
+  if (element.type !== 'Quantifier') return choices
+  const { min, max } = element
+  if (inside.length > 0 && max > 1) return Infinity
+  return min === 0 && max === 1 ? choices + 1 : choices
+}
 
 function analyze(pattern: string): Growth {
   if (isSurelyLinear(pattern)) return 'linear'
-  if (isRepeated(pattern) && pattern.length > maxPatternLength) return 'unknown'
+  if (pattern.length > maxPatternLength) return 'unknown'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
-  const expression = expressionOf(pattern)
-  // The rules reject it, and nothing matches it.
-  if (expression === undefined) return 'linear'
-  const { source, flags } = expression
+  const { source, flags } = compilePattern(pattern)
   let analysis = checkSync(source, flags, bounds)
   // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
-  if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
+  if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(alternativesOf(pattern) ?? [])) {
     analysis = checkSync(source, flags, { ...bounds, checker: 'fuzz' })
   }
   const { status, checker, complexity } = analysis
@@ -110,8 +160,6 @@ export function expressionOf(pattern: string): RegExp | undefined {
     return undefined
   }
 }
-
-const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
 
 /**
  * Returns a schema whose `pattern` the service matches in linear time, and whose `patternProperties` check only names
@@ -188,56 +236,35 @@ export function textOfPattern(given: string, more = 0): string | undefined {
 
 /** Returns a text that is built of the parts of a pattern, and the texts of its lookaheads. */
 function builtText(given: string, more: number, choice: number): { text?: string; required: string[] } {
-  const pattern = expressionOf(given)?.source ?? given
   const required: string[] = []
-  let at = 0
-  const take = (token: RegExp): string | undefined => {
-    token.lastIndex = at
-    const found = token.exec(pattern)?.[0]
-    at += found?.length ?? 0
-    return found
-  }
 
-  function alternatives(): string {
-    const first = sequence()
-    while (take(/\|/y) !== undefined) sequence()
-    return first
-  }
-
-  function sequence(): string {
+  function textOf([first]: PatternAlternative[]): string {
     let text = ''
-    while (at < pattern.length && !/[|)]/.test(pattern.charAt(at))) text += repeated(atom())
+    for (const element of first?.elements ?? []) {
+      text += element.type === 'Quantifier' ? repeatedText(element) : elementText(element)
+    }
     return text
   }
 
-  function atom(): string {
-    if (take(/\^|\$|\\b/iy) !== undefined) return ''
-    const group = take(/\((\?(:|<?[=!]|<[^>]*>))?/y)
-    if (group !== undefined) {
-      const text = alternatives()
-      take(/\)/y)
-      if (group === '(?=') required.push(text)
-      return /[=!]$/.test(group) ? '' : text
-    }
-    const some = take(/\[(\\.|[^\]\\])*\]|\\([pPu]\{[^}]*\}|u[\da-f]{4}|x..|c.|k<[^>]*>|.)|\./isuy)
-    if (some !== undefined) return characterOf(some, choice)
-    return take(/./suy) as string
+  function elementText(element: PatternElement): string {
+    const { type, raw } = element
+    if (type === 'Character') return raw.startsWith('\\') ? characterOf(raw, choice) : raw
+    if (type === 'CharacterClass' || type === 'CharacterSet') return characterOf(raw, choice)
+    const text = textOf(insideOf(element))
+    if (type !== 'Assertion') return text
+    if (element.kind === 'lookahead' && !element.negate) required.push(text)
+    return ''
   }
 
-  function repeated(text: string): string {
-    const quantifier = take(/[*+?]\??|\{\d+(,\d*)?\}\??/y)
-    if (quantifier === undefined) return text
-    const [least = quantifier.startsWith('+') ? 1 : 0] = quantifier.match(/\d+/g)?.map(Number) ?? []
-    const most = /^\?/.test(quantifier)
-      ? 1
-      : (/^\{(\d+)\}/.exec(quantifier)?.[1] ?? /,(\d+)/.exec(quantifier)?.[1] ?? Infinity)
-    const count = Math.min(least + more, Number(most))
+  function repeatedText({ element, min, max }: Extract<PatternElement, { type: 'Quantifier' }>): string {
+    const text = elementText(element)
+    const count = Math.min(min + more, max)
     if (count * text.length > maxLength) throw new RangeError('too long')
     return text.repeat(count)
   }
 
   try {
-    return { text: alternatives(), required }
+    return { text: textOf(alternativesOf(given) ?? []), required }
   } catch {
     return { required }
   }

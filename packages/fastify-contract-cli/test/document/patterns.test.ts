@@ -279,6 +279,7 @@ t.test('an automaton matches the texts that the regular expression matches', (t)
     '(?i)^É\\x41\\u0042$',
     '^.\\p{Lu}$',
     '^\\uD83D\\uDE00|\\cJ$',
+    '^\\-\\01+$',
     '(a?)*$b|$',
     '(?:){99999999}b',
     'arn:aws(-[\\w]+)*:.+:.+:[0-9]{3}:.+',
@@ -296,6 +297,7 @@ t.test('an automaton matches the texts that the regular expression matches', (t)
     'ab\u{1F600}',
     ' ab!',
     'dd.',
+    '-\u0001\u0001',
     'x\u{1F600}.',
     '-{x}',
     ':{x',
@@ -459,7 +461,12 @@ t.test('the growth of the time of a pattern does not depend on the clock', async
 })
 
 t.test('a finite number of choices that multiply is steep', async (t) => {
-  for (const pattern of ['^((a{1,4}){1,4}){1,4}$', '^(a|a){29}$', `^${'a?'.repeat(28)}${'a'.repeat(28)}$`])
+  for (const pattern of [
+    '^((a{1,4}){1,4}){1,4}$',
+    '^(a|a){29}$',
+    `^${'a?'.repeat(28)}${'a'.repeat(28)}$`,
+    `^${'(a|\\w)'.repeat(28)}-$`,
+  ])
     t.equal(growthOf(pattern), 'steep', pattern)
 })
 

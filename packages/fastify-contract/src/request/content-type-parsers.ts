@@ -4,6 +4,7 @@ import type { Operation } from '../contract/routes.ts'
 import { decodeUtf8 } from '../http/decode-utf8.ts'
 import { bodyTooLarge, ContractError } from '../http/errors.ts'
 import { type BodyReader, type ParseBody, wholeBodyReader } from '../http/read-body.ts'
+import type { Hook } from '../http/request-guards.ts'
 import { contentLength, hasBody } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { contentRejection, isBodyReadByHandler } from './content-type.ts'
@@ -18,18 +19,19 @@ import type { BodyBounds } from './multipart-body.ts'
 export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
   const { limits, memory } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
-  const mayBeStreamed = mediaTypes.some(
-    (each) => isRange(each) || requestKindOf(each) !== requestKindOf(essenceOf(each)),
-  )
+  const essences = new Set(mediaTypes.filter((mediaType) => !isRange(mediaType)).map(essenceOf))
+  const mayBeStreamed = mediaTypes.some(isReadOtherwise)
   const rejectContent = emptyBodyReader(bounds)
   const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
     done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
+  /** Returns a reader that leaves a body unread if its handler reads it. */
+  const unlessStreamed =
+    (read: BodyReader): BodyReader =>
+    (request, payload, done) =>
+      (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
   const whole = (parse: ParseBody): BodyReader => {
     const read = wholeBodyReader(parse, { limit: limits.body, headersLimit: limits.headers, memory })
-    // With a range or a charset, one operation can stream a media type that another operation parses.
-    return mayBeStreamed
-      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
-      : read
+    return mayBeStreamed ? unlessStreamed(read) : read
   }
   const readers = {
     json: whole(parseJsonBody),
@@ -38,15 +40,17 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
     multipart: leaveUnread,
     bytes: leaveUnread,
   }
-  if (operations.some(({ method, schema }) => method === 'GET' && schema.body !== undefined)) acceptBodiesOfGet(app)
+  if (operations.some(hasBodyOfGet)) acceptBodiesOfGet(app)
   app.removeAllContentTypeParsers()
-  for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
-    app.addContentTypeParser(essence, readers[requestKindOf(essence)])
-  }
-  app.addContentTypeParser('*', (request, payload, done) =>
-    (isBodyReadByHandler(request.raw) ? leaveUnread : rejectContent)(request, payload, done),
-  )
+  for (const essence of essences) app.addContentTypeParser(essence, readers[requestKindOf(essence)])
+  app.addContentTypeParser('*', unlessStreamed(rejectContent))
 }
+
+/** Returns whether bodies of a range or a charset are read otherwise than those of the media type without parameters. */
+const isReadOtherwise = (mediaType: string): boolean =>
+  isRange(mediaType) || requestKindOf(mediaType) !== requestKindOf(essenceOf(mediaType))
+
+const hasBodyOfGet = ({ method, schema }: Operation): boolean => method === 'GET' && schema.body !== undefined
 
 /**
  * Lets Fastify read the bodies of GET, and of HEAD, which it serves by the same routes. Other routes ignore them as before.
@@ -55,12 +59,13 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
 function acceptBodiesOfGet(app: FastifyInstance): void {
   const hidden = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined }
   for (const method of ['GET', 'HEAD']) app.addHttpMethod(method, { hasBody: true, overrideExisting: true })
-  app.addHook('onRequest', (request, _reply, done) => {
+  const hideBody: Hook = (request, _reply, done) => {
     const { method, headers, routeOptions } = request
     const isIgnored = (method === 'GET' || method === 'HEAD') && Object(routeOptions.schema).body === undefined
     if (isIgnored && (hasBody(headers) || headers['content-type'] !== undefined)) request.headers = hidden
     done()
-  })
+  }
+  app.addHook('onRequest', hideBody)
 }
 
 /** Returns a reader that accepts only an empty body, which is none (RFC 9110 section 6.4); other content gets 415. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type GivenType, isReadByHandler } from '../contract/media-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { ContractError } from '../http/errors.ts'
@@ -41,9 +41,10 @@ export const ignoreContentType: Guard = ({ headers, raw }) => {
  * Returns a guard that rejects an unlisted Content-Type with 415, and a Content-Encoding that the operation does not
  * declare. Fastify would accept such a body without validation, since it has no schema for it.
  */
-export const checkContentType =
-  (expected: ExpectedBody): Guard =>
-  (request, reply) => {
+export function checkContentType(expected: ExpectedBody): Guard {
+  return check
+
+  function check(request: FastifyRequest, reply: FastifyReply): ReturnType<Guard> {
     const { headers, raw } = request
     if (!expected.isRequired && hasNoContent(headers) && expected.isEmptyBody?.(headers) !== true)
       return ignoreContentType(request, reply)
@@ -57,6 +58,7 @@ export const checkContentType =
     delete raw.headers['content-type']
     return undefined
   }
+}
 
 function mediaTypeError(
   { mediaTypes, allowsEncoding = false, accepts }: ExpectedBody,

@@ -42,7 +42,9 @@ function cookieTexts(values: SerializedValue[]): (header: string | undefined) =>
     if (kind === 'array' && explode) lists.add(key)
     if (kind === 'json') json.add(key)
   }
-  return (header) => {
+  return textsOf
+
+  function textsOf(header: string | undefined): Texts {
     const texts = {}
     for (const [name, given] of Object.entries(parseCookies(header))) {
       const counted = lists.has(name) ? given : given.slice(0, 1)

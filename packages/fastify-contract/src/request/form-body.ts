@@ -12,9 +12,10 @@ import { setMember, setScalar } from './text-values.ts'
 export type FormTexts = { texts: Record<string, string[]>; length: number }
 
 /** Returns a parser for forms with at most `fieldsLimit` fields. */
-export const formParser =
-  (fieldsLimit: number) =>
-  (bytes: Buffer): FormTexts => {
+export function formParser(fieldsLimit: number): (bytes: Buffer) => FormTexts {
+  return parseForm
+
+  function parseForm(bytes: Buffer): FormTexts {
     const text = decodeUtf8(bytes, 'body')
     // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
     if (countFields(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
@@ -26,6 +27,7 @@ export const formParser =
     }
     return { texts: parseQuery(text), length: text.length }
   }
+}
 
 function countFields(text: string): number {
   let count = 1
@@ -56,7 +58,9 @@ export function formReader(
   const lists = fields.filter((field) => field.kind === 'array' && hasBrackets(field)).map(({ key }) => `${key}[`)
   const isNamed = (name: string) => isTaken(name) || lists.some((prefix) => name.startsWith(prefix))
   const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
-  return ({ texts, length }, others) => {
+  return readForm
+
+  function readForm({ texts, length }: FormTexts, others?: ReadonlySet<string>): JsonDocument {
     const document = read(texts, others)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {

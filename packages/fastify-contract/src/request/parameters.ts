@@ -22,7 +22,9 @@ export function parametersValidator(
   const { part } = source
   const described = { values: parametersIn(operation, part), part }
   const readValid = validReader(described, read, validator.request(schema, part))
-  return (texts) => {
+  return readParameters
+
+  function readParameters(texts: Texts): ReturnType<ValidateTexts> {
     try {
       return readValid(texts)
     } catch (error) {

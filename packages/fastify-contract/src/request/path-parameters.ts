@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation, SerializedParameter, SerializedValue } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import type { Hook } from '../http/request-guards.ts'
@@ -19,7 +20,9 @@ const decodeSegment = (text: string, value: SerializedValue): string =>
 export function pathSplitter(parameters: SerializedParameter[]): Hook | undefined {
   const split = parameters.flatMap(({ key, segment }) => (segment === undefined ? [] : [{ key, ...segment }]))
   if (split.length === 0) return undefined
-  return (request, _reply, done) => {
+  return splitPath
+
+  function splitPath(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
     const [path = ''] = (request.raw.url as string).split('?', 1)
     const segments = path.split('/')
     const params = request.params as Record<string, string>

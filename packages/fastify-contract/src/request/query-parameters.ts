@@ -20,21 +20,22 @@ const decodeQuery = (text: string): string => decodeTarget(text, decodeText)
 
 /** Returns a function that reads a parameter in `querystring`, the whole query (OpenAPI 3.2 section 4.12.1). */
 function queryStringReader(parameter: SerializedParameter): (texts: Texts) => JsonDocument {
-  const { name, whole: format } = parameter
-  // A JSON query arrives as one name without a value, which the query parser has already decoded.
+  const { name, whole } = parameter
   const readOne = textReader([{ ...parameter, key: 'text' }], { part: 'query', decode: (text) => text })
-  if (format === 'json') {
-    return (texts) => {
-      const [text, ...more] = Object.keys(texts)
-      if (text === undefined) return readOne({})
-      if (more.length > 0 || (texts[text] as string[]).join() !== '')
-        throw new ContractError('invalid', `query/${name} must be one percent-encoded string`)
-      return readOne({ text })
-    }
+  if (whole === 'json') return readJsonQuery
+  const readForm = formReader(whole as Form, { part: `query/${name}`, decode: decodeQuery })
+  return readFormQuery
+
+  /** Reads a JSON query: one name without a value, which the query parser has already decoded. */
+  function readJsonQuery(texts: Texts): JsonDocument {
+    const [text, ...more] = Object.keys(texts)
+    if (text === undefined) return readOne({})
+    if (more.length > 0 || (texts[text] as string[]).join() !== '')
+      throw new ContractError('invalid', `query/${name} must be one percent-encoded string`)
+    return readOne({ text })
   }
-  const source = { part: `query/${name}`, decode: decodeQuery }
-  const readForm = formReader(format as Form, source)
-  return (texts) => {
+
+  function readFormQuery(texts: Texts): JsonDocument {
     if (Object.keys(texts).length === 0) return readOne({})
     const document = readForm({ texts: texts as FormTexts['texts'], length: 0 })
     const holder = {}

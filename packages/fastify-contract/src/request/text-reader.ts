@@ -45,7 +45,9 @@ export function textReader(
   const isTaken = nameMatcher(values)
   const isOpen = values.some(({ acceptsAnyName }) => acceptsAnyName)
   const shared = sharedNames(values)
-  return (given, others) => {
+  return readTexts
+
+  function readTexts(given: Texts, others?: ReadonlySet<string>): JsonDocument {
     const texts = shared.length === 0 ? given : withoutRepeats(given, shared)
     const isOther = (name: string) => others?.has(name) === true
     const holder = {}
@@ -122,35 +124,55 @@ const plainParts = (parts: string[]): string[] =>
   parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
 
 function readObject(value: SerializedValue, reading: Reading): boolean {
-  const { texts, document, holder, isTaken, isOpen, decode } = reading
-  const { key, style, explode, types, properties = {}, acceptsAnyName, credentials = [], scalarTypes = [] } = value
-  const bracketed =
-    hasBrackets(value) && !isOpen && Object.keys(texts).find((name) => name.startsWith(`${key}[`) && !isTaken(name))
-  if (bracketed)
+  const { key, explode } = value
+  const bracketed = bracketedName(value, reading)
+  if (bracketed !== undefined)
     throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${bracketed}`)
-  const typesOf = (name: string) => (Object.hasOwn(properties, name) ? (properties[name] as string[]) : types)
+  if (hasSeparateProperties(value)) return readSeparateProperties(value, reading)
+  const given = givenTexts(value, reading.texts)
+  if (given.length === 0) return false
+  const { decode } = reading
   const members = {}
-  const add = (name: string, text: string) => {
-    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
-    setScalar(document, members, name, decode(text), typesOf(name))
-  }
-  if (style === 'form' && explode) {
-    const isOwn = (name: string) => Object.hasOwn(properties, name) || !(isTaken(name) || credentials.includes(name))
-    const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
-    const names = accepted.filter((name) => Object.hasOwn(texts, name))
-    const single = scalarTypes.length > 0 ? givenTexts(value, texts) : []
-    if (names.length === 0) return single.length > 0 && readScalar({ ...value, types: scalarTypes }, reading)
-    if (single.length > 0) throw new TextError('must be either one value or an object, not both')
-    for (const name of names) {
-      for (const text of texts[name] as string[]) add(name, text)
-    }
-  } else {
-    const given = givenTexts(value, texts)
-    if (given.length === 0) return false
-    for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
-  }
-  setMember(holder, value.name, members)
+  for (const [name, text] of propertyTexts(value, single(given), decode))
+    setProperty(value, reading, members, decode(name), text)
+  setMember(reading.holder, value.name, members)
   return true
+}
+
+/** Returns a name with brackets that a client sent for a property, although the style of the object has none. */
+function bracketedName(value: SerializedValue, { texts, isTaken, isOpen }: Reading): string | undefined {
+  if (!hasBrackets(value) || isOpen) return undefined
+  return Object.keys(texts).find((name) => name.startsWith(`${value.key}[`) && !isTaken(name))
+}
+
+/** Reads an object each of whose properties has a text of its own. */
+function readSeparateProperties(value: SerializedValue, reading: Reading): boolean {
+  const { texts, isTaken } = reading
+  const { properties = {}, acceptsAnyName, credentials = [], scalarTypes = [] } = value
+  const isOwn = (name: string) => Object.hasOwn(properties, name) || !(isTaken(name) || credentials.includes(name))
+  const accepted = acceptsAnyName ? Object.keys(texts).filter(isOwn) : Object.keys(properties)
+  const names = accepted.filter((name) => Object.hasOwn(texts, name))
+  const whole = scalarTypes.length > 0 ? givenTexts(value, texts) : []
+  if (names.length === 0) return whole.length > 0 && readScalar({ ...value, types: scalarTypes }, reading)
+  if (whole.length > 0) throw new TextError('must be either one value or an object, not both')
+  const members = {}
+  for (const name of names) {
+    for (const text of texts[name] as string[]) setProperty(value, reading, members, name, text)
+  }
+  setMember(reading.holder, value.name, members)
+  return true
+}
+
+function setProperty(
+  { types, properties = {} }: SerializedValue,
+  { document, decode }: Reading,
+  members: object,
+  name: string,
+  text: string,
+): void {
+  if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
+  const own = Object.hasOwn(properties, name) ? properties[name] : undefined
+  setScalar(document, members, name, decode(text), own ?? types)
 }
 
 /** Reads a value whose members have names in brackets. An object may also be a JSON text. */
@@ -183,23 +205,38 @@ function single(texts: string[]): string {
   return texts[0] as string
 }
 
-/** Returns the names of a value: its own, or those of its properties if they are separate. */
-const namesOf = ({ kind, style, explode, key, properties = {}, scalarTypes }: SerializedValue): string[] =>
+/** Returns whether each property of an object has a name of its own in the request. */
+const hasSeparateProperties = ({ kind, style, explode }: SerializedValue): boolean =>
   kind === 'object' && style === 'form' && explode
-    ? [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [key])]
-    : [key]
+
+/** Returns the names of a value: its own, or those of its properties if they are separate. */
+function namesOf(value: SerializedValue): string[] {
+  const { key, properties = {}, scalarTypes } = value
+  if (!hasSeparateProperties(value)) return [key]
+  return [...Object.keys(properties), ...(scalarTypes === undefined ? [] : [key])]
+}
+
+/** Returns a function that tells whether a name is that of a member of a nested value. */
+function nestedMatcher(values: SerializedValue[]): (name: string) => boolean {
+  const prefixes: string[] = []
+  for (const { kind, key } of values) if (kind === 'nested') prefixes.push(`${key}[`)
+  return (name) => prefixes.some((prefix) => name.startsWith(prefix))
+}
 
 /** Returns the names of several values, each of which has the same single text. */
-export function sharedNames(values: SerializedValue[]): string[] {
+function sharedNames(values: SerializedValue[]): string[] {
+  const isNested = nestedMatcher(values)
   const seen = new Set<string>()
-  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
-  return values
-    .flatMap(namesOf)
-    .filter((name) => seen.size === seen.add(name).size || prefixes.some((prefix) => name.startsWith(prefix)))
+  const shared: string[] = []
+  for (const name of values.flatMap(namesOf)) {
+    if (seen.has(name) || isNested(name)) shared.push(name)
+    seen.add(name)
+  }
+  return shared
 }
 
 /** Returns texts in which the names that values share have one text, if a client has written it for each of them. */
-export function withoutRepeats(texts: Texts, names: string[]): Texts {
+function withoutRepeats(texts: Texts, names: string[]): Texts {
   const own = { ...texts }
   for (const name of names) {
     const given = Object.hasOwn(texts, name) ? texts[name] : undefined
@@ -211,8 +248,8 @@ export function withoutRepeats(texts: Texts, names: string[]): Texts {
 /** Returns a function that tells whether a name is that of a value, or of a separate property of one. */
 export function nameMatcher(values: SerializedValue[]): (name: string) => boolean {
   const names = new Set(values.flatMap(namesOf))
-  const prefixes = values.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
-  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  const isNested = nestedMatcher(values)
+  return (name) => names.has(name) || isNested(name)
 }
 
 /**
@@ -224,11 +261,10 @@ export function validReader<Given>(
   read: (given: Given, others?: ReadonlySet<string>) => JsonDocument,
   validate: ValidatePart,
 ): (given: Given) => ReturnType<ValidatePart> {
-  const ambiguous = values
-    .filter(({ kind, scalarTypes }) => kind === 'array' && scalarTypes !== undefined)
-    .map(({ name }) => name)
-  if (ambiguous.length === 0) return (given) => validate(read(given))
-  return (given) => {
+  const ambiguous = values.filter(isAmbiguous).map(({ name }) => name)
+  return ambiguous.length === 0 ? (given) => validate(read(given)) : readAmbiguous
+
+  function readAmbiguous(given: Given): ReturnType<ValidatePart> {
     let result = validate(read(given))
     const others = new Set<string>()
     // Each turn reads one more value, so a request costs at most one validation for each.
@@ -244,6 +280,9 @@ export function validReader<Given>(
     return result
   }
 }
+
+/** Returns whether a value may be a single value or a list. */
+const isAmbiguous = ({ kind, scalarTypes }: SerializedValue): boolean => kind === 'array' && scalarTypes !== undefined
 
 /** Returns whether a message is about a value or something in it. */
 const isAbout = (message: string, place: string): boolean =>

@@ -22,17 +22,19 @@ const parametersValidators: Record<string, ParametersValidator> = {
  * texts of the parameters of one location, to the value for the handler, or returns a ContractError. With `isValidated`
  * it accepts every body, because `bodyOf` of the request body validates it.
  */
-export const validatorCompiler =
-  (
-    operation: Operation,
-    validator: Validator,
-    { isValidated = false }: { isValidated?: boolean } = {},
-  ): FastifySchemaCompiler<unknown> =>
-  ({ schema, httpPart = 'body' }) => {
+export function validatorCompiler(
+  operation: Operation,
+  validator: Validator,
+  { isValidated = false }: { isValidated?: boolean } = {},
+): FastifySchemaCompiler<unknown> {
+  return compile as FastifySchemaCompiler<unknown>
+
+  function compile({ schema, httpPart = 'body' }: { schema: unknown; httpPart?: string }) {
     const parametersValidator = parametersValidators[httpPart]
-    if (parametersValidator !== undefined) return parametersValidator(operation, schema as Schema, validator) as never
+    if (parametersValidator !== undefined) return parametersValidator(operation, schema as Schema, validator)
     if (isValidated) return acceptsAll
-    return jsonBodyValidator(validator.request(schema as Schema, 'body'), operation.bodyRequired) as never
+    return jsonBodyValidator(validator.request(schema as Schema, 'body'), operation.bodyRequired)
   }
+}
 
 const acceptsAll = () => true

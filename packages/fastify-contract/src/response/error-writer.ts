@@ -55,7 +55,9 @@ export function errorWriter(
   let latest: string | undefined
   let header = ''
   let isJson = true
-  return ({ kind, statusCode, message }, request) => {
+  return writeError
+
+  function writeError({ kind, statusCode, message }: ContractError, request: ErrorRequest): ReturnType<WriteError> {
     const number = numbers[kind] ?? statusCode * 100
     try {
       const { contentType, body } = synchronous(
@@ -68,7 +70,7 @@ export function errorWriter(
         isJson = kindOf(contentType) === 'json'
         latest = contentType
       }
-      return { number, contentType: header, text: isJson ? jsonText(body) : textOf(body) }
+      return { number, contentType: header, text: isJson ? jsonText(body) : plainText(body) }
     } catch (thrown) {
       report(thrown)
       return { number, contentType: 'text/plain; charset=utf-8', text: message }
@@ -95,7 +97,7 @@ function jsonText(body: unknown): string {
   return text
 }
 
-function textOf(body: unknown): string {
+function plainText(body: unknown): string {
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof body)) return String(body)
   throw new Error('errorBody must return a string, number or boolean for a media type other than JSON')
 }

@@ -34,7 +34,9 @@ export function responseQueue(
     isArmed = false
     flush()
   }
-  return (send) => {
+  return sendQueued
+
+  function sendQueued(send: () => void): void {
     const now = counts()
     const turns = now.loopCount - last.loopCount
     const isAlone = turns > 0 && now.events - last.events <= turns

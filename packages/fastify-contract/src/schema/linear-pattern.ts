@@ -1,4 +1,4 @@
-import { compilePattern } from './string-keywords.ts'
+import { compilePattern, type PatternAlternative, type PatternElement, syntaxOf } from './string-keywords.ts'
 
 /*
  * V8 matches a regular expression by backtracking, which takes polynomial or exponential time for some patterns. The
@@ -62,7 +62,7 @@ export const lazyMatcher =
 
 function newMatcher(pattern: string): Matcher | undefined {
   try {
-    const { scan, lookarounds } = parsePattern(compilePattern(pattern))
+    const { scan, lookarounds } = automataOf(compilePattern(pattern))
     return (text) => {
       const tables: Tables = []
       for (const lookaround of lookarounds) {
@@ -78,16 +78,8 @@ function newMatcher(pattern: string): Matcher | undefined {
 /** A part of a pattern: returns its first state, given the state that follows it in the direction of reading. */
 type Fragment = (next: State) => State
 
-/** Modifiers and backreferences, which an NFA cannot represent. */
-const unsupported = /\(\?(?![:=!<])|\\[1-9k]/y
-
 /** Without the flag u, these are several characters. */
 const wide = /[\u{10000}-\u{10FFFF}]|\\u(?:\{|[dD][89ABab])/u
-
-const characterOrClass =
-  /\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^}]*\}|u\{[\dA-Fa-f]+\}|u[dD][89ABab][\dA-Fa-f]{2}\\u[dD][C-Fc-f][\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2}|c.|.)|./suy
-
-const quantifier = /([*+?])\??|\{(\d+)(?:(,)(\d*))?\}\??/y
 
 /** What belongs to one NFA: its assertions by their source. */
 type Scope = { isBackward: boolean; assertions: Map<string, Assertion> }
@@ -99,16 +91,14 @@ const leadingLookahead = /^(\(\?[=!][^()\\]*\))\^/
  * Converts a regular expression to an NFA, and one for each lookaround, the inner ones first. Throws for an expression
  * that is not supported or has too many states.
  */
-function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookarounds: LookaroundScan[] } {
+function automataOf({ source: given, flags }: RegExp): { scan: Scan; lookarounds: LookaroundScan[] } {
   const source = given.replace(leadingLookahead, '^$1')
   const readsPairs = flags.includes('u')
   if (!readsPairs && wide.test(source)) throw new SyntaxError('not supported')
   const states: State[] = []
   const lookarounds: LookaroundScan[] = []
   let scope: Scope
-  let isAfterStart = false
-  let at = 0
-  const scan = scanOf({})
+  const scan = scanOf(syntaxOf(new RegExp(source, flags)).alternatives, {})
   let edges = 0
   const remaining = states.filter((each) => !isEpsilon(each))
   if (remaining.length > maxStates) throw new RangeError('too many states')
@@ -119,12 +109,12 @@ function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookaroun
   }
   return { scan, lookarounds }
 
-  /** Parses alternatives that have an NFA of their own. */
-  function scanOf({ isBackward = false, isAnchored = false }): Scan {
+  /** Converts alternatives to an NFA of their own. */
+  function scanOf(given: PatternAlternative[], { isBackward = false, isAnchored = false }): Scan {
     const outer = scope
     const inner: Scope = { isBackward, assertions: new Map() }
     scope = inner
-    const start = epsilonClosure([alternatives()(newState({ isEnd: true, to: [] }))])
+    const start = epsilonClosure([alternatives(given)(newState({ isEnd: true, to: [] }))])
     scope = outer
     return simulation(start, [...inner.assertions.values()], { isBackward, isAnchored, readsPairs })
   }
@@ -137,63 +127,54 @@ function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookaroun
     return state
   }
 
-  function take(token: RegExp): RegExpExecArray | null {
-    token.lastIndex = at
-    const found = token.exec(source)
-    at += found?.[0].length ?? 0
-    return found
-  }
-
-  function alternatives(): Fragment {
-    const fragments = [sequence()]
-    while (take(/\|/y)) fragments.push(sequence())
+  function alternatives(given: PatternAlternative[]): Fragment {
+    const fragments = given.map(sequence)
     if (fragments.length === 1) return fragments[0] as Fragment
     return (next) => newState({ to: fragments.map((fragment) => fragment(next)) })
   }
 
-  function sequence(): Fragment {
+  function sequence({ elements }: PatternAlternative): Fragment {
     const fragments: Fragment[] = []
-    isAfterStart = false
-    while (at < source.length && !/[|)]/.test(source.charAt(at))) {
-      const staysAtStart: boolean = source[at] === '^' || (isAfterStart && /^\(\?<?[=!]/.test(source.slice(at, at + 4)))
-      fragments.push(repeated(atom()))
-      isAfterStart = staysAtStart
+    let isAfterStart = false
+    for (const element of elements) {
+      fragments.push(fragmentOf(element, isAfterStart))
+      isAfterStart = isStart(element) || (isAfterStart && isLookaround(element))
     }
     if (!scope.isBackward) fragments.reverse()
     return (next) => fragments.reduce((to, fragment) => fragment(to), next)
   }
 
-  function atom(): Fragment {
-    if (take(unsupported)) throw new SyntaxError('not supported')
-    if (take(/\((?!\?<?[=!])(?:\?:|\?<[^>]*>)?/y)) {
-      const group = alternatives()
-      take(/\)/y)
-      return group
+  function fragmentOf(element: PatternElement, isAfterStart: boolean): Fragment {
+    if (element.type === 'Quantifier') return repeated(fragmentOf(element.element, isAfterStart), element)
+    if (element.type === 'CapturingGroup') return alternatives(element.alternatives)
+    if (element.type === 'Group' && element.modifiers === null) return alternatives(element.alternatives)
+    if (isLookaround(element)) return lookaround(element, isAfterStart)
+    const { raw } = element
+    if (element.type === 'Assertion') {
+      if (element.kind === 'word') return asserted(raw, () => boundary(new RegExp(raw, `${flags}y`)))
+      return consuming({ requires: element.kind === 'start' ? atStart : atEnd })
     }
-    const [assertion = ''] = take(/\^|\$|\\b|\(\?<?[=!]/iy) ?? []
-    if (assertion.startsWith('(')) return lookaround(assertion)
-    if (/b/i.test(assertion)) return asserted(assertion, () => boundary(new RegExp(assertion, `${flags}y`)))
-    const test =
-      assertion === ''
-        ? { consumes: characterTest(take(characterOrClass)?.[0] as string, flags) }
-        : { requires: assertion === '^' ? atStart : atEnd }
-    return (next) => newState({ ...test, to: [next] })
+    if (/^Character/.test(element.type)) return consuming({ consumes: characterTest(raw, flags) })
+    // An NFA has neither backreferences nor modifiers.
+    throw new SyntaxError('not supported')
   }
 
-  function lookaround(opening: string): Fragment {
-    const from = at
-    const isAhead = !opening.includes('<')
+  /** Returns a part with one state. */
+  function consuming(parts: Omit<State, 'id' | 'step' | 'to'>): Fragment {
+    return (next) => newState({ ...parts, to: [next] })
+  }
+
+  function lookaround({ kind, negate, raw, alternatives }: Lookaround, isAfterStart: boolean): Fragment {
+    const isAhead = kind === 'lookahead'
     const isAnchored = isAhead && isAfterStart
-    const scan = scanOf({ isBackward: isAhead && !isAnchored, isAnchored })
-    const expected = opening.endsWith('=') ? 1 : 0
-    const key = opening + source.slice(from, at)
-    take(/\)/y)
+    const scan = scanOf(alternatives, { isBackward: isAhead && !isAnchored, isAnchored })
     if (lookarounds.length === maxLookarounds) throw new RangeError('too many lookarounds')
+    const expected = negate ? 0 : 1
     const newTest = (): Test => {
       const index = lookarounds.push(isAnchored ? atFirst(scan) : atEach(scan)) - 1
       return (_text, position, tables) => tables[index]?.[position] === expected
     }
-    return asserted(key, newTest, isAnchored)
+    return asserted(raw, newTest, isAnchored)
   }
 
   function asserted(source: string, newTest: () => Test, isFirstOnly = false): Fragment {
@@ -202,27 +183,29 @@ function parsePattern({ source: given, flags }: RegExp): { scan: Scan; lookaroun
     const fact = firstFact << assertions.size
     const known = assertions.get(key) ?? { fact, holds: newTest(), isFirstOnly }
     assertions.set(key, known)
-    return (next) => newState({ requires: known.fact, to: [next] })
+    return consuming({ requires: known.fact })
   }
 
-  function repeated(fragment: Fragment): Fragment {
-    const found = take(quantifier)
-    if (found === null) return fragment
-    const [, sign, count, comma, limit] = found
-    const least = count === undefined ? (sign === '+' ? 1 : 0) : Number(count)
-    const most = sign === '?' ? 1 : sign !== undefined || limit === '' ? Infinity : Number(comma ? limit : count)
+  function repeated(fragment: Fragment, { min, max }: { min: number; max: number }): Fragment {
     return (next) => {
       let to = next
-      if (most === Infinity) {
+      if (max === Infinity) {
         to = newState({ to: [next] })
         to.to.push(fragment(to))
-      } else for (let left = most - least; left > 0; left--) to = newState({ to: [fragment(to), next] })
+      } else for (let left = max - min; left > 0; left--) to = newState({ to: [fragment(to), next] })
       // An empty fragment has no states, so `maxStates` would not end the loop.
-      for (let left = least, last: State | undefined; left > 0 && to !== last; left--) [last, to] = [to, fragment(to)]
+      for (let left = min, last: State | undefined; left > 0 && to !== last; left--) [last, to] = [to, fragment(to)]
       return to
     }
   }
 }
+
+type Lookaround = Extract<PatternElement, { kind: 'lookahead' | 'lookbehind' }>
+
+const isLookaround = (element: PatternElement): element is Lookaround =>
+  element.type === 'Assertion' && (element.kind === 'lookahead' || element.kind === 'lookbehind')
+
+const isStart = (element: PatternElement): boolean => element.type === 'Assertion' && element.kind === 'start'
 
 /** Returns the table of a lookaround. */
 type LookaroundScan = (text: string, tables: Tables) => Uint8Array

@@ -128,37 +128,44 @@ const conditional = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
 
 /** Corrects what unevaluatedProperties and unevaluatedItems know of the other keywords (JSON Schema core, section 11). */
 export function addEvaluatedKeywords(ajv: Ajv): void {
-  const replace = (keyword: string, code: (context: KeywordCxt, now: CodeKeywordDefinition, type?: string) => void) => {
+  const replace = (keyword: string, code: ReplacedCode) => {
     const now = ajv.getKeyword(keyword) as CodeKeywordDefinition
     const definition = { ...now, code: (context: KeywordCxt, type?: string) => code(context, now, type) }
     // A keyword that is added again would run last.
     const before = [now.type].flat().includes('object') ? { before: 'unevaluatedProperties' } : {}
     ajv.removeKeyword(keyword).addKeyword({ ...definition, ...before })
   }
-  for (const keyword of conditional) {
-    replace(keyword, (context, now, type) => {
-      keepEvaluated(context)
-      if (keyword === 'if') ifCode(context)
-      else now.code(context, type as never)
-    })
-  }
-  replace('patternProperties', (context, now, type) => {
-    // Ajv would set members of `true`, which stands for all properties.
-    const { gen, it } = context
-    const { props } = it
-    if (!(props instanceof Name)) return now.code(context, type as never)
-    Object.assign(it, { props: undefined })
-    now.code(context, type as never)
-    if (it.props !== undefined) it.props = mergeEvaluated.props(gen, it.props, props)
-    else Object.assign(it, { props })
-  })
+  for (const keyword of conditional) replace(keyword, keyword === 'if' ? ifCode : conditionalCode)
+  replace('patternProperties', patternPropertiesCode)
   replace('unevaluatedItems', unevaluatedItemsCode)
-  replace('contains', (context, now, type) => {
-    // normalize.ts adds its schema to unevaluatedItems, which then accepts the items that match.
-    const { items } = context.it
-    now.code(context, type as never)
-    Object.assign(context.it, { items })
-  })
+  replace('contains', containsCode)
+}
+
+/** Writes the code of a keyword instead of its own definition, which is `now`. */
+type ReplacedCode = (context: KeywordCxt, now: CodeKeywordDefinition, type?: string) => void
+
+function conditionalCode(context: KeywordCxt, now: CodeKeywordDefinition, type?: string): void {
+  keepEvaluated(context)
+  now.code(context, type as never)
+}
+
+function patternPropertiesCode(context: KeywordCxt, now: CodeKeywordDefinition, type?: string): void {
+  // Ajv would set members of `true`, which stands for all properties.
+  const { gen, it } = context
+  const { props } = it
+  const isNamed = props instanceof Name
+  if (isNamed) Object.assign(it, { props: undefined })
+  now.code(context, type as never)
+  if (!isNamed) return
+  if (it.props !== undefined) it.props = mergeEvaluated.props(gen, it.props, props)
+  else Object.assign(it, { props })
+}
+
+function containsCode(context: KeywordCxt, now: CodeKeywordDefinition, type?: string): void {
+  // normalize.ts adds its schema to unevaluatedItems, which then accepts the items that match.
+  const { items } = context.it
+  now.code(context, type as never)
+  Object.assign(context.it, { items })
 }
 
 /** Declares what has been evaluated so far, outside of the blocks that add to it. */
@@ -169,6 +176,7 @@ function keepEvaluated({ gen, it }: KeywordCxt): void {
 }
 
 function ifCode(context: KeywordCxt): void {
+  keepEvaluated(context)
   const { gen, it } = context
   const has = (keyword: string) => it.schema[keyword] !== undefined && !alwaysValidSchema(it, it.schema[keyword])
   const [hasThen, hasElse] = [has('then'), has('else')]
@@ -213,26 +221,28 @@ function unevaluatedItemsCode(context: KeywordCxt): void {
 
 /** Makes `required` and `dependentRequired` demand the name "", which Ajv 8 ignores unless it describes all errors. */
 export function addEmptyNames(ajv: Ajv): void {
-  const change = (keyword: string, code: (context: KeywordCxt, now: CodeKeywordDefinition['code']) => void) => {
+  for (const [keyword, code] of Object.entries({ required: requiredCode, dependentRequired: dependentRequiredCode })) {
     const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition
     const { code: now } = definition
     // Changed in place, since a keyword that is added again would run last.
     Object.assign(definition, { code: (context: KeywordCxt) => code(context, now) })
   }
-  change('required', (context, now) => {
-    const { schema } = context
-    if (schema.includes('')) failWithout(context, '')
-    now(withSchema(context, schema.filter(isNotEmpty)))
-  })
-  change('dependentRequired', (context, now) => {
-    const entries = Object.entries<string[]>(context.schema)
-    for (const [property, names] of entries) {
-      if (!names.includes('')) continue
-      context.setParams({ property, depsCount: names.length, deps: names.join(', ') })
-      failWithout(context, '', property)
-    }
-    now(withSchema(context, Object.fromEntries(entries.map(([name, names]) => [name, names.filter(isNotEmpty)]))))
-  })
+}
+
+function requiredCode(context: KeywordCxt, now: CodeKeywordDefinition['code']): void {
+  const { schema } = context
+  if (schema.includes('')) failWithout(context, '')
+  now(withSchema(context, schema.filter(isNotEmpty)))
+}
+
+function dependentRequiredCode(context: KeywordCxt, now: CodeKeywordDefinition['code']): void {
+  const entries = Object.entries<string[]>(context.schema)
+  for (const [property, names] of entries) {
+    if (!names.includes('')) continue
+    context.setParams({ property, depsCount: names.length, deps: names.join(', ') })
+    failWithout(context, '', property)
+  }
+  now(withSchema(context, Object.fromEntries(entries.map(([name, names]) => [name, names.filter(isNotEmpty)]))))
 }
 
 const isNotEmpty = (name: string): boolean => name !== ''

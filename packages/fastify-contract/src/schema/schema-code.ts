@@ -4,7 +4,7 @@ import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
 import { isRange, kindOf } from '../contract/media-types.ts'
-import type { Content, Routes } from '../contract/routes.ts'
+import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
@@ -172,28 +172,30 @@ type ScopeName = Name & { value: { code?: Code } }
  * schemas of requests, and those of the bodies that a serializer writes.
  */
 function schemasOf({ operations }: Routes): { validated: Schema[]; serialized: Schema[] } {
-  const ofContent = (content: Content = {}) => Object.values(content).map(({ schema }) => schema)
-  const ofReplies = (isIncluded: (mediaType: string) => boolean) =>
-    operations.flatMap(({ schema }) =>
-      Object.values(schema.response).flatMap(({ content = {} }) =>
-        Object.entries(content).flatMap(([mediaType, { schema }]) => (isIncluded(mediaType) ? [schema] : [])),
-      ),
-    )
-  const ofRequests = operations.flatMap(({ forms = {}, schema }): Schema[] => {
-    const { params, querystring, headers, cookies, body, response } = schema
-    return [
-      ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
-      ...ofContent(body?.content),
-      ...Object.values(forms).flatMap(({ fields, otherParts }) =>
-        [...fields, ...(otherParts === undefined ? [] : [otherParts.field])].flatMap(({ part }) =>
-          part === undefined ? [] : [part.schema],
-        ),
-      ),
-      ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
-    ]
-  })
-  return {
-    validated: [...ofRequests, ...ofReplies((mediaType) => kindOf(mediaType) === 'text')],
-    serialized: ofReplies((mediaType) => isRange(mediaType) || !['text', 'bytes'].includes(kindOf(mediaType))),
+  const validated: Schema[] = []
+  const texts: Schema[] = []
+  const serialized: Schema[] = []
+  for (const operation of operations) {
+    validated.push(...requestSchemas(operation))
+    for (const { headers = {}, content = {} } of Object.values(operation.schema.response)) {
+      validated.push(...Object.values(headers))
+      for (const [mediaType, { schema }] of Object.entries(content)) {
+        const kind = kindOf(mediaType)
+        if (kind === 'text') texts.push(schema)
+        if (isRange(mediaType) || (kind !== 'text' && kind !== 'bytes')) serialized.push(schema)
+      }
+    }
   }
+  return { validated: [...validated, ...texts], serialized }
+}
+
+function requestSchemas({ forms = {}, schema }: Operation): Schema[] {
+  const { params, querystring, headers, cookies, body } = schema
+  const schemas = [params, querystring, headers, cookies].filter((each) => each !== undefined)
+  for (const content of Object.values(body?.content ?? {})) schemas.push(content.schema)
+  for (const { fields, otherParts } of Object.values(forms)) {
+    for (const { part } of otherParts === undefined ? fields : [...fields, otherParts.field])
+      if (part !== undefined) schemas.push(part.schema)
+  }
+  return schemas
 }

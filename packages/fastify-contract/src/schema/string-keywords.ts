@@ -1,3 +1,4 @@
+import { type AST, RegExpParser } from '@eslint-community/regexpp'
 import type { Format } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 
@@ -118,3 +119,14 @@ export function compilePattern(text: string): RegExp {
     }
   }
 }
+
+/** The syntax tree of a pattern, and its parts. */
+export type PatternSyntax = AST.Pattern
+export type PatternAlternative = AST.Alternative
+export type PatternElement = AST.Element
+
+const parser = new RegExpParser({ ecmaVersion: 2025 })
+
+/** Returns the syntax tree of a compiled pattern. Throws a SyntaxError for syntax that is newer than ECMAScript 2025. */
+export const syntaxOf = ({ source, unicode }: RegExp): PatternSyntax =>
+  parser.parsePattern(source, 0, source.length, { unicode })

@@ -58,7 +58,9 @@ function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, 
   const known = new Map<Schema[], ReturnType<typeof mergeKeywords>>()
   const lists = new Map<string, Schema[]>()
   const idOf = idsOf<Schema>()
-  return roundedInteger(document, [root], (described, holder, name) => {
+  return roundedInteger(document, [root], schemasAt)
+
+  function schemasAt(described: Schema[], holder: object, name: string): Schema[] | undefined {
     const merged = known.get(described) ?? mergeKeywords(shared, described)
     known.set(described, merged)
     if (Array.isArray(holder)) return merged.items
@@ -70,7 +72,7 @@ function roundedIn(document: JsonDocument, root: Schema, shared: Record<string, 
     const list = lists.get(key) ?? all
     lists.set(key, list)
     return list
-  })
+  }
 }
 
 /** Returns a function that numbers values: equal values have the same number. */
@@ -126,13 +128,15 @@ export function createValidator(
   /** Returns a function that returns whether a document is valid. It first passes the locations of a valid one to `use`. */
   function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
     let validate = validators.get(schema)
-    return (document) => {
+    return isValid
+
+    function isValid(document: JsonDocument): boolean {
       validate ??= compileSchema(ajv(), schema) as CompiledFunction
-      const isValid = run(validate, document)
-      if (isValid) use(document, found)
+      const result = run(validate, document)
+      if (result) use(document, found)
       // The locations would keep the body in memory.
       found.length = 0
-      return isValid
+      return result
     }
   }
 
@@ -154,7 +158,9 @@ export function createValidator(
     },
     request(schema, part) {
       const isValid = check(schema, convertLocations)
-      return (document) => {
+      return validatePart
+
+      function validatePart(document: JsonDocument): ReturnType<ValidatePart> {
         if (isValid(document)) {
           const rounded = document.exactNumbers && roundedIn(document, schema, schemas)
           if (rounded === undefined) return { value: document.value }
@@ -166,14 +172,18 @@ export function createValidator(
     },
     problem(schema, part) {
       const isValid = check(schema, () => {})
-      return (value) => {
+      return problemOf
+
+      function problemOf(value: unknown): string | undefined {
         const document = withDoubles(value)
         return isValid(document) ? undefined : describeErrors(part, schema, document, false)
       }
     },
     response(schema, part = 'response') {
       const problemOf = validator.problem(schema, part)
-      return (value) => {
+      return assertValid
+
+      function assertValid(value: unknown): void {
         const problem = problemOf(value)
         if (problem !== undefined) throw new Error(`the response does not match its schema: ${problem}`)
       }
@@ -182,7 +192,9 @@ export function createValidator(
       const assertValid = validator.response(schema)
       let serializeIfValid = serializers.get(schema)
       let serialize: Serialize | undefined
-      return (value) => {
+      return serializeValid
+
+      function serializeValid(value: unknown): string {
         serializeIfValid ??= compileSerializer(schemas, schema)
         const text = serializeIfValid(value)
         if (text !== undefined) return text

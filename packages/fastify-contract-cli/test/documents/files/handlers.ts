@@ -1,5 +1,5 @@
 import type { ErrorBody, Handlers } from 'fastify-contract'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -19,7 +19,6 @@ export const handlers: Handlers<operations> = {
 }
 
 const post = (send: unknown) => ({ request: 'POST /orders', send })
-const refused = { status: 400, error: 40003 }
 
 /** Returns each error of the service as a problem. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({

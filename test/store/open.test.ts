@@ -68,7 +68,7 @@ t.test('a URL is displayed without its password', async (t) => {
 })
 
 for (const [name, run] of Object.entries(conformance)) {
-  t.test(name, (t) => t.resolves(run(() => openStore('memory:'), false)))
+  t.test(`in memory: ${name}`, (t) => t.resolves(run(() => openStore('memory:'), false)))
 }
 
 const anyStore = import.meta.resolve('../support/any-store.js')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { commandLine } from 'fastify-contract-cli/command-line'
 import { linkProblems, markdownPages } from './lint/markdown-links.ts'
+import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run lint [-- --fix]

@@ -1,5 +1,5 @@
-import { commandLine } from 'fastify-contract-cli/command-line'
 import { runScenarios, scenarioList } from 'fastify-contract-test-support/scenario-runner'
+import { commandLine } from '../../scripts/system/command-line.ts'
 import { build } from '../scenarios/run-build.ts'
 import { early } from './early-answers.ts'
 import { descriptors } from './file-descriptors.ts'

@@ -1,5 +1,5 @@
-import { commandLine, type Values } from 'fastify-contract-cli/command-line'
 import { runScenarios, type Scenario, scenarioList } from 'fastify-contract-test-support/scenario-runner'
+import { commandLine, type Values } from '../../scripts/system/command-line.ts'
 import { build } from '../scenarios/run-build.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'

@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 import { createPackageFromTarballData } from '@arethetypeswrong/core'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { writeEnginePackage } from '../../scripts/build/engine-package.ts'
+import { writePackage } from '../../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -15,7 +15,7 @@ const execute = promisify(execFile)
 const directory = mkdtempSync(join(tmpdir(), 'fastify-contract-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const source = join(directory, 'source')
-await writeEnginePackage(source)
+await writePackage('fastify-contract', source)
 await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: source })
 const { name, version, dependencies, peerDependencies, exports, bin } = JSON.parse(
   readFileSync(join(source, 'package.json'), 'utf8'),

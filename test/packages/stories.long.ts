@@ -7,7 +7,7 @@ import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { writeEnginePackage } from '../../scripts/build/engine-package.ts'
+import { writePackage } from '../../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -30,7 +30,7 @@ const env = {
 const directory = mkdtempSync(join(tmpdir(), 'stories-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const source = join(directory, 'source')
-await writeEnginePackage(source)
+await writePackage('fastify-contract', source)
 const run = async (cwd: string, file: string, ...args: string[]) =>
   (await execute(file, args, { cwd, env, timeout: limit, maxBuffer: 2 ** 26 })).stdout
 await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)

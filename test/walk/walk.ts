@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandLine } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine } from '../../scripts/system/command-line.ts'
 import { spawnService } from '../support/service-process.ts'
 import { copyProjectTree } from './walk-project.ts'
 

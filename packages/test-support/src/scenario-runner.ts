@@ -36,6 +36,9 @@ export async function runScenarios<Given extends object>(
   names: string[],
   options: Given,
 ): Promise<void> {
+  const unknown = names.find((name) => !Object.hasOwn(scenarios, name))
+  if (unknown !== undefined)
+    throw new Error(`unknown scenario ${unknown}; expected ${Object.keys(scenarios).join(', ')}`)
   const reports: Report[] = []
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (names.length === 0 || names.includes(name)) reports.push(await run(name, scenario, options))

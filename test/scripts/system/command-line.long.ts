@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { commandLine, parseCommandLine } from '../../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
 
 const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
 const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])

@@ -52,10 +52,15 @@ below, and init rejects a reference to any other file: a document of somebody el
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
+  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
   const packages = {
-    'fastify-contract': versionFrom(fileURLToPath(import.meta.resolve('fastify-contract')), directory),
-    'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
-    tsx: versionOf('tsx'),
+    // npm start runs the sources with tsx.
+    dependencies: { 'fastify-contract': versionFrom(engine, directory), tsx: rangeOf('tsx') },
+    devDependencies: {
+      '@types/node': nodeTypes,
+      'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
+      typescript: rangeOf('typescript'),
+    },
   }
   const files = {
     ...projectFiles({
@@ -131,9 +136,13 @@ function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErro
   return { reasons: [typeof messageText === 'string' ? messageText : messageText.messageText] }
 }
 
-const versionOf = (name: string): string => createRequire(import.meta.url)(`${name}/package.json`).version
+/** The version of @types/node for the oldest supported Node.js. */
+const nodeTypes = '^20.19.43'
 
-/** Returns the version of the package with a module for the manifest of a project; its file if it was installed from one. */
+/** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
+const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`
+
+/** Returns the versions of the package with a module for the manifest of a project; its file if it was installed from one. */
 function versionFrom(module: string, directory: string): string {
   const own = join(module, '..', '..')
   const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
@@ -141,7 +150,7 @@ function versionFrom(module: string, directory: string): string {
   const manifest = join(above, 'package.json')
   const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
   const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
-  return file === undefined ? version : `file:${relative(directory, resolve(above, file))}`
+  return file === undefined ? `^${version}` : `file:${relative(directory, resolve(above, file))}`
 }
 
 type Written = {

@@ -9,11 +9,11 @@ import { isNode, type Kind, mapEntries, mapTree, memberOf, type Node, walkSchema
 type Direction = 'request' | 'response'
 
 /** The directions of the request and of the response of an operation. */
-type Directions = [ofRequest: Direction, ofResponse: Direction]
+type Exchange = [ofRequest: Direction, ofResponse: Direction]
 
 /** The directions of an operation that the service serves, and of one that it calls: in a callback or a webhook. */
-const served: Directions = ['request', 'response']
-const called: Directions = ['response', 'request']
+const served: Exchange = ['request', 'response']
+const called: Exchange = ['response', 'request']
 
 /**
  * Returns a document with shared schemas in which the schemas of requests do not constrain readOnly properties, and
@@ -30,13 +30,13 @@ export function withDirections(document: Document): Document {
   const { schemas } = Object(components) as { schemas?: Record<string, Schema> }
   const { convert, added } = schemasByDirection(document, schemas ?? {})
 
-  const itemOf = (item: unknown, directions: Directions): unknown =>
+  const itemOf = (item: unknown, exchange: Exchange): unknown =>
     mapValues(item, (value, name) => {
       const kind = memberOf('pathItem', name)?.kind
-      if (kind === 'parameter') return convertEach(value, kind, directions[0])
-      return kind === 'operation' ? operationOf(value, directions) : value
+      if (kind === 'parameter') return convertEach(value, kind, exchange[0])
+      return kind === 'operation' ? operationOf(value, exchange) : value
     })
-  const operationOf = (operation: unknown, [ofRequest, ofResponse]: Directions): unknown =>
+  const operationOf = (operation: unknown, [ofRequest, ofResponse]: Exchange): unknown =>
     mapValues(operation, (value, name) => {
       if (name === 'parameters') return convertEach(value, 'parameter', ofRequest)
       if (name === 'requestBody') return mapTree(value, name, transforms(ofRequest))
@@ -45,8 +45,8 @@ export function withDirections(document: Document): Document {
         ? mapValues(value, (callback) => callbackOf(callback, [ofResponse, ofRequest]))
         : value
     })
-  const callbackOf = (callback: unknown, directions: Directions): unknown =>
-    mapValues(callback, (item, name) => (name === '$ref' ? item : itemOf(item, directions)))
+  const callbackOf = (callback: unknown, exchange: Exchange): unknown =>
+    mapValues(callback, (item, name) => (name === '$ref' ? item : itemOf(item, exchange)))
   /** Converts each object of an array or a map. */
   const convertEach = (value: unknown, kind: Kind, direction: Direction): unknown =>
     Array.isArray(value)

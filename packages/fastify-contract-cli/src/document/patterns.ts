@@ -238,7 +238,7 @@ export function textOfPattern(given: string, more = 0): string | undefined {
 function builtText(given: string, more: number, choice: number): { text?: string; required: string[] } {
   const required: string[] = []
 
-  function textOf([first]: PatternAlternative[]): string {
+  function shortText([first]: PatternAlternative[]): string {
     let text = ''
     for (const element of first?.elements ?? []) {
       text += element.type === 'Quantifier' ? repeatedText(element) : elementText(element)
@@ -250,7 +250,7 @@ function builtText(given: string, more: number, choice: number): { text?: string
     const { type, raw } = element
     if (type === 'Character') return raw.startsWith('\\') ? characterOf(raw, choice) : raw
     if (type === 'CharacterClass' || type === 'CharacterSet') return characterOf(raw, choice)
-    const text = textOf(insideOf(element))
+    const text = shortText(insideOf(element))
     if (type !== 'Assertion') return text
     if (element.kind === 'lookahead' && !element.negate) required.push(text)
     return ''
@@ -264,7 +264,7 @@ function builtText(given: string, more: number, choice: number): { text?: string
   }
 
   try {
-    return { text: textOf(alternativesOf(given) ?? []), required }
+    return { text: shortText(alternativesOf(given) ?? []), required }
   } catch {
     return { required }
   }

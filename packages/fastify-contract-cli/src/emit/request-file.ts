@@ -189,7 +189,7 @@ const noBody: BodyText = { text: '', files: [], omitted: [] }
 const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
 
 function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
-  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value ?? null, null, 2)) }
+  if (kind === 'json') return { ...noBody, text: requestJson(stringifyJson(value ?? null, '  ') as string) }
   if (kind === 'bytes') return inFile(file)
   if (kind === 'multipart') return formText(parts)
   const shown =
@@ -246,13 +246,13 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
     kind,
     mediaType,
     value,
-    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody.content)),
-    parts: kind === 'multipart' ? partsOf(document, name, media, Object(value)) : [],
+    text: isFile || kind === 'multipart' ? '' : sentText(value, mediaType, formStyles(document, requestBody.content)),
+    parts: kind === 'multipart' ? formParts(document, name, media, Object(value)) : [],
     file: isFile ? fileName('example', mediaType) : '',
   }
 }
 
-function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+function sentText(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
   if (kindOf(mediaType) === 'events') return serializeEvent({ data: value }, (data) => String(stringifyJson(data)))
   if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
   const isText = requestKindOf(mediaType) === 'text'
@@ -261,7 +261,7 @@ function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof for
   return String(sentBody(value ?? null, mediaType, styles).body)
 }
 
-function partsOf(
+function formParts(
   document: Document,
   mediaType: string,
   media: MediaType,

@@ -94,7 +94,7 @@ export function describedErrorBody({ document, routes }: Pick<Compiled, 'documen
   }
 }
 
-const plainText: Reply = { type: 'text/plain', contentType: 'text/plain', body: textOf('message') }
+const plainText: Reply = { type: 'text/plain', contentType: 'text/plain', body: factText('message') }
 
 /** Returns the most frequent reply of all error responses, or RFC 9457 without any; undefined if none can be made. */
 function usualReply(document: Document, isFilled = false): Reply | undefined {
@@ -160,7 +160,7 @@ function replyIn(document: Document, content: MediaTypes, isFilled = false): Rep
     throw new UnknownMember(`the body is ${type}; only JSON and text can be made`)
   const contentType = isRange(type) ? 'application/json' : type
   const isProblem = contentType.startsWith('application/problem+')
-  if (json === undefined && range === undefined) return { type, contentType, body: textOf('message') }
+  if (json === undefined && range === undefined) return { type, contentType, body: factText('message') }
   const start = { path: [], isProblem, siblings: [], isRequired: true, isFilled, within: [] }
   const body = valueFor(document, [schema], { ...start, budget: { left: maxValues } }) as Value
   return { type, contentType, body }
@@ -290,7 +290,7 @@ const constant = (value: unknown): Value => ({
   make: () => value,
 })
 
-function textOf(fact: 'message' | 'kind'): Value {
+function factText(fact: 'message' | 'kind'): Value {
   return { code: fact, make: (facts) => facts[fact] }
 }
 
@@ -346,12 +346,12 @@ function scalarOf(
   if (isCalled('message') || isListOfErrors.test(name)) return message(parts)
   if (isCalled('title')) return has('message') ? titleOfStatus() : message(parts)
   if (isCalled('status')) return { code: 'String(statusCode)', make: ({ statusCode }) => String(statusCode) }
-  return isCalled('code') || isCalled('type') ? textOf('kind') : undefined
+  return isCalled('code') || isCalled('type') ? factText('kind') : undefined
 }
 
 function message(parts: Node[]): Value {
   const limit = Math.min(...parts.flatMap(({ maxLength }) => (typeof maxLength === 'number' ? [maxLength] : [])))
-  if (limit === Number.POSITIVE_INFINITY) return textOf('message')
+  if (limit === Number.POSITIVE_INFINITY) return factText('message')
   return { code: `message.slice(0, ${limit})`, make: (facts) => facts.message.slice(0, limit) }
 }
 

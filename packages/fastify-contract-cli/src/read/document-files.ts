@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { keysOf } from '../document/json-pointer.ts'
-import { isFile, isWithin, readBytes, shownName, textOf } from './file-text.ts'
+import { decodedText, isFile, isWithin, readBytes, shownName } from './file-text.ts'
 import { fetchDocument, isUrl } from './named-url.ts'
 import { LimitError, parseSource, placeText, type Source, SourceError } from './read-source.ts'
 
@@ -52,7 +52,7 @@ export class DocumentFiles {
     const { bytes } = await read(file, sourceLimits.bytes - this.#size)
     this.#size += bytes.length
     this.sources.set(file, undefined)
-    const text = textOf(bytes)
+    const text = decodedText(bytes)
     if (text === undefined) throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
     if (from !== undefined && !isNamedAsData(file) && (from.isExample || from.isText)) this.texts.set(file, text)
     else this.sources.set(file, parseSource(file, text, shownName(file)))

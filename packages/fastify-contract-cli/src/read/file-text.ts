@@ -53,7 +53,7 @@ export async function readBytes(file: string, limit: number): Promise<{ bytes: U
 }
 
 /** Returns the text of bytes in UTF-8; undefined for other bytes. */
-export function textOf(bytes: Uint8Array): string | undefined {
+export function decodedText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

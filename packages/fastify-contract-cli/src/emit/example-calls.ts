@@ -1,14 +1,12 @@
 import type { InjectOptions } from 'fastify'
 import type { Contract } from 'fastify-contract/contract'
-import { stringifyJson } from 'fastify-contract/json'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
 import { type Document, endpoints } from '../document/openapi-document.ts'
-import type { ExampleBody } from '../emit/request-file.ts'
 import { validRequests } from '../examples/valid-requests.ts'
-import { integersIn } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
-import { curl } from './code-samples.ts'
 import { exampleRequest } from './example-request.ts'
+import type { ExampleBody } from './request-file.ts'
 
 /** An example request of an operation, for Fastify's `inject`. */
 export type ExampleCall = { operationId: string; request: InjectOptions }
@@ -46,28 +44,13 @@ function payloadOf(body: unknown, { kind, text, parts, file }: ExampleBody): str
   return form
 }
 
-/**
- * Returns a curl command that calls the first operation of a contract at `url` with a token; of the operations that
- * need no file, if there is one. Returns undefined if no operation has a valid example.
- */
-export function exampleCurl(url: string, token: string, contract: Contract): string | undefined {
-  const requests = requestsOf(contract, token).map(({ request }) => request)
-  const request = requests.find(({ sent }) => !hasFile(sent)) ?? requests[0]
-  if (request === undefined) return undefined
-  return curl({ ...request, server: url + new URL(request.server).pathname.replace(/\/$/, '') })
-}
-
-const hasFile = (sent: ExampleBody | undefined): boolean =>
-  sent !== undefined && (sent.kind === 'bytes' || sent.parts.some((part) => 'file' in part))
-
 function requestsOf({ documentText, routes, schemaCode }: Contract, token: string) {
-  const document = normalizedDocument(JSON.parse(documentText) as Document)
-  const integers = integersIn(documentText)
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
   const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
-  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled), integers)
+  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled))
   return endpoints(document).flatMap((given) => {
     const { endpoint, invalidPart } = valid(given)
     if (invalidPart !== undefined) return []
-    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token, integers }) }
+    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) }
   })
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { contentNegotiation, type Negotiation } from '../../src/contract/media-types.ts'
+import { contentNegotiation, type Negotiation } from '../../src/request/accept.ts'
 
 /** Returns the negotiation of an operation whose successful response has these media types. */
 function negotiation(...mediaTypes: string[]) {

@@ -1,12 +1,11 @@
 import { expandPath, type ParameterPair, pairText } from 'fastify-contract/client'
-import type { Schema } from 'fastify-contract/contract'
+import { basicCredentials, type Schema } from 'fastify-contract/contract'
 import type { Document, Endpoint, Parameter } from '../document/openapi-document.ts'
 import { holderOf, schemaOf, type WithExample } from '../document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../document/schemas.ts'
 import type { Credential } from '../document/security-schemes.ts'
-import { type ExampleBody, exampleParts } from '../emit/request-file.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
-import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
+import { type ExampleBody, exampleParts } from './request-file.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {
@@ -33,11 +32,11 @@ export type ExampleRequest = {
 export function exampleRequest(
   document: Document,
   endpoint: Endpoint,
-  { token, integers = new Map() }: { token?: string; integers?: ExactIntegers } = {},
+  { token }: { token?: string } = {},
 ): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
   const exactExample = (schema: Schema | undefined, content: WithExample): unknown =>
-    exact(document, [schema], withBigints(exampleOfRequest(document, content), integers))
+    exact(document, [schema], exampleOfRequest(document, content))
   const parts = exampleParts(document, endpoint, (parameter) =>
     shownValue(parameter, exactExample(schemaOf(parameter), holderOf(parameter))),
   )
@@ -78,9 +77,8 @@ function placeholderOf({ prefix }: Credential): string {
   return prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'
 }
 
-/** Returns the credentials with a token: HTTP Basic has it as the password of the client that `listVerifier` names. */
 const credentialsOf = ({ prefix }: Credential, token: string): string =>
-  prefix === 'Basic ' ? Buffer.from(`access-token-1:${token}`).toString('base64') : token
+  prefix === 'Basic ' ? basicCredentials(token) : token
 
 /**
  * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path

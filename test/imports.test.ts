@@ -170,7 +170,7 @@ t.test('each wall is guarded', async (t) => {
     [`${commands}/rules/a.ts`, "import '../emit/mcp-table.ts'"],
     [`${commands}/examples/a.ts`, "import '../emit/request-file.ts'"],
     [`${commands}/cli/a.ts`, "fork('../../../../src/server.ts')"],
-    [`${commands}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],
+    [`${commands}/cli/a.ts`, "import '../../../../scripts/system/process-usage.ts'"],
     ['src/app.ts', "import 'fastify-contract-cli/compile'"],
     ['src/app.ts', "import '../packages/fastify-contract/src/routes/create-server.ts'"],
     ['src/server.ts', "import './store/memory.ts'"],

@@ -1,9 +1,10 @@
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { moduleFindings } from '../../src/typescript/virtual-program.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -30,7 +31,7 @@ const texts: Record<string, string> = {}
 async function stubs(document: Document, before?: Document): Promise<string[]> {
   const compiled = await compileDocument(document, 'a.yaml')
   const printed = handlerStubs(compiled, before)
-  const directory = `packages/fastify-contract-cli/test/documents/new-${handlerModules.length}`
+  const directory = `${ownPath('test/documents')}/new-${handlerModules.length}`
   const handlers = [
     "import { ContractError, type Handlers } from 'fastify-contract/handlers'",
     "import type { operations } from './api.d.ts'",

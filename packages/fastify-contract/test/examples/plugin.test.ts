@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { compileContract } from 'fastify-contract-cli/compile'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { spawnProcess } from '../../../../test/support/child-process.ts'
-import { compileContract } from '../../../fastify-contract-cli/src/emit/compile.ts'
 
 /** Returns the blocks of code of the pages whose first line names a file, by that name. */
 function filesOf(...pages: string[]): Record<string, string> {

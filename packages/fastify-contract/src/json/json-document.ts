@@ -216,12 +216,18 @@ export function mayBeInexact(text: string): boolean {
  * Returns undefined for a value that JSON cannot represent.
  */
 export function stringifyJson(value: unknown): string | undefined {
-  if (typeof value === 'bigint') return value.toString()
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map((item) => stringifyJson(item) ?? 'null').join()}]`
-  const members = Object.entries(value).flatMap(([name, member]) => {
+  const given = convertsItself(value) ? value.toJSON() : value
+  if (typeof given === 'bigint') return given.toString()
+  if (typeof given !== 'object' || given === null) return JSON.stringify(given)
+  if (Array.isArray(given)) return `[${given.map((item) => stringifyJson(item) ?? 'null').join()}]`
+  const members: string[] = []
+  for (const [name, member] of Object.entries(given)) {
     const text = stringifyJson(member)
-    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]
-  })
+    if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`)
+  }
   return `{${members.join()}}`
 }
+
+/** Returns whether a value converts itself to JSON. A member of this name may also be data. */
+const convertsItself = (value: unknown): value is { toJSON(): unknown } =>
+  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'

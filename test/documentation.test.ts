@@ -245,8 +245,7 @@ const runs: Record<string, string> = {
   'docs/deployment.md': 'test/documentation.test.ts, without Docker, Kubernetes and systemd',
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
-  'deploy/opentelemetry.md': 'they install from the registry what the project does not depend on',
-  'packages/fastify-contract/README.md': 'packages/fastify-contract/test/package.long.ts',
+  'packages/fastify-contract/README.md': 'test/packages.long.ts',
   'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
 }
 

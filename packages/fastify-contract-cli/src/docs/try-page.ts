@@ -131,7 +131,7 @@ function fieldText(value: unknown, kind: string): string {
 
 function bodyField(document: Document, requestBody: Located<RequestBody>, id: string): string {
   const { kind, value, text: sent } = exampleRequestBody(document, requestBody)
-  const text = kind === 'json' ? (JSON.stringify(value, null, 2) ?? '') : sent
+  const text = kind === 'json' ? (stringifyJson(value, '  ') ?? '') : sent
   const options = Object.keys(requestBody.content).map((mediaType) => `<option>${htmlText(mediaType)}</option>`)
   return `${label(`${id}-type`, 'Content-Type')}
 <select id="${id}-type" data-media-type>${options.join('')}</select>

@@ -7,7 +7,7 @@ import {
   type ServedOperation,
   type ServedPath,
 } from 'fastify-contract/contract'
-import { exactKeyword } from 'fastify-contract/schema'
+import { stringifyJson } from 'fastify-contract/json'
 import { formOf, isForm } from './forms.ts'
 import { resolve } from './json-pointer.ts'
 import {
@@ -20,7 +20,7 @@ import {
   serverVariable,
   wholeStyle,
 } from './openapi-document.ts'
-import { listedValues, partsOf } from './schemas.ts'
+import { isInteger, listedValues, partsOf } from './schemas.ts'
 import { serializedValue } from './styled-values.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
@@ -85,7 +85,7 @@ export function defaultOf(document: Document, parameter: Parameter): { default?:
   const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
   const holder = own.find(({ schema }) => schema.default !== undefined)?.schema
   if (holder === undefined) return {}
-  return { default: (holder[exactKeyword('default')] as string | undefined) ?? JSON.stringify(holder.default) }
+  return { default: String(stringifyJson(holder.default)) }
 }
 
 /**
@@ -100,7 +100,7 @@ export function selectorsOf(
   return parameters
     .flatMap(({ in: location, name, required, schema = true, allowEmptyValue }): Selector[] => {
       const [value, ...others] = listedValues(document, [schema]) ?? []
-      const isText = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
+      const isText = typeof value === 'string' || typeof value === 'boolean' || isInteger(value)
       if (!required || (location !== 'query' && location !== 'header')) return []
       if (isText && others.length === 0)
         return [{ in: location, name, texts: [...new Set([String(value), ...(allowEmptyValue ? [''] : [])])] }]

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Int64Responses } from 'fastify-contract/client'
+import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { errorNumberModule, withErrorTable } from '../document/error-numbers.ts'
 import { keysOf, resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { withoutDefaults } from '../document/parameter-objects.ts'
 import { validRequests } from '../examples/valid-requests.ts'
-import { type ExactIntegers, exactIntegers, exactJson, withExactDigits } from '../passes/exact-integers.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
 import { isNeedless } from '../passes/lenient/needless-references.ts'
@@ -74,11 +74,10 @@ export async function compileContract(path: string, options: CompileOptions = {}
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const placed = placesIn(sources, bundled)
-  const integers = exactIntegers(published, sources)
   const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
     const given = { ...options, textAt, unresolved }
-    const compiled = await compileDocument(published, path, given, contractTypes, integers)
+    const compiled = await compileDocument(published, path, given)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
@@ -111,29 +110,26 @@ type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
  * client needs, digests that tell the service whether the files belong together, and one request per operation for
  * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
- *
- * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   given: Document,
   path: string,
   options: CheckOptions & { textAt?: TextAt } = {},
   typesOf = contractTypes,
-  integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
-    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options, integers)
+    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
     const code = schemaCode(routes)
     const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-    const valid = validRequests(document, routes, validator, integers)
+    const valid = validRequests(document, routes, validator)
     const requests = requestFile(document, valid)
-    const example = exampleCurl(document, valid, integers)
+    const example = exampleCurl(document, valid)
     const served: Files = {
-      'openapi.json': `${exactJson(withErrorTable(asPublished(published)), integers)}\n`,
+      'openapi.json': json(withErrorTable(asPublished(published))),
       'routes.json': json({
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
@@ -143,16 +139,16 @@ export async function compileDocument(
     }
     const files: Files = {
       ...served,
-      'api.d.ts': `// ${note}${withExactDigits(typesOf(document), integers)}`,
+      'api.d.ts': `// ${note}${typesOf(document)}`,
       'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${requestJson(note)}${withExactDigits(requests, integers)}`,
+      'requests.http': `# ${requestJson(note)}${requests}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
       ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
-    return { files, document, routes, integers, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
+    return { files, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -184,11 +180,10 @@ function converted(
   given: Document,
   path: string,
   { errors, skipUnsupported = false, unresolved = new Map() }: CheckOptions,
-  integers: ExactIntegers,
 ): Converted & { skipped: Problem[] } {
   const skipped: Problem[] = []
   for (let published = given; ; ) {
-    const result = checked(published, unresolved, skipUnsupported ? undefined : errors, integers)
+    const result = checked(published, unresolved, skipUnsupported ? undefined : errors)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
@@ -212,13 +207,12 @@ function checked(
   published: Document,
   unresolved: NonNullable<CheckOptions['unresolved']>,
   errors: ErrorBodySource | undefined,
-  integers: ExactIntegers,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings(withReferences(structureProblems(published), published, unresolved))
   if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
   const base = withoutFindings(published, structure)
-  const { upgraded, discriminated } = upgrade(base, integers)
+  const { upgraded, discriminated } = upgrade(base)
   const numbers = errorNumberProblems(base)
   const { rejected, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...rejected])
@@ -252,7 +246,7 @@ function withReferences(lines: string[], document: Document, unresolved: NonNull
 const withoutFindings = (document: Document, findings: Findings): Document =>
   findings.problems.length + findings.unused.length === 0 ? document : soundPart(document, findings)
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
 
 const digestsOf = (files: Files): Files =>
   Object.fromEntries(

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { kindOf, type Schema } from 'fastify-contract/contract'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
 import type ts from 'typescript'
 import { withOptionalHeaders } from '../document/contents.ts'
@@ -24,6 +26,7 @@ import {
   mapDocument,
   mapEntries,
   mapHeld,
+  mapScalars,
   mapTree,
   methods,
   type Node,
@@ -46,21 +49,21 @@ export function contractTypes(document: Document): string {
   } catch (error) {
     // openapi-typescript decodes names, and throws for a percent sign that does not begin a percent-encoding.
     if (!(error instanceof URIError)) throw error
-    const mark = unusedText(JSON.stringify(document), 'percent-')
+    const mark = unusedText(String(stringifyJson(document)), 'percent-')
     return typesOf(withoutPercentSigns(document, mark)).replaceAll(mark, '%')
   }
 }
 
 /** Returns a document in which a mark stands for each percent sign, except for those that encode the text of a $ref. */
 function withoutPercentSigns(document: Document, mark: string): Document {
-  const marked = JSON.stringify(document)
+  const marked = String(stringifyJson(document))
     .split(/("\$ref":"(?:[^"\\]|\\.)*")/)
     .map((text, index) => {
       if (index % 2 === 0) return text.replaceAll('%', mark)
       const { $ref } = JSON.parse(`{${text}}`)
       return `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map((key) => key.replaceAll('%', mark))))}`
     })
-  return JSON.parse(marked.join(''))
+  return parseExactJson(marked.join('')) as Document
 }
 
 /** Returns a text that another text does not contain. */
@@ -69,7 +72,10 @@ const unusedText = (text: string, begin: string): string =>
 
 function typesOf(document: Document): string {
   const names = operationNames(document)
-  const given = typed(withTypedForms(document), names)
+  // A comment shows a default or an example, which JSON.stringify would not write with a bigint.
+  const mark = randomUUID()
+  const withMark = (scalar: unknown) => (typeof scalar === 'bigint' ? `${mark}${scalar}` : scalar)
+  const given = mapScalars(typed(withTypedForms(document), names), withMark) as OpenAPI3
   // The package's main function would first lint and bundle the document a second time, which takes seconds.
   const nodes = transformSchema(given, {
     discriminators: { objects: {}, refsHandled: [] },
@@ -77,7 +83,10 @@ function typesOf(document: Document): string {
     resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
-  const text = astToString(withFacts(document, names, nodes.map(withoutAdditional)))
+  const text = astToString(withFacts(document, names, nodes.map(withoutAdditional))).replace(
+    new RegExp(`"?${mark}(-?\\d+)"?`, 'g'),
+    '$1',
+  )
   return withDeclaredHeaders(text).replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
 }
 
@@ -99,7 +108,7 @@ type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern
  */
 function operationNames(document: Document): OperationNames {
   const ids = endpoints(document).map(({ operationId }) => operationId)
-  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : JSON.stringify(document)
+  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : String(stringifyJson(document))
   const prefix = unusedText(text, 'operation-')
   const indexes = new Map(ids.map((id, index) => [id, index]))
   return {

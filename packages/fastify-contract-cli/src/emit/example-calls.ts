@@ -1,10 +1,9 @@
 import type { InjectOptions } from 'fastify'
 import type { Contract } from 'fastify-contract/contract'
-import { stringifyJson } from 'fastify-contract/json'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { validRequests } from '../examples/valid-requests.ts'
-import { integersIn } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { exampleRequest } from './example-request.ts'
 import type { ExampleBody } from './request-file.ts'
@@ -46,13 +45,12 @@ function payloadOf(body: unknown, { kind, text, parts, file }: ExampleBody): str
 }
 
 function requestsOf({ documentText, routes, schemaCode }: Contract, token: string) {
-  const document = normalizedDocument(JSON.parse(documentText) as Document)
-  const integers = integersIn(documentText)
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
   const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
-  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled), integers)
+  const valid = validRequests(document, routes, createValidator(routes.schemas, compiled))
   return endpoints(document).flatMap((given) => {
     const { endpoint, invalidPart } = valid(given)
     if (invalidPart !== undefined) return []
-    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token, integers }) }
+    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) }
   })
 }

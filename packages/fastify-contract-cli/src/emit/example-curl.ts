@@ -2,7 +2,6 @@ import { examplePlaceholders } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 import type { ValidRequest } from '../examples/valid-requests.ts'
-import type { ExactIntegers } from '../passes/exact-integers.ts'
 import { shellWord, urlText } from '../text/foreign-text.ts'
 import { lineText } from '../text/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
@@ -12,16 +11,12 @@ import type { ExampleBody } from './request-file.ts'
  * Returns a curl command that calls the first operation of a document at the placeholder of a URL with that of a token; of
  * the operations that need no file, if there is one. Returns undefined if no operation has a valid example.
  */
-export function exampleCurl(
-  document: Document,
-  valid: (endpoint: Endpoint) => ValidRequest,
-  integers: ExactIntegers,
-): string | undefined {
+export function exampleCurl(document: Document, valid: (endpoint: Endpoint) => ValidRequest): string | undefined {
   let withFile: string | undefined
   for (const given of endpoints(document)) {
     const { endpoint, invalidPart } = valid(given)
     if (invalidPart !== undefined) continue
-    const request = exampleRequest(document, endpoint, { token: examplePlaceholders.token, integers })
+    const request = exampleRequest(document, endpoint, { token: examplePlaceholders.token })
     const base = new URL(request.server).pathname.replace(/\/$/, '')
     const command = curl({ ...request, server: examplePlaceholders.url + base })
     if (!hasFile(request.sent)) return command

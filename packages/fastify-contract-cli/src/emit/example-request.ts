@@ -5,7 +5,6 @@ import { holderOf, schemaOf, type WithExample } from '../document/parameter-obje
 import { isInt64, memberSchemas, schemasDescribing } from '../document/schemas.ts'
 import type { Credential } from '../document/security-schemes.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
-import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 import { type ExampleBody, exampleParts } from './request-file.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
@@ -33,11 +32,11 @@ export type ExampleRequest = {
 export function exampleRequest(
   document: Document,
   endpoint: Endpoint,
-  { token, integers = new Map() }: { token?: string; integers?: ExactIntegers } = {},
+  { token }: { token?: string } = {},
 ): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
   const exactExample = (schema: Schema | undefined, content: WithExample): unknown =>
-    exact(document, [schema], withBigints(exampleOfRequest(document, content), integers))
+    exact(document, [schema], exampleOfRequest(document, content))
   const parts = exampleParts(document, endpoint, (parameter) =>
     shownValue(parameter, exactExample(schemaOf(parameter), holderOf(parameter))),
   )

@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Routes } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
-import type { ExactIntegers } from '../passes/exact-integers.ts'
 import { visible } from '../text/source-text.ts'
 
 /** The contents of files, by file name. */
@@ -15,8 +14,6 @@ export type Generated = {
   /** The document in the form of `normalize`. */
   document: Document
   routes: Routes
-  /** The exact values of integers that a double cannot hold. */
-  integers: ExactIntegers
 }
 
 /** Returns the paths of the files whose contents in the directory differ or are missing. */

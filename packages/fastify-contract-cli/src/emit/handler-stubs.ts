@@ -14,14 +14,13 @@ import {
   type Schema,
   type ServerSentEvent,
 } from 'fastify-contract/contract'
-import { parseJson, stringifyJson } from 'fastify-contract/json'
+import { parseJson, stringifyJson, withDoubles } from 'fastify-contract/json'
 import { type CompiledSchemas, createValidator, loadSchemaCode, mergeKeywords } from 'fastify-contract/schema'
 import type ts from 'typescript'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
 import { type ExampleOrigin, exampleResponses, exampleStream, isExampleStream } from '../examples/examples.ts'
-import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
 import { compiler, type ParsedFiles, reuseParsedFiles } from '../typescript/typescript.ts'
 import { type Generated, writeStale } from './generated-files.ts'
@@ -38,14 +37,14 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files, integers }: Generated,
+  { document, routes, files }: Generated,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
-  const sendable = sendableResponses(routes, files['schemas.js'] as string, integers)
+  const sendable = sendableResponses(routes, files['schemas.js'] as string)
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const choices = added.map((endpoint) => {
     const operation = byId.get(endpoint.operationId) as Operation
@@ -66,8 +65,8 @@ export function handlerStubs(
 export type Sendable = (operationId: string, outcome: HandlerResponse) => HandlerResponse | undefined
 
 /** Returns a function that validates example responses, and gives each int64 its digits. */
-export function sendableResponses(routes: Routes, schemaCode: string, integers: ExactIntegers): Sendable {
-  const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes), integers)
+export function sendableResponses(routes: Routes, schemaCode: string): Sendable {
+  const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes))
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)
 }
@@ -283,19 +282,25 @@ function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, bo
 
 type ExactValue = (schema: Schema, value: unknown) => Exact | undefined
 
-/** Returns whether JSON.parse has rounded no int64 of a value, or the digits of the document are known. */
-function hasKnownDigits(value: unknown, integers: ExactIntegers): boolean {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) || integers.get(Number(value)) === value
-  return (
-    typeof value !== 'object' || value === null || Object.values(value).every((one) => hasKnownDigits(one, integers))
-  )
+/** Returns whether each int64 of a value that is sent is the one of an example, and not a double that may be rounded. */
+function hasDigits(sent: unknown, example: unknown): boolean {
+  if (typeof sent === 'bigint') return typeof example === 'bigint' || Number.isSafeInteger(example)
+  if (typeof sent !== 'object' || sent === null) return true
+  return Object.entries(sent).every(([name, value]) => hasDigits(value, Object(example)[name]))
+}
+
+/** Returns what is sent of an example with the bigints of the example. */
+function withDigits(sent: unknown, example: unknown): unknown {
+  if (typeof example === 'bigint') return example
+  if (Array.isArray(sent)) return sent.map((item, index) => withDigits(item, Object(example)[index]))
+  return isNode(sent) ? mapEntries(sent, (member, name) => withDigits(member, Object(example)[name])) : sent
 }
 
 /**
  * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON, breaks its
  * schema, or has an int64 whose digits are unknown. What a serializer proves valid is returned as the service sends it.
  */
-function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas, integers: ExactIntegers): ExactValue {
+function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas): ExactValue {
   const validator = createValidator(schemas, compiled)
   const withInt64 = (described: Schema[], value: unknown): unknown => {
     const merged = mergeKeywords(schemas, described)
@@ -305,16 +310,16 @@ function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas,
     return typeof value === 'number' && [...merged.schemas].some(isInt64) ? BigInt(value) : value
   }
   return (schema, value) => {
-    const exact = withBigints(value, integers)
     const serialize = compiled.serializers.get(schema)
     try {
-      const text = serialize?.(exact) ?? serialize?.(value)
-      if (text !== undefined) return { value: withInt64([schema], withBigints(parseJson(text).value, integers)) }
+      // A serializer takes a bigint for an int64 only; the service would not use it for another one.
+      const text = serialize?.(value) ?? serialize?.(withDoubles(value).value)
+      if (text !== undefined) return { value: withInt64([schema], withDigits(parseJson(text).value, value)) }
       // Where no validator was generated, the serializer proves what is valid.
       if (serialize !== undefined && compiled.validators.get(schema) === undefined) return undefined
-      const document = parseJson(String(stringifyJson(exact)))
+      const document = parseJson(String(stringifyJson(value)))
       const isValid = validator.converter(schema)(document)
-      return isValid && hasKnownDigits(document.value, integers) ? document : undefined
+      return isValid && hasDigits(document.value, value) ? document : undefined
     } catch {
       return undefined
     }

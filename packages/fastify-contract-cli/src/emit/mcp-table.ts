@@ -1,10 +1,10 @@
 import { kindOf, type Schema } from 'fastify-contract/contract'
 import type { McpTable, OperationTool } from 'fastify-contract/mcp'
-import { exactKeyword, isIgnored } from 'fastify-contract/schema'
+import { isIgnored } from 'fastify-contract/schema'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
-import { isInt64 } from '../document/schemas.ts'
+import { isInt64, isInteger } from '../document/schemas.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
 import { sendable } from '../rules/tool-rules.ts'
@@ -126,10 +126,7 @@ function withoutIgnored(schema: Node): Node {
 /** Returns the schema of an int64 or uint64 as a string. Its bounds stay with the server. */
 function asDigits(node: Node): Node {
   const { type, format, description, enum: values, const: value, title, deprecated } = node
-  const listed = (keyword: string, all: unknown[]) => {
-    const exact = String(node[exactKeyword(keyword)] ?? all.filter(Number.isInteger).join()).split(',')
-    return all.map((one) => (Number.isInteger(one) ? exact.shift() : one))
-  }
+  const digitsOf = (one: unknown) => (isInteger(one) ? String(one) : one)
   return {
     type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
     pattern: '^-?[0-9]{1,20}$',
@@ -138,7 +135,7 @@ function asDigits(node: Node): Node {
       .join(' '),
     ...(title !== undefined && { title }),
     ...(deprecated !== undefined && { deprecated }),
-    ...(Array.isArray(values) && { enum: listed('enum', values) }),
-    ...(value !== undefined && { const: listed('const', [value])[0] }),
+    ...(Array.isArray(values) && { enum: values.map(digitsOf) }),
+    ...(value !== undefined && { const: digitsOf(value) }),
   }
 }

@@ -189,7 +189,7 @@ const noBody: BodyText = { text: '', files: [], omitted: [] }
 const inFile = (file: string): BodyText => ({ text: `< ./${file}`, files: [file], omitted: [] })
 
 function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): BodyText {
-  if (kind === 'json') return { ...noBody, text: requestJson(JSON.stringify(value ?? null, null, 2)) }
+  if (kind === 'json') return { ...noBody, text: requestJson(stringifyJson(value ?? null, '  ') as string) }
   if (kind === 'bytes') return inFile(file)
   if (kind === 'multipart') return formText(parts)
   const shown =

@@ -10,7 +10,7 @@ import {
   type Selector,
   type SerializedParameter,
 } from 'fastify-contract/contract'
-import { comparedKeywords, exactKeyword, ignoredKeyword } from 'fastify-contract/schema'
+import { ignoredKeyword } from 'fastify-contract/schema'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
@@ -22,6 +22,7 @@ import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
+import { withExactKeywords } from '../passes/exact-integers.ts'
 
 /**
  * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
@@ -187,9 +188,8 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
 
 /** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
 const unusedKeywords = ['id', '$defs', 'definitions']
-const keptExtensions = [ignoredKeyword, ...comparedKeywords.map(exactKeyword)]
 const isUnused = (keyword: string) =>
-  unusedKeywords.includes(keyword) || (isDocumentation(keyword) && !keptExtensions.includes(keyword))
+  unusedKeywords.includes(keyword) || (isDocumentation(keyword) && keyword !== ignoredKeyword)
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
@@ -204,7 +204,9 @@ function validatorSchema(node: Node): Node {
   const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
   const isDropped = (keyword: string) =>
     keyword === 'discriminator' ? !isParent : isUnused(keyword) || (isRounded && keyword === 'format')
-  return withoutPrototype(withBoundedPatterns(withoutKeys(node, Object.keys(node).filter(isDropped))))
+  return withoutPrototype(
+    withBoundedPatterns(withExactKeywords(withoutKeys(node, Object.keys(node).filter(isDropped)))),
+  )
 }
 
 /** Moves a property called __proto__, which Ajv ignores, to patternProperties. */

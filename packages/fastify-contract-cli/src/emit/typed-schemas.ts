@@ -1,4 +1,5 @@
 import { isAnnotation, type Schema } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { isIgnored } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
@@ -160,7 +161,7 @@ function withOtherMembers(schema: Node): Node {
   const described = [...(isNode(others) ? [others] : []), ...Object.values(Object(patternProperties))]
   if (!isNode(properties) || described.length === 0 || acceptsAll(others) || others === true) return schema
   const all = [...described, ...Object.values(properties)].filter((one) => one !== false && one !== never)
-  const different = new Map(all.map((one) => [JSON.stringify(one), one]))
+  const different = new Map(all.map((one) => [stringifyJson(one), one]))
   const [first] = different.values()
   const index = different.size === 1 ? first : { anyOf: [...different.values()] }
   return { ...rest, properties, additionalProperties: index }

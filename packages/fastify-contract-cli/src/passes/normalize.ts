@@ -22,18 +22,15 @@ import {
 } from '../document/walk-document.ts'
 import { withNumericLimits } from '../read/schema-dialects.ts'
 import { withDefinedStyles, withPublishedStyles } from './assumed-styles.ts'
-import { type ExactIntegers, withExactKeywords, withExactUnions } from './exact-integers.ts'
+import { withExactUnions } from './exact-integers.ts'
 import { partStyles, withServedForms } from './served-forms.ts'
 
 /**
  * Returns a bundled document as OpenAPI 3.1 with defined styles, and also with its discriminators as schemas. Both keep the pointers of the
  * document, so that problems are reported with them.
  */
-export function upgrade(
-  document: Document,
-  integers: ExactIntegers = new Map(),
-): { upgraded: Document; discriminated: Document } {
-  const upgraded = withExactKeywords(withPathQueries(withDefinedStyles(asOpenApi31(document))), integers)
+export function upgrade(document: Document): { upgraded: Document; discriminated: Document } {
+  const upgraded = withPathQueries(withDefinedStyles(asOpenApi31(document)))
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { documentationKeywords } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
 import type { Kind, Node } from '../document/walk-document.ts'
 import { type Location, location } from './reference-targets.ts'
@@ -99,7 +100,7 @@ export class ComponentNames {
   /** Returns a text that equal values have in common. */
   #shapeOf({ file, pointer }: Location): string {
     const value = this.#valueAt({ file, pointer })
-    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+    if (typeof value !== 'object' || value === null) return stringifyJson(value) ?? ''
     const isReference = this.#targetAt({ file, pointer }) !== undefined
     const members = Object.entries(value)
       .filter(([key]) => !(isReference && key === '$ref'))
@@ -107,7 +108,7 @@ export class ComponentNames {
         const at = join(pointer, key)
         const isObject = typeof held === 'object' && held !== null
         const isTarget = !isObject && this.#targetAt({ file, pointer: at }) !== undefined
-        return `${JSON.stringify(key)}:${isObject ? this.#shapeOf({ file, pointer: at }) : isTarget ? '' : JSON.stringify(held)}`
+        return `${JSON.stringify(key)}:${isObject ? this.#shapeOf({ file, pointer: at }) : isTarget ? '' : stringifyJson(held)}`
       })
     return `${Array.isArray(value) ? 'list' : isReference ? 'reference' : 'object'}{${members.sort().join()}}`
   }

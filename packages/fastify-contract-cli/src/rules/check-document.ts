@@ -371,7 +371,7 @@ function checkNumbers(document: Document, report: Report): void {
       report(
         'wide-integer',
         pointer,
-        'an integer beyond 2^53 - 1 whose digits are uncertain, since several integers round to its double; state it in the description',
+        'an integer beyond 2^53 - 1 whose digits are unknown, since @redocly/cli or a fraction rounded it; write its digits, or state it in the description',
       )
     else
       report(

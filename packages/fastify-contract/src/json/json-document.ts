@@ -210,24 +210,3 @@ export function mayBeInexact(text: string): boolean {
   if (!Number.isFinite(double)) return true
   return Number.isInteger(double) && (text.length > 15 || Math.abs(double) > Number.MAX_SAFE_INTEGER)
 }
-
-/**
- * Serializes a value like JSON.stringify, with each bigint as an integer; RFC 8259 section 6 sets no limit on digits.
- * Returns undefined for a value that JSON cannot represent.
- */
-export function stringifyJson(value: unknown): string | undefined {
-  const given = convertsItself(value) ? value.toJSON() : value
-  if (typeof given === 'bigint') return given.toString()
-  if (typeof given !== 'object' || given === null) return JSON.stringify(given)
-  if (Array.isArray(given)) return `[${given.map((item) => stringifyJson(item) ?? 'null').join()}]`
-  const members: string[] = []
-  for (const [name, member] of Object.entries(given)) {
-    const text = stringifyJson(member)
-    if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`)
-  }
-  return `{${members.join()}}`
-}
-
-/** Returns whether a value converts itself to JSON. A member of this name may also be data. */
-const convertsItself = (value: unknown): value is { toJSON(): unknown } =>
-  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'

@@ -1,3 +1,4 @@
+import { stringifyJson } from 'fastify-contract/json'
 import { join, resolve } from '../../document/json-pointer.ts'
 import {
   type Document,
@@ -114,7 +115,7 @@ function plainList(document: Document, given: unknown, scope: Scope, { pointer, 
     if (last !== index) return []
     const first = described.findIndex((one) => one && parameterKey(one) === parameterKey(parameter))
     if (first !== index) {
-      const isEqual = JSON.stringify(described[first]) === JSON.stringify(parameter)
+      const isEqual = stringifyJson(described[first]) === stringifyJson(parameter)
       const counted = isEqual ? '' : ', and differently; the last description counts'
       report(
         'duplicate-parameter',

@@ -14,11 +14,11 @@ import { serveDocument } from '../../../fastify-contract/test/support/serve-docu
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
 import { selfContainedPage } from '../../src/docs/docs-page.ts'
 import { sourceOf } from '../../src/docs/plain-page.ts'
+import { callStyles } from '../../src/document/call-styles.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
-import { callStyles } from '../../src/emit/client-table.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
-import { requestFile } from '../../src/emit/request-file.ts'
+import { requestFile } from '../../src/emit/requests-http.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
 
 const names = ['bodies', 'forms', 'uploads', 'selected']

@@ -7,9 +7,9 @@ import { withCodeSamples } from '../../src/docs/code-samples.ts'
 import { tryPage } from '../../src/docs/try-page.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileContract } from '../../src/emit/compile.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
 import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
 
 /** Two integers with one double. */

@@ -145,15 +145,12 @@ export const withHeaderSchemas = (document: Document): Document =>
   })
 
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */
-export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
-  headersOf(document, response)
-    .filter(([name]) => isGiven(name))
-    .map(([name, { required = false, explode = false, style }]) => ({
-      name,
-      isRequired: required,
-      explode,
-      ...(style === jsonStyle && { isJson: true }),
-    }))
+export function responseHeaders(document: Document, response: Located<Response>): ResponseHeader[] {
+  const headers: ResponseHeader[] = []
+  for (const [name, { required: isRequired = false, explode = false, style }] of headersOf(document, response))
+    if (isGiven(name)) headers.push({ name, isRequired, explode, ...(style === jsonStyle && { isJson: true }) })
+  return headers
+}
 
 /**
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a

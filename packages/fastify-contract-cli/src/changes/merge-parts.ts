@@ -155,12 +155,16 @@ const combines: Record<string, Combine> = {
   deprecated: any,
   readOnly: any,
   writeOnly: any,
-  ...Object.fromEntries(
-    ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, greatest]),
-  ),
-  ...Object.fromEntries(
-    ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, least]),
-  ),
+  minimum: greatest,
+  exclusiveMinimum: greatest,
+  minLength: greatest,
+  minItems: greatest,
+  minProperties: greatest,
+  maximum: least,
+  exclusiveMaximum: least,
+  maxLength: least,
+  maxItems: least,
+  maxProperties: least,
 }
 
 /** Returns the value of a keyword that is equivalent to all of these values together, or undefined if there is none. */

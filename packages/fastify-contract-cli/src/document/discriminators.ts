@@ -88,12 +88,12 @@ export function withUnlistedParents(document: Document): Document {
       if (part === schema && holder !== undefined && !isOwn) parents.set(holder.schema, name)
   }
   if (parents.size === 0) return document
-  const copies: Record<string, Node> = {}
+  const copies: [string, Node][] = []
   for (const name of new Set(parents.values())) {
     const { oneOf: _, anyOf: __, ...rest } = schemas[name] as Node
-    copies[inheritedName(schemas, name)] = rest
+    copies.push([inheritedName(schemas, name), rest])
   }
-  const components = { ...document.components, schemas: { ...schemas, ...copies } }
+  const components = { ...document.components, schemas: { ...schemas, ...Object.fromEntries(copies) } }
   return mapDocument({ ...document, components }, { schema: withCopy })
 
   function withCopy(node: Node): Node {
@@ -150,14 +150,14 @@ function applied(schemas: Record<string, Node>, families: Families): Record<stri
   const copies = new Map<string, string>()
   for (const parent of families.keys()) copies.set(schemaPrefix + parent, inheritedName(schemas, parent))
   const all = mapEntries(schemas, withCopies) as Record<string, Node>
-  const parents: Record<string, Node> = {}
-  const copied: Record<string, Node> = {}
+  const parents: [string, Node][] = []
+  const copied: [string, Node][] = []
   for (const [parent, family] of families) {
     const { allOf = [], ...own } = all[parent] as Node
-    parents[parent] = { ...own, allOf: [...(allOf as Node[]), ...family.map(conditionOf)] }
-    copied[inheritedName(schemas, parent)] = all[parent] as Node
+    parents.push([parent, { ...own, allOf: [...(allOf as Node[]), ...family.map(conditionOf)] }])
+    copied.push([inheritedName(schemas, parent), all[parent] as Node])
   }
-  return { ...all, ...parents, ...copied }
+  return { ...all, ...Object.fromEntries([...parents, ...copied]) }
 
   function withCopies(schema: unknown): unknown {
     const { allOf } = schema as Node
@@ -330,7 +330,7 @@ function valuesOf(document: Document, schema: Schema, property: string, within: 
   for (const one of union) {
     const allowed = valuesOf(document, one, property, [...within, schema])
     if (allowed === undefined) return undefined
-    values.push(...allowed)
+    for (const value of allowed) values.push(value)
   }
   return values
 }

@@ -183,9 +183,9 @@ function endpointOf(
   const operation = { ...(resolve(document, pointer) as Operation), pointer }
   const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
   const servers = operation.servers ?? item.servers ?? document.servers ?? []
-  const located: Endpoint['responses'] = {}
+  const located: [string, Located<Response>][] = []
   for (const status of named(responses))
-    located[status] = locate<Response>(document, join(pointer, 'responses', status))
+    located.push([status, locate<Response>(document, join(pointer, 'responses', status))])
   return {
     pointer,
     path,
@@ -197,7 +197,7 @@ function endpointOf(
     hasDerivedId: !operationId,
     parameters: parametersOf(document, item, operation),
     requestBody: requestBody && locate<RequestBody>(document, join(pointer, 'requestBody')),
-    responses: located,
+    responses: Object.fromEntries(located),
     security,
   }
 }

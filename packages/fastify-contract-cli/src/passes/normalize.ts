@@ -58,29 +58,36 @@ export const normalize = (discriminated: Document): Document =>
  * these count as evaluated (JSON Schema core, section 11.2), and in which a type has null only if the `allOf`, `anyOf`
  * and `oneOf` beside it allow null.
  */
-const withCertainTypes = (document: Document): Document =>
-  mapDocument(document, {
-    schema(schema) {
-      const given = allowsNull(document, schema) ? schema : withoutNull(schema)
-      if (!('unevaluatedItems' in given)) return given
-      const contained = partsOf(document, given).flatMap((part) => schemasIn(part.schema, 'contains'))
-      if (contained.length === 0) return given
-      return { ...given, unevaluatedItems: { anyOf: [...schemasIn(given, 'unevaluatedItems'), ...contained] } }
-    },
-  })
+function withCertainTypes(document: Document): Document {
+  return mapDocument(document, { schema: withCertainType })
+
+  function withCertainType(schema: Node): Node {
+    const given = allowsNull(document, schema) ? schema : withoutNull(schema)
+    if (!('unevaluatedItems' in given)) return given
+    const contained: Schema[] = []
+    for (const part of partsOf(document, given)) contained.push(...schemasIn(part.schema, 'contains'))
+    if (contained.length === 0) return given
+    return { ...given, unevaluatedItems: { anyOf: [...schemasIn(given, 'unevaluatedItems'), ...contained] } }
+  }
+}
 
 /** Returns whether a schema may allow null, as far as its types and those of its direct alternatives tell. */
 function allowsNull(document: Document, schema: Schema): boolean {
-  const parts = partsOf(document, schema).map((part) => part.schema)
-  const isTyped = (schemas: Node[]) => commonTypes(schemas)?.includes('null') === false
-  const hasNull = (one: Schema) => !isTyped(partsOf(document, one).map((part) => part.schema))
-  return (
-    !isTyped(parts) &&
-    parts.every((part) =>
-      ['anyOf', 'oneOf'].every((keyword) => !(keyword in part) || schemasIn(part, keyword).some(hasNull)),
-    )
-  )
+  const parts = schemaParts(document, schema)
+  if (excludesNull(parts)) return false
+  for (const part of parts) {
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const hasNull = (one: Schema) => !excludesNull(schemaParts(document, one))
+      if (keyword in part && !schemasIn(part, keyword).some(hasNull)) return false
+    }
+  }
+  return true
 }
+
+const schemaParts = (document: Document, schema: Schema): Node[] => partsOf(document, schema).map((part) => part.schema)
+
+/** Returns whether the types of some schemas exclude null. */
+const excludesNull = (schemas: Node[]): boolean => commonTypes(schemas)?.includes('null') === false
 
 /** Returns a schema without the type null, unless null is its only type. */
 function withoutNull(schema: Node): Node {

@@ -157,9 +157,11 @@ export function responseHeaders(document: Document, response: Located<Response>)
  * referenced header as required.
  */
 export const withOptionalHeaders = (document: Document, response: Node): Node =>
-  mapHeld(response, 'headers', (header) => {
-    const { $ref } = header as { $ref?: string }
-    if ($ref === undefined) return header
-    const { pointer: _, ...found } = locate<Header>(document, $ref)
-    return found.required === true ? header : found
-  })
+  mapHeld(response, 'headers', (header) => withoutReference(document, header))
+
+function withoutReference(document: Document, header: unknown): unknown {
+  const { $ref } = header as { $ref?: string }
+  if ($ref === undefined) return header
+  const { pointer: _, ...found } = locate<Header>(document, $ref)
+  return found.required === true ? header : found
+}

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, oneOf } from 'fastify-contract-cli/command-line'
 import { documentShapes } from './benchmark/document-shapes.ts'
 import { generate, type Installation, implementations, install, removeDatabases } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'
 import { type Results, report, table, writeFigures } from './benchmark/report.ts'
 import { groups, measureRound } from './benchmark/shapes.ts'
+import { commandLine, oneOf } from './system/command-line.ts'
 
 const { options } = commandLine(
   `.ci/nightly benchmark [--node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { commandLine } from 'fastify-contract-cli/command-line'
-import { documentationProblems } from './lint/documentation.ts'
+import { linkProblems, markdownPages } from './lint/markdown-links.ts'
+import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run lint [-- --fix]
 
 Checks the document by the rules of redocly.yaml and scripts/lint, the code by those of biome.json, the types, the
-spelling by scripts/lint/cspell.yaml and its words.txt, and the documentation: the docstrings of exported functions,
-links between pages, and the length of the README. With --fix it first formats the code and repairs what can be
-repaired without changing what the code does. Runs all checks; exits with 1 if one of them has findings.
+spelling by scripts/lint/cspell.yaml and its words.txt, and the links between pages. With --fix it first formats the
+code and repairs what can be repaired without changing what the code does. Runs all checks; exits with 1 if one of them
+has findings.
 `,
   { fix: false },
 )
@@ -21,6 +21,6 @@ for (const [command, ...args] of [['redocly', 'lint'], ['biome', ...code, '.'], 
   const { status } = spawnSync(command as string, args, { stdio: 'inherit', env: environment })
   if (status !== 0) process.exitCode = 1
 }
-const problems = documentationProblems('.')
+const problems = markdownPages('.').flatMap((page) => linkProblems('.', page))
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { commandLine } from 'fastify-contract-cli/command-line'
+import { commandLine } from './system/command-line.ts'
 
 commandLine(`npx tsx scripts/sbom.ts
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { markdownPages } from '../scripts/lint/documentation.ts'
+import { markdownPages } from '../scripts/lint/markdown-links.ts'
 import { openMemory } from '../src/store/memory.ts'
 import { openStore } from '../src/store/open.ts'
 import { Unavailable } from '../src/store/plant-store.ts'
@@ -24,10 +24,6 @@ t.test('every table of a page has a header', async (t) => {
     const tables = readFileSync(page, 'utf8').matchAll(/(?<=^|\n)(?<!\|\n)\|.*\n(.*)/g)
     for (const [text, next] of tables) t.match(next, /^\|( ?:?-+:? ?\|)+$/, `${page}: ${text}`)
   }
-})
-
-t.test('the glossary is short', async (t) => {
-  t.ok(readFileSync('docs/glossary.md', 'utf8').trimEnd().split('\n').length <= 30)
 })
 
 t.test('the packages and SECURITY.md name one repository', async (t) => {
@@ -96,11 +92,10 @@ t.test('each decision has a line in the index, under the title of its page', asy
   }
 })
 
-t.test('each decision states what was decided, in at most 25 lines', async (t) => {
+t.test('each decision states what was decided', async (t) => {
   for (const name of decisionPages) {
     const text = readFileSync(`${decisions}/${name}`, 'utf8')
     t.match(text, /^\*\*Decision\.\*\* /m, `${name} states the decision`)
-    t.ok(text.trimEnd().split('\n').length <= 25, `${name} is short`)
   }
 })
 
@@ -250,8 +245,7 @@ const runs: Record<string, string> = {
   'docs/deployment.md': 'test/documentation.test.ts, without Docker, Kubernetes and systemd',
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
-  'deploy/opentelemetry.md': 'they install from the registry what the project does not depend on',
-  'packages/fastify-contract/README.md': 'packages/fastify-contract/test/package.long.ts',
+  'packages/fastify-contract/README.md': 'test/packages.long.ts',
   'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const fencedCode = /^ *(`{3,}|~{3,}).*?^ *\1/gms
@@ -6,6 +6,18 @@ const codeSpan = /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/g
 const inlineLink = /\]\(\s*(?:<([^>\n]*)>|([^)\s]+))(?:\s+["'][^)]*)?\s*\)/g
 const definition = /^ {0,3}\[[^\]\n]+\]:\s*(?:<([^>\n]*)>|(\S+))/gm
 const scheme = /^[a-z][a-z\d+.-]*:/i
+
+/** Returns the Markdown pages of a project: those at its top, of its packages, and of their docs directories. */
+export const markdownPages = (root: string): string[] =>
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagePages(root)].flatMap((directory) =>
+    filesOf(join(root, directory)).flatMap((name) => (name.endsWith('.md') ? [join(directory, name)] : [])),
+  )
+
+/** Returns the directories that have the pages of a project's packages. */
+const packagePages = (root: string): string[] =>
+  filesOf(join(root, 'packages')).flatMap((name) => [join('packages', name), join('packages', name, 'docs')])
+
+const filesOf = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory).sort() : [])
 
 /**
  * Returns a message for each relative link of a Markdown page that leads to no file, or to no heading of a Markdown

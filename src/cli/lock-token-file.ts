@@ -2,12 +2,13 @@
 const loadDriver = async () => await import('../store/sqlite/sqlite-driver.ts')
 
 /**
- * Locks a file with SQLite, or without SQLite with flock(1). The two kinds of locks do not exclude each other. Resolves
+ * Locks a file with SQLite, or without SQLite with `flock`. The two kinds of locks do not exclude each other. Resolves
  * with the function that unlocks the file, or with undefined when the file cannot be locked within `timeout` ms.
  */
 export async function lockTokenFile(
   path: string,
   timeout: number,
+  flock: (path: string, timeout: number) => Promise<(() => void) | undefined>,
   load: () => Promise<Pick<Awaited<ReturnType<typeof loadDriver>>, 'lockFile' | 'NoSqlite'>> = loadDriver,
 ): Promise<(() => void) | undefined> {
   const { lockFile, NoSqlite } = await load()
@@ -15,7 +16,6 @@ export async function lockTokenFile(
     return lockFile(path, timeout)
   } catch (error) {
     if (!(error instanceof NoSqlite)) return undefined
-    const { lockWithFlock } = await import('fastify-contract/token-file-lock')
-    return await lockWithFlock(path, timeout)
+    return await flock(path, timeout)
   }
 }

@@ -109,14 +109,13 @@ const withoutSqlite = async () => ({
 })
 
 t.test('without SQLite a file is locked by flock', async (t) => {
-  const path = join(t.testdir({ 'tokens.json-lock': '' }), 'tokens.json-lock')
-  const unlock = await lockTokenFile(path, 1_000, withoutSqlite)
-  t.equal(await lockTokenFile(path, 200, withoutSqlite), undefined, 'it is locked')
-  unlock?.()
-  const again = await lockTokenFile(path, 5_000, withoutSqlite)
-  t.type(again, 'function')
-  again?.()
+  const unlock = () => {}
+  const flock = async (path: string, timeout: number) => (path === 'a-lock' && timeout > 200 ? unlock : undefined)
+  t.equal(await lockTokenFile('a-lock', 1_000, flock, withoutSqlite), unlock)
+  t.equal(await lockTokenFile('a-lock', 200, flock, withoutSqlite), undefined, 'it is locked')
 })
+
+const noFlock = async () => () => {}
 
 t.test('a file that SQLite cannot lock is not locked', async (t) => {
   const failing = async () => ({
@@ -125,7 +124,7 @@ t.test('a file that SQLite cannot lock is not locked', async (t) => {
     },
     NoSqlite,
   })
-  t.equal(await lockTokenFile(join(t.testdir({}), 'tokens.json-lock'), 50, failing), undefined)
+  t.equal(await lockTokenFile(join(t.testdir({}), 'tokens.json-lock'), 50, noFlock, failing), undefined)
 })
 
 const command = (args: string[], environment: Record<string, string>) =>

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { until, within } from '../../scripts/system/poll.ts'
 import { type InternodeLinks, openInternodeLinks } from './internode-links.ts'
-import { mavenClasspath, search } from './spanner-programs.ts'
 
 /** A node of a cluster on this machine. */
 export type CassandraNode = {
@@ -99,7 +99,7 @@ export function cassandraClasspath(): { classpath: string } | string {
   if (process.env.CASSANDRA_CLASSPATH !== undefined) return { classpath: process.env.CASSANDRA_CLASSPATH }
   if (search('mvn') === undefined)
     return 'mvn not found; install Maven, or set CASSANDRA_CLASSPATH to the jars of Cassandra'
-  const classpath = mavenClasspath('cassandra.pom.xml')
+  const classpath = mavenClasspath()
   return classpath === undefined ? 'Maven could not fetch Cassandra' : { classpath }
 }
 
@@ -271,5 +271,26 @@ function nodeAt(place: Place, classpath: string, configuration: () => string): C
       if (shell.exitCode === null) process.kill(pid, signal)
       await within(ended, `node ${address} to end`, patience)
     },
+  }
+}
+
+/** Returns the path of a program on PATH; undefined if there is none. */
+const search = (name: string) =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find((path) => existsSync(path))
+
+/** Fetches Cassandra with Maven and returns its class path; undefined when that fails. */
+function mavenClasspath(): string | undefined {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-maven-'))
+  const file = join(directory, 'classpath')
+  const pom = fileURLToPath(new URL('cassandra.pom.xml', import.meta.url))
+  const args = ['--quiet', '--batch-mode', '--file', pom, 'dependency:build-classpath', `-Dmdep.outputFile=${file}`]
+  try {
+    const { status } = spawnSync('mvn', args, { stdio: 'ignore', timeout: patience })
+    return status === 0 ? readFileSync(file, 'utf8') : undefined
+  } finally {
+    rmSync(directory, { recursive: true })
   }
 }

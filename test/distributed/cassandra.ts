@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { commandLine } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine } from '../../scripts/system/command-line.ts'
 import { migrateStore } from '../../src/store/open.ts'
 import { cassandraClasspath, startCassandra } from './cassandra-cluster.ts'
 

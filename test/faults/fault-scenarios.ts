@@ -1,4 +1,4 @@
-import type { Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import type { Values } from '../../scripts/system/command-line.ts'
 import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
@@ -6,10 +6,7 @@ import type { Fault } from './fault-options.ts'
 import { fsync } from './fsync.ts'
 import { linearizability } from './histories/linearizability.ts'
 import { patroni } from './patroni/patroni.ts'
-import { postgresFailover } from './postgres-failover.ts'
-import { postgresKill } from './postgres-kill.ts'
-import { postgresRestart } from './postgres-restart.ts'
-import { postgresStandby } from './postgres-standby.ts'
+import { postgresFaults } from './postgres-faults.ts'
 import { powerLoss } from './power-loss/power-loss.ts'
 import { readiness } from './readiness.ts'
 import { randomOf } from './seeded-random.ts'
@@ -46,10 +43,7 @@ Exits with 1 when a figure is out of bounds, else with 2 when a scenario could n
     'disk-full': seeded(diskFull),
     fsync: seeded(fsync),
     checkpoint: seeded(checkpoint),
-    'postgres-kill': seeded(postgresKill),
-    'postgres-restart': seeded(postgresRestart),
-    'postgres-failover': seeded(postgresFailover),
-    'postgres-standby': seeded(postgresStandby),
+    ...Object.fromEntries(Object.entries(postgresFaults).map(([name, fault]) => [name, seeded(fault)])),
     patroni: seeded(patroni),
     linearizability: seeded(linearizability),
     readiness: seeded(readiness),

@@ -32,7 +32,3 @@ export async function inspectRows(
   }
   return { lost: acknowledged.size - found, phantoms }
 }
-
-/** Returns the STORE_URL of a primary and its standby. */
-export const pairUrl = (one: Postgres, other: Postgres): string =>
-  `postgres://postgres@127.0.0.1:${one.port},127.0.0.1:${other.port}/postgres`

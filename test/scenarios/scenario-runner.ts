@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, type Options, type Values } from '../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine, type Options, type Values } from '../../scripts/system/command-line.ts'
 import { build } from './run-build.ts'
 import { newReport, type Report } from './scenario-report.ts'
 

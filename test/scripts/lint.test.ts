@@ -1,8 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { docstringProblems } from '../../scripts/lint/docstrings.ts'
-import { readmeProblems } from '../../scripts/lint/documentation.ts'
 import { linkProblems } from '../../scripts/lint/markdown-links.ts'
 import { run } from '../support/child-process.ts'
 
@@ -28,31 +26,6 @@ t.test('lint runs every check whatever they find, and --fix formats the code', a
   writeFileSync(join(directory, 'README.md'), '# A\n')
   writeFileSync(join(directory, 'cspell'), '#!/bin/sh\nexit 1\n')
   t.match(await lint(), { code: 1 })
-})
-
-t.test('a README has at most 150 lines', async (t) => {
-  t.same(readmeProblems('a\n'.repeat(150)), [])
-  t.same(readmeProblems('a\n'.repeat(151)), ['README.md has 151 lines, at most 150 are allowed; move details to docs/'])
-})
-
-const body = 'export function f() {}'
-
-t.test('a docstring begins with a verb in the third person', async (t) => {
-  const right = [
-    `/** Lower-cases a text. */\n${body}`,
-    `/** Parses. */\n${body}`,
-    `/** Reads a file. */\nexport function f(a: string): void\n${body}`,
-    '/** Takes what it gets. */\nfunction f() {}',
-    '/** The size of a page. */\nexport const size = 7',
-  ]
-  for (const text of right) t.same(docstringProblems('a.ts', text), [], text)
-  for (const opening of ['Takes', 'This', 'Return', 'A', 'returns', '`f`']) {
-    const [problem] = docstringProblems('a.ts', `\n/** ${opening} a plant. */\n${body}`)
-    t.match(problem, `a.ts:3: f has a docstring that begins with "${opening}"; begin with a verb`)
-  }
-  for (const text of [body, 'export const f = () => 1', `// Returns a plant.\n${body}`]) {
-    t.match(docstringProblems('a.ts', text), [/^a\.ts:[12]: f has no docstring; write one that begins with /], text)
-  }
 })
 
 t.test('a link leads to a file and a heading', async (t) => {

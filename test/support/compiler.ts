@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import ts from 'typescript'
-import { virtualProgram } from '../../packages/fastify-contract-cli/src/emit/handler-stubs.ts'
+import { virtualProgram } from '../../packages/fastify-contract-cli/src/typescript/virtual-program.ts'
 
 /**
  * Compiles modules and returns one line for each diagnostic of them, not of what they import; `texts` holds, by path,

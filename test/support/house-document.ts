@@ -14,7 +14,6 @@ import type { Handlers } from '../packages/fastify-contract/src/routes/handler-t
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 export const toStored = (plant: StoredPlant) => plant
-export const fromStored = (plant: StoredPlant) => plant
 
 export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers<operations> => ({
   async createPlant({ body: { id, name } }) {

@@ -1,7 +1,7 @@
 export { parseDateTime } from './auth/token-file.ts'
 export { isScope } from './auth/tokens.ts'
+export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
-  contentNegotiation,
   contentTypeOf,
   essenceOf,
   isInRange,
@@ -45,6 +45,7 @@ export {
 export { type ErrorName, serviceErrors } from './http/errors.ts'
 export { decodedOrSame, parseContentType } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
+export { contentNegotiation } from './request/accept.ts'
 export { isOfTypes } from './request/text-values.ts'
 export { type HandlerResponse, responseKey } from './response/send-response.ts'
 export { isStream } from './response/streamed-body.ts'

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
-import { createDurableDirectory, realPathOf } from 'fastify-contract/files'
+import { createDurableDirectory, realPathOf } from '../atomic-file.ts'
 import type { CreateOutcome, StoredPlant } from '../plant-store.ts'
 import { lockFile, openError, openSqliteFile } from './sqlite-driver.ts'
 import { finishRestore, pendingRestore, watchFileIdentity } from './sqlite-files.ts'

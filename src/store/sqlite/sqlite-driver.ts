@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
-import { createLockFile } from 'fastify-contract/files'
+import { createLockFile } from '../atomic-file.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { renameDurably, syncPath } from 'fastify-contract/files'
+import { renameDurably, syncPath } from '../atomic-file.ts'
 
 /** The files of an open database: the database itself and its write-ahead log. */
 export type DatabaseFiles = {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import { realPathOf } from 'fastify-contract/files'
+import { realPathOf } from '../atomic-file.ts'
 import { type PlantQueries, type PlantReader, type PlantRow, plantFromRow } from '../plant-store.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
 import { pendingRestore } from './sqlite-files.ts'

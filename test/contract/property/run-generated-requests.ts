@@ -1,4 +1,4 @@
-import { commandLine } from '../../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine } from '../../../scripts/system/command-line.ts'
 import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { spawnService } from '../../support/service-process.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { commandLine, parseCommandLine } from '../../../packages/fastify-contract-cli/src/cli/command-line.ts'
+import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
 import { run } from '../../support/child-process.ts'
 
 const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }

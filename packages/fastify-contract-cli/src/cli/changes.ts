@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { stringifyJson } from 'fastify-contract/json'
 import type { Severity } from '../changes/change-severity.ts'
 import {
   type Change,
@@ -55,7 +56,7 @@ ${documentHelp}
     async (rejection) => {
       if (!(rejection instanceof RejectedDocument)) throw rejection
       return {
-        text: JSON.stringify(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)),
+        text: stringifyJson(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)) as string,
         rejection,
       }
     },

@@ -3,11 +3,10 @@ import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { requiredScopes } from 'fastify-contract'
-import type { Routes } from 'fastify-contract/contract'
+import { exampleCommand, type Routes } from 'fastify-contract/contract'
 import { writeTryPage } from '../docs/docs-page.ts'
-import { exampleCurl } from '../docs/example-calls.ts'
 import { compileContract } from '../emit/compile.ts'
-import { updateGenerated } from '../emit/handler-stubs.ts'
+import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
 import { typeChecker } from '../typescript/type-checker.ts'
@@ -42,10 +41,9 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
   await cp(options.out, join(directory, 'generated'), { recursive: true })
   await mkdir(options.docs, { recursive: true })
   await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
-  const documentText = await readFile(join(options.out, 'openapi.json'), 'utf8')
   const routes: Routes = JSON.parse(await readFile(join(options.out, 'routes.json'), 'utf8'))
   return {
-    example: exampleCurl(url, token, { documentText, routes }),
+    example: exampleCommand(routes, url, token),
     scopes: requiredScopes(routes.operations).join(' '),
   }
 }

@@ -3,13 +3,14 @@ import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
-import type { ExampleBody, ExamplePart } from '../emit/request-file.ts'
-import { routesOf } from '../emit/route-schemas.ts'
+import { routesOf } from '../emit/routes-json.ts'
+import { curl } from '../examples/example-curl.ts'
+import { type ExampleRequest, exampleRequest } from '../examples/example-request.ts'
+import type { ExampleBody, ExamplePart } from '../examples/request-examples.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
-import { markdownCode, shellWord, urlText } from '../text/foreign-text.ts'
-import { keyOf, lineText, literal, stringLiteral } from '../text/source-text.ts'
-import { type ExampleRequest, exampleRequest } from './example-request.ts'
+import { markdownCode } from '../text/foreign-text.ts'
+import { keyOf, literal, stringLiteral } from '../text/source-text.ts'
 
 /** The languages of the samples in page order. Redoc finds a sample by its label. */
 export const sampleLanguages = [
@@ -60,41 +61,6 @@ function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[
     const source = sources[index]
     return source === undefined ? [] : { ...language, source }
   })
-}
-
-/**
- * Returns a curl command that sends a request. Undefined if the name of a part has an equals sign, which ends a name for
- * curl: what follows could be a file of the user.
- */
-export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string | undefined {
-  if (sent?.parts.some(({ name }) => name.includes('='))) return undefined
-  // With -X HEAD curl would wait for a body.
-  const usual = { GET: sent === undefined ? '' : undefined, HEAD: '--head ' }[method]
-  const verb = usual ?? `-X ${method} `
-  // In brackets, curl expects the ranges of a set of URLs.
-  const glob = /[[\]]/.test(target) ? '-g ' : ''
-  const lines = [
-    `curl ${glob}${verb}${shellWord(urlText(server + target))}`,
-    ...Object.entries(headers)
-      // curl sets the boundary of a form itself.
-      .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
-      // For curl, an at sign precedes the name of a file.
-      .filter(([name]) => !name.startsWith('@'))
-      .map(([name, value]) => `-H ${shellWord(lineText(`${name}: ${value}`))}`),
-    ...(sent === undefined ? [] : curlBody(body, sent)),
-  ]
-  return lines.join(' \\\n  ')
-}
-
-function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): string[] {
-  if (kind === 'json') return [`-d ${shellWord(stringifyJson(body) as string)}`]
-  if (kind === 'bytes') return [`--data-binary ${shellWord(`@${file}`)}`]
-  if (kind !== 'multipart') return [`--data-raw ${shellWord(text)}`]
-  return parts.map((part) =>
-    'file' in part
-      ? `-F ${shellWord(`${part.name}=@${part.file};type=${part.mediaType}`)}`
-      : `--form-string ${shellWord(`${part.name}=${part.text}`)}`,
-  )
 }
 
 /** The media type that the client sends by default. */

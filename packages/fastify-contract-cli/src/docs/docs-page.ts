@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
+import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
 import { redocly } from '../redocly/redocly.ts'
 import { browserScript } from './browser-script.ts'
@@ -42,9 +44,9 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
   try {
     const built = join(temporary, 'index.html')
     const shown = join(temporary, 'openapi.json')
-    const document = JSON.parse(await readFile(published, 'utf8'))
+    const document = parseExactJson(await readFile(published, 'utf8')) as Document
     const page = await withMarks([withCodeSamples(withServiceHeaders(document), all.client)], async ([marked]) => {
-      await writeFile(shown, JSON.stringify(marked))
+      await writeFile(shown, stringifyJson(marked) as string)
       await redocly(
         'build-docs',
         shown,
@@ -87,7 +89,10 @@ export async function writeTryPage(
   await mkdir(directory, { recursive: true })
   const page = join(directory, 'try.html')
   const part = `${page}.${process.pid}`
-  await writeFile(part, await tryPage(JSON.parse(await readFile(publishedIn({ generated }), 'utf8')), serviceUrl))
+  await writeFile(
+    part,
+    await tryPage(parseExactJson(await readFile(publishedIn({ generated }), 'utf8')) as Document, serviceUrl),
+  )
   await rename(part, page)
 }
 

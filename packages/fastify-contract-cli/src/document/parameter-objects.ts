@@ -7,7 +7,7 @@ import {
   type ServedOperation,
   type ServedPath,
 } from 'fastify-contract/contract'
-import { exactKeyword } from 'fastify-contract/schema'
+import { stringifyJson } from 'fastify-contract/json'
 import { formOf, isForm } from './forms.ts'
 import { resolve } from './json-pointer.ts'
 import {
@@ -20,7 +20,7 @@ import {
   serverVariable,
   wholeStyle,
 } from './openapi-document.ts'
-import { listedValues, partsOf } from './schemas.ts'
+import { isInteger, listedValues, partsOf } from './schemas.ts'
 import { serializedValue } from './styled-values.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
@@ -85,7 +85,7 @@ export function defaultOf(document: Document, parameter: Parameter): { default?:
   const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
   const holder = own.find(({ schema }) => schema.default !== undefined)?.schema
   if (holder === undefined) return {}
-  return { default: (holder[exactKeyword('default')] as string | undefined) ?? JSON.stringify(holder.default) }
+  return { default: String(stringifyJson(holder.default)) }
 }
 
 /**
@@ -101,7 +101,7 @@ export function selectorsOf(
   for (const { in: location, name, required, schema = true, allowEmptyValue } of parameters) {
     if (!required || (location !== 'query' && location !== 'header')) continue
     const [value, ...others] = listedValues(document, [schema]) ?? []
-    const isText = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
+    const isText = typeof value === 'string' || typeof value === 'boolean' || isInteger(value)
     if (isText && others.length === 0)
       selectors.push({ in: location, name, texts: [...new Set([String(value), ...(allowEmptyValue ? [''] : [])])] })
     else if (location === 'query' && pairs.some((pair) => pair.parameter !== undefined && pair.name === name))

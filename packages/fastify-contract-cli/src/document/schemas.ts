@@ -1,5 +1,5 @@
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from 'fastify-contract/contract'
-import { compilePattern, exactKeyword, mixedFormat } from 'fastify-contract/schema'
+import { compilePattern, mixedFormat } from 'fastify-contract/schema'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
@@ -166,7 +166,7 @@ function ownTypes({ type, properties, enum: values, const: value }: Node): JsonT
 function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  return typeof value as JsonType
+  return isNumber(value) ? 'number' : (typeof value as JsonType)
 }
 
 /** Keywords that describe the properties that a schema does not name. */
@@ -329,21 +329,28 @@ export function referencesOf(parts: Part[]): string[] {
 
 const falseSchema: Node = { not: {} }
 
+/** Returns whether a value is a number of a document, which has the integers beyond the safe ones as bigints. */
+export const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+
+/** Returns whether a value is an integer. */
+export const isInteger = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || Number.isInteger(value)
+
 /** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
 export const numbersOf = (schemas: Node[], keyword: string): number[] =>
   schemas
-    .flatMap((schema) => {
-      const exact = schema[exactKeyword(keyword)]
-      return exact === undefined ? schema[keyword] : Number(exact)
-    })
-    .filter((value) => typeof value === 'number')
+    .map((schema) => schema[keyword])
+    .filter(isNumber)
+    .map(Number)
 
 /** Returns whether a value has a type of JSON Schema. */
 export function isOfType(value: unknown, type: unknown): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
   if (type === 'object') return isNode(value)
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+  if (type === 'integer') return isInteger(value)
+  return type === 'number' ? isNumber(value) : typeof value === type
 }
 
 /** Returns whether a schema accepts all values, because it has no keywords. */

@@ -209,6 +209,12 @@ export function mapEntries(node: Node, map: (value: unknown, name: string) => un
   return isSame ? node : Object.fromEntries(entries)
 }
 
+/** Maps the scalars of a value at any depth. */
+export function mapScalars(value: unknown, map: (scalar: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapScalars(item, map))
+  return isNode(value) ? mapEntries(value, (member) => mapScalars(member, map)) : map(value)
+}
+
 /** Maps the values that a member of an object holds by name, if it holds any. What does not change is not copied. */
 export function mapHeld(node: Node, member: string, map: (value: unknown, name: string) => unknown): Node {
   const held = node[member]

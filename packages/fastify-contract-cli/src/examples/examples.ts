@@ -8,6 +8,7 @@ import {
   schemaKeywords,
   schemasIn,
 } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { isIgnored } from 'fastify-contract/schema'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
@@ -104,7 +105,7 @@ export function exampleHeaders(document: Document, response: Located<Response>, 
     .map(([name, header]) => {
       const value = make?.(document, header.schema ?? {}) ?? exampleOfContent(document, header as WithExample)
       const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
-      return [name, isExact && Number.isInteger(value) ? BigInt(value as number) : value]
+      return [name, isExact && Number.isSafeInteger(value) ? BigInt(value as number) : value]
     })
   return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }
 }
@@ -151,7 +152,7 @@ const converters: Partial<Record<MediaKind, (value: unknown) => unknown>> = {
   json: (value) => value,
   events: (data) => exampleStream([{ data }]),
   lines: (value) => exampleStream([value].flat()),
-  text: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  text: (value) => (typeof value === 'string' ? value : stringifyJson(value)),
 }
 
 /** An example of a stream, whose items are known. */

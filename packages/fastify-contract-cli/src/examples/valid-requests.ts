@@ -3,7 +3,6 @@ import { parseJson, stringifyJson } from 'fastify-contract/json'
 import type { Validator } from 'fastify-contract/schema'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
 import { holderOf, isShown, type WithExample } from '../document/parameter-objects.ts'
-import { type ExactIntegers, withBigints } from '../passes/exact-integers.ts'
 import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
 
 /** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
@@ -39,11 +38,10 @@ export function validRequests(
   document: Document,
   { operations }: Routes,
   validator: Validator,
-  integers: ExactIntegers = new Map(),
 ): (endpoint: Endpoint) => ValidRequest {
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const isValid = (schema: Schema | undefined, value: unknown): boolean => {
-    const text = stringifyJson(withBigints(value, integers))
+    const text = stringifyJson(value)
     if (text === undefined) return false
     try {
       return schema === undefined || 'value' in validator.request(schema, '')(parseJson(text))

@@ -4,6 +4,8 @@ import { securityScheme } from '../document/security-schemes.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { markdownCode, markdownLink, markdownText, shellPath } from '../text/foreign-text.ts'
 import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
+import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
+import type { DerivedErrorBody } from './error-body.ts'
 
 /** What the files of a new project depend on. */
 export type Project = {
@@ -15,8 +17,8 @@ export type Project = {
   handlers: string[]
   /** Whether the document has operations that cannot be served. */
   skipsOperations: boolean
-  /** The versions of the packages to install. */
-  packages: { 'fastify-contract': string; tsx: string }
+  /** The versions of the packages to install: those that run the service, and those for development. */
+  packages: { dependencies: Record<string, string>; devDependencies: Record<string, string> }
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
@@ -69,14 +71,10 @@ function manifest({ compiled, document, skipsOperations, packages }: Project): o
       lint: `fastify-contract lint${name} && tsc`,
       docs: `fastify-contract docs${options}`,
     },
-    dependencies: packages,
-    devDependencies: { '@types/node': nodeTypes },
+    ...packages,
     overrides,
   }
 }
-
-/** The version of @types/node for the oldest supported Node.js. */
-export const nodeTypes = '20.19.43'
 
 // light-my-request asks for cookie 2, which does not support Node 20, so npm would warn.
 const overrides = { 'light-my-request': { cookie: '1.1.1' } }
@@ -98,7 +96,6 @@ export const compilerOptions = {
 }
 
 const server = (title: string): string => `import { loadContract } from 'fastify-contract'
-import { exampleCurl } from 'fastify-contract-cli/examples'
 import { runService } from 'fastify-contract/service'
 import digests from '../generated/digests.json' with { type: 'json' }
 import { createApp } from './app.ts'
@@ -110,7 +107,6 @@ await runService({
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
-    exampleRequest: exampleCurl,
   }),
 })
 `
@@ -271,6 +267,18 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`npm run lint\` | advises on the style of the contract, and checks the types |
 | \`npm run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 
-For production, install with \`npm ci --omit=dev --omit=peer\`, which leaves out what only the commands need.
+For production, install with \`npm ci --omit=dev\`, which leaves out what only the commands need.
 `
+}
+
+/** Returns the derived module if it has the types of the document. */
+export function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
+  if ('reasons' in derived) return derived
+  const text = derived.text
+    .replace("'fastify-contract'", `'${engineTypes}'`)
+    .replace("'../generated/api.d.ts'", `'${operationTypes}'`)
+    // The types of Node.js are installed with the project.
+    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
+  const [finding] = moduleFindings(text, types, compilerOptions)
+  return finding === undefined ? derived : { reasons: [finding.message] }
 }

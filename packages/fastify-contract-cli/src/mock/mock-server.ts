@@ -22,12 +22,12 @@ import {
   loadContract,
   responseKey,
 } from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
 import { pino } from 'pino'
 import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../document/security-schemes.ts'
-import { sendableResponses } from '../emit/handler-stubs.ts'
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../examples/examples.ts'
-import { integersIn } from '../passes/exact-integers.ts'
+import { sendableResponses } from '../examples/sendable-responses.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 
 /** `realm` is the realm in the challenges of 401; default: the title of the document. */
@@ -54,12 +54,12 @@ export type Mock = { title: string; version: string; app: FastifyInstance }
 /** Returns a server that responds with the examples of a document. */
 export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
   const { documentText, routes } = contract
-  const document = normalizedDocument(JSON.parse(documentText))
+  const document = normalizedDocument(parseExactJson(documentText) as Document)
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
-  const sendable = sendableResponses(routes, contract.schemaCode as string, integersIn(documentText))
+  const sendable = sendableResponses(routes, contract.schemaCode as string)
   const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
   const respond = async ({ body }: { body: unknown }) => {
     const outcome = chosen.getStore()

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { inPlaceKeywords } from 'fastify-contract/contract'
-import { integerOf } from 'fastify-contract/json'
-import { comparedKeywords, exactKeyword, integerBounds, isIntegerFormat, mixedFormat } from 'fastify-contract/schema'
+import { withDoubles } from 'fastify-contract/json'
+import { comparedKeywords, exactKeyword, mixedFormat } from 'fastify-contract/schema'
 import { join } from '../document/json-pointer.ts'
 import {
   int64Holders,
@@ -9,145 +8,43 @@ import {
   isExactInteger,
   isFraction,
   isInt64,
+  isInteger,
   membersOf,
   numbersOf,
   schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { isNode, type Kind, mapDocument, mapEntries, memberOf, type Node, walk } from '../document/walk-document.ts'
-import type { Sources } from '../read/source-files.ts'
+import { type Kind, memberOf, type Node, walk } from '../document/walk-document.ts'
 
-/**
- * The exact values of integers that JSON.parse has rounded, by their doubles. `several` has those of doubles that stand for
- * several integers.
- */
-export type ExactIntegers = ReadonlyMap<number, bigint> & { readonly several?: ReadonlyMap<number, bigint[]> }
-
-const isRounded = (value: unknown): value is number => Number.isInteger(value) && !Number.isSafeInteger(value)
-
-/**
- * Finds the digits of the integers of a bundled document in its source files, since the bundler rounds them. Leaves out
- * an integer whose double stands for several integers in these files.
- */
-export const exactIntegers = (bundled: object, { files }: Sources): ExactIntegers =>
-  roundedIntegers(bundled).length === 0
-    ? new Map()
-    : integersIn(...[...files.values()].flatMap((source) => (source === undefined ? [] : [source.text])))
-
-/**
- * Returns the integers beyond 2^53 that texts contain, except those that share a double with another one. One with an
- * exponent, as programs write doubles, counts if no other digits have its double.
- */
-export function integersIn(...texts: string[]): ExactIntegers {
-  const found = new Map<number, Set<bigint>>()
-  const powers = new Map<number, Set<bigint>>()
-  for (const [digits] of texts.flatMap((text) => [...text.matchAll(/-?\d+(?:\.\d+)?e\+?\d+|-?\d{16,}/gi)])) {
-    const integer = /e/i.test(digits) ? integerOf(digits) : BigInt(digits)
-    const all = /e/i.test(digits) ? powers : found
-    const double = Number(digits)
-    if (integer !== undefined) all.set(double, (all.get(double) ?? new Set()).add(integer))
-  }
-  const exact = new Map<number, bigint>()
-  const several = new Map<number, bigint[]>()
-  for (const [double, [integer = 0n, ...others]] of new Map([...powers, ...found])) {
-    if (others.length === 0) exact.set(double, integer)
-    else several.set(double, [integer, ...others])
-  }
-  return several.size === 0 ? exact : Object.assign(exact, { several })
-}
-
-/**
- * Returns the exact values for a format: also that of a double that stands for one value of the format and for integers
- * beyond it. Tools write 9223372036854775807 also as 9223372036854776000, which is no int64.
- */
-function integersOf(format: unknown, integers: ExactIntegers): ReadonlyMap<number, bigint> {
-  if (integers.several === undefined || !isIntegerFormat(format)) return integers
-  const [least, most] = integerBounds[format]
-  const all = new Map(integers)
-  for (const [double, values] of integers.several) {
-    const [one, ...more] = values.filter((value) => value >= least && value <= most)
-    if (one !== undefined && more.length === 0) all.set(double, one)
-  }
-  return all
-}
-
-/** Serializes a document or a value of it as JSON with the digits of its integers. */
-export function exactJson(document: unknown, integers: ExactIntegers): string {
-  if (integers.size === 0) return JSON.stringify(document, null, 2)
-  // JSON.rawJSON would do this, but Node 20 does not have it.
-  const mark = randomUUID()
-  const marked = (_key: string, value: unknown) => {
-    const integer = isRounded(value) ? integers.get(value) : undefined
-    return integer === undefined ? value : mark + integer
-  }
-  return JSON.stringify(document, marked, 2).replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1')
-}
-
-/** Returns the text of types with the digits of the integers that their comments show. */
-export const withExactDigits = (types: string, integers: ExactIntegers): string =>
-  integers.size === 0
-    ? types
-    : types.replace(/(?<![\w.])-?\d{16,}(?![\w.])/g, (digits) => String(integers.get(Number(digits)) ?? digits))
+/** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
+const isWide = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
 /** Keywords whose value or values a schema allows. */
 const valueKeywords = ['const', 'enum']
 
-/** Keywords whose integers may be beyond 2^53 if their digits are known. */
-const exactable = new Set([...comparedKeywords, 'default'])
-
-const exactKeywords = new Set([...exactable].map(exactKeyword))
-
 /**
- * Returns a document of OpenAPI 3.1 in which schemas of integers that a double cannot hold have exact keywords: beside
- * `const`, `enum` and `default`, and instead of limits and `multipleOf`. That of a default is its JSON text.
+ * Returns a schema without bigints: it has exact keywords beside `const` and `enum`, and instead of limits and
+ * `multipleOf`.
  */
-export const withExactKeywords = <Document extends object>(document: Document, integers: ExactIntegers): Document =>
-  mapDocument(document, {
-    schema(schema) {
-      // Most schemas have no limit; a copy of each would be a copy of the document.
-      if (!Object.keys(schema).some((keyword) => exactable.has(keyword) || exactKeywords.has(keyword))) return schema
-      return Object.fromEntries(
-        Object.entries(schema).flatMap(([keyword, value]) => {
-          if (exactKeywords.has(keyword)) return []
-          const digits = exactable.has(keyword) ? digitsOf(schema, keyword, integers) : undefined
-          const exact = digits === undefined ? [] : [[exactKeyword(keyword), digits]]
-          const isReplaced = digits !== undefined && ![...valueKeywords, 'default'].includes(keyword)
-          return isReplaced ? exact : [[keyword, value], ...exact]
-        }),
-      )
-    },
+export function withExactKeywords(schema: Node): Node {
+  const entries = Object.entries(schema).flatMap(([keyword, value]) => {
+    const digits = digitsOf(schema, keyword)
+    const exact = digits === undefined ? [] : [[exactKeyword(keyword), digits]]
+    if (digits !== undefined && !valueKeywords.includes(keyword)) return exact
+    return [[keyword, memberOf('schema', keyword) === undefined ? withDoubles(value).value : value], ...exact]
   })
-
-/** Returns the value of the exact keyword for a keyword of a schema; undefined if it needs none. */
-function digitsOf(schema: Node, keyword: string, integers: ExactIntegers): string | undefined {
-  const value = schema[keyword]
-  const rounded = roundedIn(value)
-  if (rounded.length === 0 || isFraction(schema)) return undefined
-  const all = integersOf(schema.format, integers)
-  if (!rounded.every((each) => all.has(each))) return undefined
-  if (keyword === 'default') return exactJson(value, all)
-  if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
-  const values = keyword === 'enum' ? (value as unknown[]) : [value]
-  return values
-    .filter((each) => Number.isInteger(each))
-    .map((each) => all.get(each as number) ?? each)
-    .join()
+  return Object.fromEntries(entries)
 }
 
-/** Returns the rounded integers of a value. */
-const roundedIn = (value: unknown): number[] =>
-  isRounded(value)
-    ? [value]
-    : typeof value === 'object' && value !== null
-      ? Object.values(value).flatMap(roundedIn)
-      : []
-
-/** Returns a value in which each integer that a double cannot hold is a bigint, where its digits are known. */
-export function withBigints(value: unknown, integers: ExactIntegers): unknown {
-  if (isRounded(value) || typeof value === 'bigint') return integers.get(Number(value)) ?? value
-  if (Array.isArray(value)) return value.map((each) => withBigints(each, integers))
-  return isNode(value) ? mapEntries(value, (each) => withBigints(each, integers)) : value
+/** Returns the value of the exact keyword for a keyword of a schema; undefined if it has none. */
+function digitsOf(schema: Node, keyword: string): string | undefined {
+  if (!comparedKeywords.includes(keyword) || isFraction(schema)) return undefined
+  if (valueKeywords.includes(keyword) && !isInt64(schema)) return undefined
+  const integers = [schema[keyword]].flat().filter(isInteger)
+  const wide = integers.filter(isWide)
+  return wide.length > 0 && wide.every((value) => typeof value === 'bigint') ? integers.join() : undefined
 }
 
 /**
@@ -216,8 +113,8 @@ function wholeValues(document: object): unknown[][] {
 const shownMembers = ['example', 'examples', 'value', 'dataValue']
 
 /**
- * A rounded integer of a document: its pointer, whether it is a part of an example or an extension, and whether the
- * schema that holds it has 64-bit integers.
+ * An integer of a document that would be rounded: its pointer, whether it is a part of an example or an extension, and
+ * whether the schema that holds it has 64-bit integers.
  */
 type RoundedIntegers = { pointer: string; isShown: boolean; isWide: boolean }[]
 
@@ -228,26 +125,34 @@ const counts = /^(?:min|max)(?:Length|Items|Properties|Contains)$/
 const isBeyondAll = (name: string, limit: unknown): boolean =>
   ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].includes(name) && Math.abs(Number(limit)) > 2 ** 64
 
+/** Returns whether a keyword of a schema means the same although doubles are rounded, or has its digits. */
+function isExact(schema: Node, keyword: string): boolean {
+  const value = schema[keyword]
+  if (counts.test(keyword) || isBeyondAll(keyword, value) || digitsOf(schema, keyword) !== undefined) return true
+  return [...comparedKeywords, 'default'].includes(keyword) && isFraction(schema)
+}
+
+/** Returns the pointers to some values at and below a value. */
+const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointer: string): string[] =>
+  isFound(value)
+    ? [pointer]
+    : Object.entries(Object(typeof value === 'object' && value)).flatMap(([key, each]) =>
+        pointersTo(isFound, each, join(pointer, key)),
+      )
+
 /**
- * Returns the rounded integers of a document, except those of schemas whose values are doubles, those that an exact
- * keyword has, and limits that mean the same when they are rounded.
+ * Returns the integers of a document that would be rounded: not those of schemas whose values are doubles, those of
+ * defaults and exact keywords, and limits that mean the same when they are rounded.
  */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
-  const below = (value: unknown, pointer: string, facts: { isShown: boolean; isWide: boolean }): void => {
-    if (isRounded(value)) found.push({ pointer, ...facts })
-    if (typeof value !== 'object' || value === null) return
-    for (const [key, each] of Object.entries(value)) below(each, join(pointer, key), facts)
-  }
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     for (const [name, value] of Object.entries(node)) {
-      const isSame = counts.test(name) || isBeyondAll(name, value) || (exactable.has(name) && isFraction(node))
-      if (
-        memberOf(kind, name) === undefined &&
-        !(kind === 'schema' && isSame) &&
-        !Object.hasOwn(node, exactKeyword(name))
-      )
-        below(value, join(pointer, name), { isShown: isShownIn(kind, name), isWide: isInt64(node) })
+      if (memberOf(kind, name) !== undefined || (kind === 'schema' && isExact(node, name))) continue
+      const isDefault = kind === 'schema' && name === 'default'
+      const isFound = isDefault ? (one: unknown) => typeof one === 'number' && isWide(one) : isWide
+      const facts = { isShown: isShownIn(kind, name), isWide: isInt64(node) }
+      found.push(...pointersTo(isFound, value, join(pointer, name)).map((each) => ({ pointer: each, ...facts })))
     }
   })
   return found

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { documentationKeywords } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
 import type { Kind, Node } from '../document/walk-document.ts'
 import { type Location, location } from './reference-targets.ts'
@@ -99,14 +100,14 @@ export class ComponentNames {
   /** Returns a text that equal values have in common. */
   #shapeOf({ file, pointer }: Location): string {
     const value = this.#valueAt({ file, pointer })
-    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+    if (typeof value !== 'object' || value === null) return stringifyJson(value) ?? ''
     const isReference = this.#targetAt({ file, pointer }) !== undefined
     const members: string[] = []
     for (const [key, held] of Object.entries(value)) {
       if (isReference && key === '$ref') continue
       const at = { file, pointer: join(pointer, key) }
       const isObject = typeof held === 'object' && held !== null
-      const shape = isObject ? this.#shapeOf(at) : this.#targetAt(at) === undefined ? JSON.stringify(held) : ''
+      const shape = isObject ? this.#shapeOf(at) : this.#targetAt(at) === undefined ? stringifyJson(held) : ''
       members.push(`${JSON.stringify(key)}:${shape}`)
     }
     return `${Array.isArray(value) ? 'list' : isReference ? 'reference' : 'object'}{${members.sort().join()}}`

@@ -1,3 +1,4 @@
+import { parseExactJson, wideInteger } from 'fastify-contract/json'
 import {
   type ErrorCode,
   isAlias,
@@ -11,6 +12,7 @@ import {
   type Pair,
   parseDocument,
   type Tags,
+  visit,
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
@@ -24,7 +26,7 @@ export type Source = {
   /** Its absolute path, or the URL that the user named. */
   file: string
   text: string
-  /** Its value: plain JSON, in which no two places share an object. */
+  /** Its value: plain JSON with bigints, as of `parseExactJson`, in which no two places share an object. */
   value: unknown
   /** Whether Redocly's own parser may read it otherwise, because it has merge keys. */
   hasMerges: boolean
@@ -86,7 +88,7 @@ export function parseSource(file: string, given: string, name: string): Source {
 function parseJson(text: string): { value: unknown } | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseExactJson(text) }
   } catch {
     // YAML includes JSON, and its parser says where the text is wrong.
     return undefined
@@ -264,10 +266,23 @@ function first<Item>(items: Item[], visit: (item: Item) => number | undefined): 
   return undefined
 }
 
+/** Gives the integers beyond the safe ones their digits. A scalar that has several aliases is one node. */
+function keepDigits(document: Parsed['document']): void {
+  visit(document, {
+    Scalar(key, node) {
+      const { source = '', value } = node
+      if (key === 'key' || typeof value !== 'number' || Number.isSafeInteger(value)) return
+      const digits = /^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+?(-?)0*(?=\d)/, '$1')
+      node.value = wideInteger(digits) ?? value
+    },
+  })
+}
+
 /** Returns the value of a parsed text, in which each alias has a copy of what it stands for. */
 function plainValue({ document, lines }: Parsed, text: string, name: string): unknown {
   const value = withinStack(name, () => {
     try {
+      keepDigits(document)
       return document.toJS({ maxAliasCount: -1 })
     } catch (error) {
       if (error instanceof RangeError) throw error

@@ -1,9 +1,11 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join as joinPaths, relative, resolve } from 'node:path'
+import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
+import { mapScalars } from '../document/walk-document.ts'
 import { isUrl } from '../read/named-url.ts'
 import { copyFor, type Edits, isUnchanged, newMark, noEdits, withMarks, withoutMarks } from '../read/source-copies.ts'
 import type { Sources } from '../read/source-files.ts'
@@ -48,7 +50,7 @@ export async function onFiles<Result>(
         continue
       }
       const copied = copyFor(source.value, sources.edits.get(file) as Edits, mark)
-      await writeFile(copy, JSON.stringify(file === root ? withVersion(copied as Node) : copied))
+      await writeFile(copy, String(stringifyJson(file === root ? withVersion(copied as Node) : copied)))
     }
     const result = withoutMarks(JSON.stringify(await run(copyOf(root), true)), mark)
     if (isUrl(root)) return JSON.parse(result.replaceAll(relative('.', copyOf(root)), root))
@@ -59,15 +61,50 @@ export async function onFiles<Result>(
 
 /** Returns what Redocly's bundler makes of a bundled document, in which it finds no reference without a target. */
 export async function onDocument(document: Document, run: (path: string) => Promise<Document>): Promise<Document> {
+  const doubles = new StandIns()
   const text = await inDirectory((directory) =>
-    withMarks([document], async ([marked]) => {
+    withMarks([mapScalars(document, doubles.of) as Document], async ([marked]) => {
       const path = joinPaths(directory, 'openapi.json')
       await writeFile(path, JSON.stringify(withVersion(marked as Node)))
       return JSON.stringify(await run(path))
     }),
   )
-  const result = JSON.parse(text)
+  const result = mapScalars(JSON.parse(text), doubles.integer) as Document
   return result.openapi === withVersion(document).openapi ? { ...result, openapi: document.openapi } : result
+}
+
+/** Doubles that stand for the bigints of a document, each for one: Redocly would round the digits. */
+class StandIns {
+  readonly #integers = new Map<number, bigint>()
+  readonly #doubles = new Map<bigint, number>()
+
+  /** Returns the double of a bigint, or any other value as it is. */
+  readonly of = (value: unknown): unknown => {
+    if (typeof value !== 'bigint') return value
+    let double = this.#doubles.get(value) ?? Number(value)
+    while ((this.#integers.get(double) ?? value) !== value) double *= 1 + Number.EPSILON
+    this.#integers.set(double, value)
+    this.#doubles.set(value, double)
+    return double
+  }
+
+  /** Returns the bigint of a double, or any other value as it is. */
+  readonly integer = (value: unknown): unknown => this.#integers.get(value as number) ?? value
+}
+
+/** Returns what Redocly makes of a document with the digits of those integers that share their double with no other. */
+export function withDigits(result: Document, document: Document): Document {
+  const integers = new Map<unknown, Set<bigint>>()
+  mapScalars(document, (value) => {
+    if (typeof value === 'bigint')
+      integers.set(Number(value), (integers.get(Number(value)) ?? new Set<bigint>()).add(value))
+    return value
+  })
+  const integerOf = (value: unknown) => {
+    const [integer, ...others] = integers.get(value) ?? []
+    return integer === undefined || others.length > 0 ? value : integer
+  }
+  return mapScalars(result, integerOf) as Document
 }
 
 async function inDirectory<Result>(run: (directory: string) => Promise<Result>): Promise<Result> {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { stringifyJson } from 'fastify-contract/json'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
@@ -12,7 +13,7 @@ import { isFile, shownName } from '../read/file-text.ts'
 import { parseSource, type Source, SourceError } from '../read/read-source.ts'
 import { withOwnNames } from '../read/schema-names.ts'
 import { readSources, type Sources } from '../read/source-files.ts'
-import { isSame, onDocument, onFiles, withPlaces } from './redocly-files.ts'
+import { isSame, onDocument, onFiles, withDigits, withPlaces } from './redocly-files.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -89,7 +90,7 @@ function ownFindings({ files, problems }: Sources): LintFinding[] {
   return [
     ...(openapi === undefined || typeof openapi === 'string'
       ? []
-      : [finding('struct', root, '#/openapi', `openapi must be a string, not ${JSON.stringify(openapi)}${quoted}`)]),
+      : [finding('struct', root, '#/openapi', `openapi must be a string, not ${stringifyJson(openapi)}${quoted}`)]),
     ...[...problems.values()]
       .filter(({ isHidden }) => isHidden)
       .map(({ file, pointer, text }) => finding('no-unresolved-refs', file, pointer, text)),
@@ -142,29 +143,34 @@ async function decorated(document: Document, sources: Sources, name: string): Pr
       `${sources.path}: @redocly/cli cannot bundle it with ${name}; correct one of them:\n${message}`,
     )
   }
-  const isOwn = sources.files.size === 1 || configuration.roots.some((root) => resolve(root) === resolve(sources.path))
+  const isNamed = configuration.roots.some((root) => resolve(root) === resolve(sources.path))
   // The configuration may have decorators for a document by its path.
-  return isOwn && isSame(sources) && !sources.isTranslated ? await run(sources.path) : await onDocument(document, run)
+  return isNamed && isSame(sources) && !sources.isTranslated
+    ? withDigits(await run(sources.path), document)
+    : await onDocument(document, run)
 }
 
 /** The collections of rules that Redocly has itself, which have no decorators. */
 const collections = /^(?:all|minimal|spec|recommended(?:-strict)?|diff-recommended)$/
 
-/** Returns whether a configuration changes documents, and the documents that it names. */
+/** Returns whether a configuration changes documents, and the documents that have decorators of their own. */
 function configurationIn(name: string): { isDecorating: boolean; roots: string[] } {
   if (!isFile(name)) throw new SourceError(`${name} does not exist; name a configuration of Redocly`)
   // Redocly reports a configuration that it cannot read.
   const { value } = parseSource(name, readFileSync(name, 'utf8'), name)
   const parts = [value, ...Object.values(Object(Object(value).apis))].map((part) => Object(part) as Node)
-  const isDecorating = parts.some((part) =>
-    Object.entries(part).some(
-      ([key, held]) =>
-        /(?:decorators|preprocessors|plugins)$/i.test(key) ||
-        (key === 'extends' && [held].flat().some((each) => !collections.test(String(each)))),
-    ),
-  )
-  return { isDecorating, roots: parts.flatMap(({ root }) => (typeof root === 'string' ? [root] : [])) }
+  const decorating = parts.filter(isDecorating)
+  const roots = decorating.flatMap(({ root }) => (typeof root === 'string' ? [root] : []))
+  return { isDecorating: decorating.length > 0, roots }
 }
+
+/** Returns whether a part of a configuration may have decorators. */
+const isDecorating = (part: Node): boolean =>
+  Object.entries(part).some(
+    ([key, held]) =>
+      /(?:decorators|preprocessors|plugins)$/i.test(key) ||
+      (key === 'extends' && [held].flat().some((each) => !collections.test(String(each)))),
+  )
 
 /** The files with decorators, which the bundler applies, and with plugins, which are code. */
 export const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '.redocly.yml']

@@ -355,7 +355,7 @@ export const grades = {
     'the format `int64` or `uint64`',
   ),
   'wide-integer': refused(
-    'an integer beyond 2^53 - 1 that would be rounded, or whose digits are uncertain',
+    'an integer beyond 2^53 - 1 that would be rounded, or whose digits are unknown',
     'exactness: RFC 8259 section 6; the service would check another limit or value',
   ),
   'wide-integer-in-example': advice('an integer beyond 2^53 - 1 in an example', 'the documentation page rounds it'),

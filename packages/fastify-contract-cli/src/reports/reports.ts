@@ -3,15 +3,15 @@ import { grades, type Row } from './grades.ts'
 type Table = typeof grades
 
 /** A kind of a grade. */
-type KindOf<Grade extends Row['grade']> = {
+type KindsGraded<Grade extends Row['grade']> = {
   [Kind in keyof Table]: Table[Kind] extends Row<Grade> ? Kind : never
 }[keyof Table]
 
 /** The kinds that are warnings: a pass that mends a document cannot refuse it. */
-export type Advised = KindOf<'advice'>
+export type Advised = KindsGraded<'advice'>
 
 /** The kinds that are problems: a later stage needs what they violate. */
-export type Refused = KindOf<'refused'>
+export type Refused = KindsGraded<'refused'>
 
 /** The kinds that are reported. */
 export type Deviation = Advised | Refused

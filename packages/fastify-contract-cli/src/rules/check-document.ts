@@ -28,7 +28,8 @@ import {
 import { schemasDescribing } from '../document/schemas.ts'
 import { type Kind, methods, type Node, walk } from '../document/walk-document.ts'
 import { roundedIntegers } from '../passes/exact-integers.ts'
-import { bodiless, ignoredBodies, unservedStatuses, upgrade } from '../passes/normalize.ts'
+import { upgrade } from '../passes/normalize.ts'
+import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1.ts'
 import { partStyles } from '../passes/served-forms.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
 import { type Grades, gradedLines, type Report, refusal } from '../reports/reports.ts'
@@ -370,7 +371,7 @@ function checkNumbers(document: Document, report: Report): void {
       report(
         'wide-integer',
         pointer,
-        'an integer beyond 2^53 - 1 whose digits are uncertain, since several integers round to its double; state it in the description',
+        'an integer beyond 2^53 - 1 whose digits are unknown, since @redocly/cli or a fraction rounded it; write its digits, or state it in the description',
       )
     else
       report(

@@ -1,3 +1,4 @@
+import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { eachHeld, hasShape, isNode, type Kind, kindAt, memberOf, type Node } from '../document/walk-document.ts'
 import { type FieldType, fieldTypes } from '../passes/lenient/field-types.ts'
@@ -101,7 +102,7 @@ const wrong = (pointer: string, expected: string, value: unknown): string =>
     : refusal('wrong-type', pointer, `must be ${expected}, not ${shown(value)}; correct it`)
 
 function shown(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
+  const text = typeof value === 'number' ? String(value) : String(stringifyJson(value))
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 

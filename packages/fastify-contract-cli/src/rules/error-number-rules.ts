@@ -1,3 +1,4 @@
+import { stringifyJson } from 'fastify-contract/json'
 import { type ErrorNumber, errorTableOf } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { type Kind, type Node, walk } from '../document/walk-document.ts'
@@ -40,7 +41,7 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
     if (kind !== 'response') return
     const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
     const isError = /\/([45]\w\w|default)$/.test(pointer)
-    const examples = JSON.stringify(Object.values(content).map(shownIn))
+    const examples = String(stringifyJson(Object.values(content).map(shownIn)))
     const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
     for (const number of told) {
       if (!known.has(Number(number)))

@@ -5,7 +5,7 @@ import type { AnyHandler } from '../../../fastify-contract/src/routes/request-st
 import { type GivenVerifiers, serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
 import { securityScheme } from '../../src/document/security-schemes.ts'
-import { requestParts } from '../../src/emit/request-file.ts'
+import { requestParts } from '../../src/emit/requests-http.ts'
 import { generatedValue } from '../../src/examples/examples.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'

@@ -6,18 +6,19 @@ import Fastify, { type HTTPMethods } from 'fastify'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { exactClient } from '../../../fastify-contract/src/client/exact-client.ts'
-import type { Contract } from '../../../fastify-contract/src/contract/routes.ts'
+import { exampleCommand } from '../../../fastify-contract/src/contract/example-command.ts'
+import type { Contract, Routes } from '../../../fastify-contract/src/contract/routes.ts'
 import { isStream } from '../../../fastify-contract/src/response/streamed-body.ts'
 import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
 import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
 import { selfContainedPage } from '../../src/docs/docs-page.ts'
-import { exampleCalls, exampleCurl } from '../../src/docs/example-calls.ts'
 import { sourceOf } from '../../src/docs/plain-page.ts'
+import { callStyles } from '../../src/document/call-styles.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
-import { callStyles } from '../../src/emit/client-table.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { requestFile } from '../../src/emit/request-file.ts'
+import { requestFile } from '../../src/emit/requests-http.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
 
 const names = ['bodies', 'forms', 'uploads', 'selected']
@@ -136,7 +137,8 @@ async function contractOf(paths: object): Promise<Contract> {
     components: { securitySchemes: schemes },
     paths,
   }
-  const { routes } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
+  const { files } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
+  const routes: Routes = JSON.parse(files['routes.json'] as string)
   return { documentText: JSON.stringify(document), routes }
 }
 const postOf = ([name, content]: [string, object]) => [
@@ -178,12 +180,22 @@ t.test('the example calls have credentials with the token, and bodies of every k
 })
 
 t.test('the example curl calls the first operation that needs no file', async (t) => {
+  const curlOf = async (url: string, token: string, paths: object) =>
+    exampleCommand((await contractOf(paths)).routes, url, token)
   const entries = Object.entries(bodies).reverse()
-  const curl = exampleCurl('http://127.0.0.1:3000', 'secret', await contractOf(Object.fromEntries(entries.map(postOf))))
+  const curl = await curlOf('http://127.0.0.1:3000', 'secret', Object.fromEntries(entries.map(postOf)))
   t.match(curl, /^curl -X POST 'http:\/\/127\.0\.0\.1:3000\/v1\/form' /)
-  const files = exampleCurl('http://a', 'b', await contractOf(Object.fromEntries(entries.slice(0, 2).map(postOf))))
+  const files = await curlOf('http://a', 'b', Object.fromEntries(entries.slice(0, 2).map(postOf)))
   t.match(files, /^curl -X POST 'http:\/\/a\/v1\/parts' (.*\\\n)*.*-F 'photo=@photo\.bin;type=/)
-  t.equal(exampleCurl('http://a', 'b', await contractOf({})), undefined)
+  t.equal(await curlOf('http://a', 'b', {}), undefined)
+  for (const [name, credentials] of [
+    ['password', `Authorization: Basic ${btoa('access-token-1:secret')}`],
+    ['key', '?key=secret'],
+  ]) {
+    const security = [{ [name as string]: [] }]
+    const paths = { '/a': { get: { operationId: 'a', security, responses: { 204: { description: '' } } } } }
+    t.match(await curlOf('http://a', 'secret', paths), credentials)
+  }
 })
 
 t.test('an invalid example of a body is replaced by the examples of its schema, or else by a made value', async (t) => {

@@ -15,10 +15,10 @@ import {
   serveRoutes,
   errorBody as usualErrorBody,
 } from '../../../fastify-contract/test/support/serve-document.ts'
+import type { Document } from '../../src/document/openapi-document.ts'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
+import { contractTypes } from '../../src/emit/api-types.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { contractTypes } from '../../src/emit/contract-types.ts'
-import { exactIntegers } from '../../src/passes/exact-integers.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, redocly } from '../../src/redocly/redocly.ts'
 import { bodyValidator } from '../conformance/body-validator.ts'
@@ -34,9 +34,9 @@ async function compiled(name: string): Promise<Record<string, string>> {
   const path = pathOf(name)
   const hasFiles = readdirSync(dirname(path)).length > 2
   const sources = await readSources(path)
-  const document = hasFiles ? await bundle(path, rules, sources) : parse(readFileSync(path, 'utf8'))
-  const integers = exactIntegers(document, sources)
-  return (await compileDocument(document, path, {}, contractTypes, integers)).files
+  const [source] = sources.files.values()
+  const document = hasFiles ? await bundle(path, rules, sources) : (source?.value as Document)
+  return (await compileDocument(document, path, {})).files
 }
 
 t.test('the documents are valid', async (t) => {

@@ -1,16 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { parse } from 'yaml'
+import type { Document } from '../../src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../src/emit/compile.ts'
-import { exactIntegers } from '../../src/passes/exact-integers.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { refusalLines } from '../support/refusal.ts'
 
 /** Returns the lines of the message that rejects a document, which the test of documents lints together with others. */
 async function refusalOf(path: string): Promise<string[]> {
-  const document = parse(readFileSync(path, 'utf8'))
-  const integers = exactIntegers(document, await readSources(path))
-  const { message } = await compileDocument(document, path, {}, undefined, integers).then(
+  const [source] = (await readSources(path)).files.values()
+  const { message } = await compileDocument(source?.value as Document, path, {}).then(
     () => new Error('taken'),
     (error: Error) => error,
   )

@@ -23,6 +23,17 @@ export type Call = {
   answer?: Record<string, string | string[]>
 }
 
+/** A request that does not match its schema, and one whose media type is not supported. */
+export const refused = { status: 400, error: 40003 }
+export const unread = { status: 415, error: 41500 }
+
+/** Returns a function that makes a request with a body of this type. */
+export const typed = (request: string, type: string) => (send: string) => ({
+  request,
+  headers: { 'content-type': type },
+  send,
+})
+
 /** The exports of a document's handlers.ts. */
 export type Served = {
   handlers: object

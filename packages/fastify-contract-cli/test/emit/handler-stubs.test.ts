@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { handlerStubs, moduleFindings } from '../../src/emit/handler-stubs.ts'
-import type { ExactIntegers } from '../../src/passes/exact-integers.ts'
+import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { moduleFindings } from '../../src/typescript/virtual-program.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -27,13 +27,12 @@ const handlerModules: string[] = []
 const texts: Record<string, string> = {}
 
 /** Returns the handler stubs of a document; the last test compiles them. */
-async function stubs(document: Document, before?: Document, integers?: ExactIntegers): Promise<string[]> {
-  const compiled = await compileDocument(document, 'a.yaml', {}, undefined, integers)
+async function stubs(document: Document, before?: Document): Promise<string[]> {
+  const compiled = await compileDocument(document, 'a.yaml')
   const printed = handlerStubs(compiled, before)
   const directory = `packages/fastify-contract-cli/test/documents/new-${handlerModules.length}`
   const handlers = [
-    "import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'",
-    "import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'",
+    "import { ContractError, type Handlers } from 'fastify-contract/handlers'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
     ...printed,
@@ -63,23 +62,18 @@ async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, obje
 }
 
 t.test('an int64 that a double cannot hold has the digits of the document, or is not shown', async (t) => {
-  const document = documentOf({
-    get: {
-      responses: {
-        200: {
-          ...json({ type: 'object', properties: { id: int64 } }, { id: 2 ** 53 }),
-          headers: { at: { schema: int64, example: 2 ** 53 } },
-        },
-      },
-    },
-  })
-  const integers = new Map([[2 ** 53, 9007199254740993n]])
-  const [known] = await stubs(document, undefined, integers)
+  const withExample = (example: unknown) => {
+    const schema = { type: 'object', properties: { id: int64 } }
+    const headers = { at: { schema: int64, example } }
+    return documentOf({ get: { responses: { 200: { ...json(schema, { id: example }), headers } } } })
+  }
+  const document = withExample(9007199254740993n)
+  const [known] = await stubs(document)
   t.match(known, 'headers: { at: 9007199254740993n }, body: { id: 9007199254740993n }')
-  const { files } = await compileDocument(document, 'a.yaml', {}, undefined, integers)
+  const { files } = await compileDocument(document, 'a.yaml')
   t.match(files['api.d.ts'], '9007199254740993')
   t.notMatch(files['api.d.ts'], '9007199254740992')
-  const [unknown] = await stubs(document)
+  const [unknown] = await stubs(withExample(2 ** 53))
   t.match(unknown, 'return { status: 200, body: { id: 0n } }', 'made from the schema')
   t.notMatch(unknown, '900719925474099')
 })
@@ -120,7 +114,7 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
   const [stub = ''] = handlerStubs(compiled, undefined)
   const module = (response: string) =>
     [
-      "import type { Handlers } from './handler-types.js'",
+      "import type { Handlers } from 'fastify-contract/handlers'",
       "import type { operations } from './new-operations.d.ts'",
       `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')

@@ -6,12 +6,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import ts from 'typescript'
 import { fixedSeed } from '../../../fastify-contract/test/support/fixed-seed.ts'
-import { curl, withCodeSamples } from '../../src/docs/code-samples.ts'
-import { exampleRequest } from '../../src/docs/example-request.ts'
+import { withCodeSamples } from '../../src/docs/code-samples.ts'
 import { tryPage } from '../../src/docs/try-page.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
 import { type Compiled, compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { curl } from '../../src/examples/example-curl.ts'
+import { exampleRequest } from '../../src/examples/example-request.ts'
 import { deriveErrorBody } from '../../src/init/error-body.ts'
 import { compilerOptions, projectFiles } from '../../src/init/project.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
@@ -175,7 +176,7 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const handlers = handlerStubs(compiled, undefined, { compilerOptions })
   const errors = deriveErrorBody(compiled)
   const errorBody = 'text' in errors ? errors.text : undefined
-  const packages = { 'fastify-contract': '1.0.0', tsx: '1.0.0' }
+  const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, packages }
   return { files: { ...compiled.files, ...projectFiles(project) }, compiled, errors }
 }

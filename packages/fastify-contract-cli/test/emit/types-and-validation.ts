@@ -1,6 +1,6 @@
 import { diagnose } from '../../../../test/support/compiler.ts'
-import { stringifyJson } from '../../../fastify-contract/src/json/json-document.ts'
 import { parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
+import { stringifyJson } from '../../../fastify-contract/src/json/write-json.ts'
 import { createValidator } from '../../../fastify-contract/src/schema/validator.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'

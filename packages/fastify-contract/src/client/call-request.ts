@@ -1,4 +1,4 @@
-import { stringifyJson } from '../json/json-document.ts'
+import { stringifyJson } from '../json/write-json.ts'
 
 /** The styles of form fields that differ from the default, by kind of form and by name. */
 type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>

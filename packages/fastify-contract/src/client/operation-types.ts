@@ -1,3 +1,5 @@
+import type { KindOf, StatusIn } from '../contract/generated-types.ts'
+
 /*
  * The types of calls, derived from the `paths` that openapi-typescript generates. There, a member that an operation
  * does not have is optional and of type never.
@@ -47,11 +49,6 @@ type Listed<Responses> = Extract<keyof Responses, number> | StatusIn<keyof Respo
 type Success = StatusIn<'2XX'>
 type Failure = StatusIn<'3XX' | '4XX' | '5XX'>
 
-type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
-/** The statuses of a range such as 4XX (OpenAPI 3.1 section 4.8.16.2). */
-type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberIn<`${Class}${Digit}${Digit}`> : never
-type NumberIn<Text> = Text extends `${infer Value extends number}` ? Value : never
-
 type Content<Holder, Method extends string = ''> = Method extends 'head'
   ? undefined
   : Holder extends { content: infer Media }
@@ -88,13 +85,6 @@ type TypedBody<Type, Kind, Value> = Type extends 'application/json'
 
 /** A media type of parts; with their boundary, unless the client writes them. */
 type MultipartType<Type extends string, Kind> = Kind extends 'multipart' ? Type : Type | `${Type};${string}`
-
-/** The kind of a media type, which the compiler writes into the type of the operation if it is not JSON. */
-type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
-  ? Type extends keyof Kinds
-    ? Kinds[Type]
-    : 'json'
-  : 'json'
 
 type Body<Kind, Value> = Kind extends 'json' | 'form' | 'multipart'
   ? Value

@@ -1,8 +1,4 @@
-import Negotiator from 'negotiator'
-import { addVary } from '../http/cors.ts'
-import { ContractError } from '../http/errors.ts'
-import type { Guard } from '../http/request-guards.ts'
-import { type ContentType, isEssence, parseContentType } from '../http/request-head.ts'
+import { isEssence, parseContentType } from '../http/request-head.ts'
 import type { RouteSchema } from './routes.ts'
 
 /**
@@ -27,7 +23,7 @@ const isUtf8 = (mediaType: string): boolean =>
   !mediaType.includes(';') || isUtf8Charset(parseContentType(mediaType)?.parameters.get('charset'))
 
 /** Returns whether a charset is UTF-8, which is the default. */
-const isUtf8Charset = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
+export const isUtf8Charset = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
 
 function kindOfEssence(essence: string): MediaKind {
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
@@ -103,117 +99,3 @@ export const mayReadBody = ({ body }: Pick<RouteSchema, 'body'>): boolean =>
 /** Returns whether Fastify can look up the body's schema by the media type: JSON without parameters, in lower case. */
 export const isPlainJson = (mediaType: string): boolean =>
   requestKindOf(mediaType) === 'json' && /^[^;A-Z]+$/.test(mediaType)
-
-/** A media type of the body of an operation, as in the document. */
-type BodyType = { mediaType: string; kind: RequestKind }
-
-/** The body type that matches a request, with the Content-Type of the request. */
-export type GivenType = BodyType & { contentType: ContentType }
-
-type Candidate = BodyType & {
-  essence: string
-  parameters: Map<string, string>
-  /** The charset of text that is read as bytes. */
-  charset: string | undefined
-}
-
-/**
- * Returns a function that finds the body type for a Content-Type header. The most specific one wins: most parameters
- * first, a media type before a range (OpenAPI 3.1 section 4.8.13.1). JSON, forms and text must be utf-8 and must not
- * have parameters that the document does not name; bytes may.
- */
-export function bodyTypeFinder(mediaTypes: string[]): (given: string | undefined) => GivenType | undefined {
-  const candidates = mediaTypes.map(candidateOf).sort((one, other) => specificity(other) - specificity(one))
-  return (given) => {
-    const contentType = given === undefined ? undefined : parseContentType(given)
-    const found = contentType && candidates.find((candidate) => fits(candidate, contentType))
-    return found && { mediaType: found.mediaType, kind: found.kind, contentType }
-  }
-}
-
-function candidateOf(mediaType: string): Candidate {
-  const kind = requestKindOf(mediaType)
-  const { essence, parameters } = parseContentType(mediaType) as ContentType
-  const charset = kind === requestKindOf(essence) ? undefined : parameters.get('charset')
-  return { mediaType, kind, essence, parameters: withoutCharset(parameters), charset }
-}
-
-const specificity = ({ mediaType, parameters }: Candidate): number => {
-  if (mediaType.startsWith('*')) return 0
-  return isRange(mediaType) ? 1 : 2 + parameters.size
-}
-
-function fits({ essence, kind, parameters, charset }: Candidate, given: ContentType): boolean {
-  if (isRange(essence)) return isInRange(essence, given.essence)
-  if (essence !== given.essence) return false
-  const counted = withoutCharset(given.parameters)
-  for (const [name, value] of parameters) if (counted.get(name) !== value) return false
-  const sent = given.parameters.get('charset')
-  if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
-  if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && isUtf8Charset(sent)
-}
-
-/** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
-const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>
-  new Map([...parameters].filter(([name]) => name !== 'charset'))
-
-/**
- * Characters. A longer Accept header is ignored, as RFC 9110 section 12.5.1 allows: each of its ranges is compared with
- * each media type, which takes half a millisecond for twenty media types.
- */
-const maxAccept = 500
-
-/**
- * Returns a media type with charset=utf-8, unless it names a charset: everything that the service writes is UTF-8, and a
- * range with this parameter must match it (RFC 9110 section 12.5.1). For bytes, the parameter has no meaning.
- */
-const withCharset = (mediaType: string): string =>
-  /;[ \t]*charset=/i.test(mediaType) ? mediaType : `${mediaType}; charset=utf-8`
-
-/** The content negotiation of an operation. */
-export type Negotiation = {
-  /** Returns the media type that a request with this Accept prefers. */
-  choose(accept: string | undefined): string
-  /** Rejects with 406 a request that accepts none of the media types. */
-  check: Guard
-}
-
-/**
- * Returns the content negotiation of an operation: it chooses a media type if a successful response declares several.
- * Returns undefined if no response declares several. A range is not offered, and where there is one no request is
- * rejected, since the handler may choose any media type in it. If only an error has several, no request is rejected: an
- * error in another media type is better than none (RFC 9110 section 15.5.7).
- */
-export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
-  const statuses = Object.keys(response)
-  const successes = statuses.filter((status) => status.startsWith('2'))
-  /** Returns the media types of those responses that have several. */
-  const severalOf = (keys: string[]) => [
-    ...new Set(
-      keys.map((key) => Object.keys(response[key]?.content ?? {})).flatMap((types) => (types.length > 1 ? types : [])),
-    ),
-  ]
-  const choicesOf = (keys: string[]) => severalOf(keys).filter((type) => !isRange(type))
-  const successKeys = successes.length > 0 ? successes : ['default']
-  const successTypes = choicesOf(successKeys)
-  const hasRange = severalOf(successKeys).some(isRange)
-  const offered = successTypes.length > 0 ? successTypes : choicesOf(statuses)
-  const [first] = offered
-  if (first === undefined) return undefined
-  const byOffer = new Map(offered.map((mediaType) => [withCharset(mediaType), mediaType]))
-  const offers = [...byOffer.keys()]
-  const preferred = (accept: string | undefined): string | undefined => {
-    if (!accept || accept.length > maxAccept) return first
-    const chosen = new Negotiator({ headers: { accept } }).mediaType(offers)
-    return chosen === undefined ? undefined : byOffer.get(chosen)
-  }
-  return {
-    choose: (accept) => preferred(accept) ?? first,
-    check({ headers: { accept } }, reply) {
-      addVary(reply, 'Accept')
-      if (successTypes.length === 0 || hasRange || preferred(accept) !== undefined) return undefined
-      return new ContractError('notAcceptable', `the available media types are ${offered.join(', ')}`)
-    },
-  }
-}

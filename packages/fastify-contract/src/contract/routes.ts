@@ -162,6 +162,8 @@ export type Routes = {
   errorNumbers: Record<string, number>
   /** The shared schemas, by the name that a $ref gives them: `NAME#`. */
   schemas: Record<string, Schema>
+  /** A curl command that calls an operation, with `examplePlaceholders`; undefined if no example is known. */
+  example?: string
 }
 
 /** The generated files that the service reads at start. */

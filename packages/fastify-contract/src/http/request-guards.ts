@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
 import { CoalescingMessage } from './body-memory.ts'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
+import { awaitsContinue } from './expectation.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
@@ -131,21 +132,12 @@ export function checkRoute(allowedMethods: (url: string) => string[]): Guard {
   }
 }
 
-/** Makes Node.js pass on requests with an `Expect` header, instead of responding to them itself. */
-export function disableNodeExpectHandling(app: FastifyInstance<Server>): void {
-  for (const event of ['checkContinue', 'checkExpectation']) {
-    app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      app.server.emit('request', request, response)
-    })
-  }
-}
-
 /**
  * Sends 100 Continue to a client that waits for it, unless the announced body is too large (RFC 9110 section 10.1.1).
  */
 export const sendContinue: Guard = (request, reply) => {
   const { headers, raw } = request
-  if (headers.expect === undefined || raw.httpVersion !== '1.1') return undefined
+  if (!awaitsContinue(raw)) return undefined
   if (contentLength(headers) <= (request.server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
   return undefined
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { checkTrailerSize } from './connection-state.ts'
 import { bodyTooLarge, ContractError } from './errors.ts'
+import { awaitsContinue } from './expectation.ts'
 import { contentLength } from './request-head.ts'
 
 type Opened = {
@@ -37,7 +38,7 @@ export function openUpload(
     stream: undefined as never,
     done: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
     failure: undefined,
-    awaitsContinue: expectsContinue(request),
+    awaitsContinue: awaitsContinue(request),
   }
   const check = (length: number, isWhole: boolean) => {
     if (length > limit) opened.failure = bodyTooLarge(limit)
@@ -73,9 +74,6 @@ export function openUpload(
 
 /** Returns the body of a request that was opened as a stream. */
 export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'done'> => request[uploadKey] as Opened
-
-const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
-  headers.expect !== undefined && httpVersion === '1.1'
 
 /** Returns the error with which the body stream of a request ended early, if it did. */
 export const uploadFailure = (request: Uploading): ContractError | undefined => request[uploadKey]?.failure

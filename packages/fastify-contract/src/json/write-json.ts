@@ -20,7 +20,33 @@ export const unquoted = (text: string): string => (mayNeedEscapes(text) ? JSON.s
 /** Returns the JSON text of a value. */
 type WriteValue = (value: unknown) => string
 
-/** Returns the JSON text of a value as it is, with each bigint as an integer. JSON.stringify throws for a bigint. */
+/**
+ * Serializes a value like JSON.stringify, with each bigint as an integer; RFC 8259 section 6 sets no limit on digits.
+ * Returns undefined for a value that JSON cannot represent. With `indent`, each member has a line of its own.
+ */
+export function stringifyJson(value: unknown, indent = '', line = '\n'): string | undefined {
+  if (typeof value === 'string') return `"${unquoted(value)}"`
+  // JSON.stringify takes longer for a number, and throws for a bigint.
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
+  if (typeof value !== 'object' || value === null || typeof (value as { toJSON?: unknown }).toJSON === 'function')
+    return JSON.stringify(value)
+  const isList = Array.isArray(value)
+  const below = indent === '' ? '' : line + indent
+  const colon = indent === '' ? ':' : ': '
+  let text = ''
+  for (const name of isList ? value.keys() : Object.keys(value)) {
+    const member = stringifyJson((value as Record<string | number, unknown>)[name], indent, below)
+    if (isList) text += `${text === '' ? '' : ','}${below}${member ?? 'null'}`
+    else if (member !== undefined) text += `${text === '' ? '' : ','}${below}${JSON.stringify(name)}${colon}${member}`
+  }
+  const end = text === '' || indent === '' ? '' : line
+  return isList ? `[${text}${end}]` : `{${text}${end}}`
+}
+
+/**
+ * Returns the JSON text of a value in a reply as it is, with each bigint as an integer: a member that JSON cannot
+ * represent is null, and `toJSON` is not called.
+ */
 export function json(value: unknown): string {
   if (typeof value === 'string') return `"${unquoted(value)}"`
   // JSON.stringify takes longer for a number.

@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type GivenType, isReadByHandler } from '../contract/media-types.ts'
+import {
+  isInRange,
+  isRange,
+  isReadByHandler,
+  isUtf8Charset,
+  type RequestKind,
+  requestKindOf,
+} from '../contract/media-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { ContractError } from '../http/errors.ts'
 import type { Guard } from '../http/request-guards.ts'
-import { hasNoContent, parseContentType } from '../http/request-head.ts'
+import { type ContentType, hasNoContent, parseContentType } from '../http/request-head.ts'
 
 /** The bodies that an operation accepts. */
 export type ExpectedBody = {
@@ -74,6 +81,60 @@ function mediaTypeError(
   const message = 'the body must have no content encoding'
   return new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
 }
+
+/** A media type of the body of an operation, as in the document. */
+type BodyType = { mediaType: string; kind: RequestKind }
+
+/** The body type that matches a request, with the Content-Type of the request. */
+export type GivenType = BodyType & { contentType: ContentType }
+
+type Candidate = BodyType & {
+  essence: string
+  parameters: Map<string, string>
+  /** The charset of text that is read as bytes. */
+  charset: string | undefined
+}
+
+/**
+ * Returns a function that finds the body type for a Content-Type header. The most specific one wins: most parameters
+ * first, a media type before a range (OpenAPI 3.1 section 4.8.13.1). JSON, forms and text must be utf-8 and must not
+ * have parameters that the document does not name; bytes may.
+ */
+export function bodyTypeFinder(mediaTypes: string[]): (given: string | undefined) => GivenType | undefined {
+  const candidates = mediaTypes.map(candidateOf).sort((one, other) => specificity(other) - specificity(one))
+  return (given) => {
+    const contentType = given === undefined ? undefined : parseContentType(given)
+    const found = contentType && candidates.find((candidate) => fits(candidate, contentType))
+    return found && { mediaType: found.mediaType, kind: found.kind, contentType }
+  }
+}
+
+function candidateOf(mediaType: string): Candidate {
+  const kind = requestKindOf(mediaType)
+  const { essence, parameters } = parseContentType(mediaType) as ContentType
+  const charset = kind === requestKindOf(essence) ? undefined : parameters.get('charset')
+  return { mediaType, kind, essence, parameters: withoutCharset(parameters), charset }
+}
+
+const specificity = ({ mediaType, parameters }: Candidate): number => {
+  if (mediaType.startsWith('*')) return 0
+  return isRange(mediaType) ? 1 : 2 + parameters.size
+}
+
+function fits({ essence, kind, parameters, charset }: Candidate, given: ContentType): boolean {
+  if (isRange(essence)) return isInRange(essence, given.essence)
+  if (essence !== given.essence) return false
+  const counted = withoutCharset(given.parameters)
+  for (const [name, value] of parameters) if (counted.get(name) !== value) return false
+  const sent = given.parameters.get('charset')
+  if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
+  if (kind === 'multipart') counted.delete('boundary')
+  return counted.size === parameters.size && isUtf8Charset(sent)
+}
+
+/** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
+const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>
+  new Map([...parameters].filter(([name]) => name !== 'charset'))
 
 const bodyTypeKey = Symbol('body type')
 

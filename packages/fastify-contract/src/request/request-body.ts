@@ -1,12 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import {
-  bodyTypeFinder,
-  type GivenType,
-  isPlainJson,
-  isRange,
-  isReadByHandler,
-  kindOf,
-} from '../contract/media-types.ts'
+import { isPlainJson, isRange, isReadByHandler, kindOf } from '../contract/media-types.ts'
 import type { Content, Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { missingBody } from '../http/errors.ts'
@@ -15,7 +8,15 @@ import { hasBody, hasNoContent } from '../http/request-head.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
-import { acceptBodyType, bodyTypeOf, checkContentType, type ExpectedBody, isBodyReadByHandler } from './content-type.ts'
+import {
+  acceptBodyType,
+  bodyTypeFinder,
+  bodyTypeOf,
+  checkContentType,
+  type ExpectedBody,
+  type GivenType,
+  isBodyReadByHandler,
+} from './content-type.ts'
 import { type FormTexts, formValidator } from './form-body.ts'
 import { jsonBodyValidator } from './json-body.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'

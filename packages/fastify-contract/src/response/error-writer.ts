@@ -2,7 +2,7 @@ import { contentTypeOf, kindOf } from '../contract/media-types.ts'
 import { catchRejection } from '../http/caught-errors.ts'
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext, WriteError } from '../http/request-context.ts'
-import { stringifyJson } from '../json/json-document.ts'
+import { stringifyJson } from '../json/write-json.ts'
 
 /** An error: its name and number in x-error-numbers of the document, its status, and a human-readable message. */
 export type ErrorFacts = Pick<ContractError, 'kind' | 'statusCode' | 'message'> & { error: number }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Operation, ResponseHeader } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { addVary } from '../http/cors.ts'
-import { stringifyJson } from '../json/json-document.ts'
+import { stringifyJson } from '../json/write-json.ts'
 import type { Validator } from '../schema/validator.ts'
 
 /** The names and texts of response headers, in the form that Node.js takes. */

@@ -2,14 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { trackConnections } from '../http/connections.ts'
 import { allowOrigins } from '../http/cors.ts'
-import {
-  assignServerLog,
-  disableNodeExpectHandling,
-  type Guard,
-  originForm,
-  serverOptions,
-} from '../http/request-guards.ts'
-
+import { disableNodeExpectHandling } from '../http/expectation.ts'
+import { assignServerLog, type Guard, originForm, serverOptions } from '../http/request-guards.ts'
 import { type Limits, rateLimitHeaders } from '../limits/limits.ts'
 import {
   type AnyContractOptions,

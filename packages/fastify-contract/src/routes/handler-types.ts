@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { KindOf, StatusIn } from '../contract/generated-types.ts'
 import type { Client } from '../http/request-context.ts'
 import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
 import type { ByteSource } from '../http/upload.ts'
@@ -52,11 +53,6 @@ type Status<Responses, Key extends keyof Responses> = Key extends number
       ? number
       : never
     : Exclude<StatusIn<Key>, keyof Responses>
-
-/** The statuses of a range such as 4XX (OpenAPI 3.1 section 4.8.16.2). */
-type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberOf<`${Class}${Digit}${Digit}`> : never
-type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
-type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
 /**
  * The handler of an operation. Its second argument is Fastify's request, with its id, its log and what hooks added to
@@ -129,13 +125,6 @@ type TypedRequestBody<Operation, Type, Value, IsOneOfSeveral> =
     : IsOneOfSeveral extends true
       ? { contentType: Type; body: RequestBodyOf<KindOf<Operation, Type>, Value> }
       : { body: RequestBodyOf<KindOf<Operation, Type>, Value> }
-
-/** The kind of a media type, which the compiler writes into the type of the operation if it is not JSON. */
-type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
-  ? Type extends keyof Kinds
-    ? Kinds[Type]
-    : 'json'
-  : 'json'
 
 /** The body that a handler gets. */
 type RequestBodyOf<Kind, Value> = Kind extends 'json' | 'form'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
-import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from '../contract/media-types.ts'
+import { mayReadBody, mayStream } from '../contract/media-types.ts'
 import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { smallBody } from '../http/body-memory.ts'
@@ -20,6 +20,7 @@ import {
 import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
+import { contentNegotiation, type Negotiation } from '../request/accept.ts'
 import { ignoreContentType } from '../request/content-type.ts'
 import { cookieReader } from '../request/cookie-parameters.ts'
 import type { BodyBounds } from '../request/multipart-body.ts'
@@ -104,7 +105,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
     ],
-    // The parsers of acceptBodies (request-body.ts) read the body, unless the handler does: 413, 503, 400
+    // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
     validatorCompiler: validatorCompiler(operation, validator, body), // 400
     ...((mayRespondWithStream || body?.open !== undefined) && {

@@ -7,6 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { VerifyToken } from '../auth/tokens.ts'
+import { exampleCommand } from '../contract/example-command.ts'
 import type { Contract } from '../contract/routes.ts'
 import { rateLimit } from '../limits/limits.ts'
 import type { ServerOptions } from '../routes/create-server.ts'
@@ -64,8 +65,8 @@ export type Resources = {
   health?: Health
   /** Creates the server; see `createServer`. */
   createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
-  /** Returns a shell command that calls the service at `url` with a token; see `exampleCurl`. Default: none. */
-  exampleRequest?(url: string, token: string, contract: Contract): string | undefined
+  /** Returns a shell command that calls the service at `url` with a token; default: the example of the contract. */
+  exampleRequest?(url: string, token: string): string | undefined
   /** Resolves with the reason when the resources have failed for good, so that the process must end. */
   failure?: Promise<Error> | undefined
   /** Releases the resources. Called once the requests in flight have finished; default: nothing. */
@@ -127,7 +128,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
     }
     // Without configured credentials this is someone trying the service, so an example request is printed.
     const isTrial = config.generatedToken !== undefined || !isSecured
-    const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '', contract) : undefined
+    const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '') : undefined
     if (example !== undefined) printLine(example)
     stop = async (signal) => {
       await shutDown(instance, config.drain, signal, fail)
@@ -145,7 +146,6 @@ const defaultDocs = join('dist', 'docs', 'index.html')
 
 const defaultResources = {
   health: { known: Promise.resolve(), reason: () => undefined },
-  exampleRequest: () => undefined,
   close: async () => {},
 }
 
@@ -227,7 +227,7 @@ async function openInstance<Name extends string>(
   })
   return {
     description: resources.description,
-    exampleRequest: resources.exampleRequest,
+    exampleRequest: opened.exampleRequest ?? ((url: string, token: string) => exampleCommand(routes, url, token)),
     metrics: metrics.text,
     onReady: metrics.ready,
     /** Starts serving and resolves with the URL. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { entryRules, parseDateTime, type TokenEntry } from '../auth/token-file.ts'
 import { newToken } from '../auth/tokens.ts'
 import { parseOptions, UsageError } from './command-options.ts'
-import { type LockFile, readTokens, updateTokenFile } from './token-file-update.ts'
+import { type LockFileOrFlock, readTokens, updateTokenFile } from './token-file-update.ts'
 
 export { parseOptions, toUsageError, UsageError } from './command-options.ts'
 
@@ -50,8 +50,8 @@ export type TokenCommandOptions = {
   command: string
   /** The prefix of new tokens. */
   tokenPrefix: string
-  /** Locks a file for the command; default: by flock(1). */
-  lockFile?: LockFile
+  /** Locks a file for the command, or leaves that to `flock`, which is the default. */
+  lockFile?: LockFileOrFlock
 }
 
 /**

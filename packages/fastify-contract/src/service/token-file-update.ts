@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { constants, existsSync, statSync } from 'node:fs'
+import { open, readlink, realpath, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
-import { createLockFile, openAtomicFile, realPathOf } from './atomic-file.ts'
 
 /**
  * Locks a file. Resolves with a function that releases the lock, which the end of the process releases too. Resolves
  * with undefined when another process holds the lock for longer than `timeout` milliseconds.
  */
 export type LockFile = (path: string, timeout: number) => Promise<(() => void) | undefined>
+
+/** Locks a file like `LockFile`, or with the lock of flock(1), `flock`. */
+export type LockFileOrFlock = (path: string, timeout: number, flock: LockFile) => ReturnType<LockFile>
 
 /** How long to wait for another command, in milliseconds. */
 const lockTimeout = 5_000
@@ -26,25 +30,80 @@ export const readTokens = async (path: string): Promise<TokenEntry[]> =>
 export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
   path: string,
   change: (entries: TokenEntry[]) => T,
-  lockFile: LockFile = lockWithFlock,
+  lockFile: LockFileOrFlock = lockWithFlock,
 ): Promise<T> {
   // All links to a file share its lock.
-  const real = realPathOf(path)
+  const real = await realPathOf(path)
   const lock = `${real}-lock`
-  // Without this mode, any user could open the file, lock it and so block the command.
-  createLockFile(lock)
-  const release = await lockFile(lock, lockTimeout)
+  await createLockFile(lock)
+  const release = await lockFile(lock, lockTimeout, lockWithFlock)
   if (release === undefined) throw new Error('another command is changing it; try again')
   try {
     const changed = change(existsSync(real) ? await readTokens(real) : [])
     const text = `${JSON.stringify({ tokens: changed.entries }, null, 2)}\n`
     parseTokenFile(text)
-    const file = await openAtomicFile(real)
-    await file.write(text).then(file.finish).finally(file.close)
+    await replaceFile(real, text)
     return changed
   } finally {
     release()
   }
+}
+
+/** Returns the path of a file, which may be missing, with all symbolic links resolved. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const target = await readlink(path).catch(() => undefined)
+    if (target !== undefined) return await realPathOf(resolve(dirname(path), target))
+    return join(await realpath(dirname(path)), basename(path))
+  }
+}
+
+/**
+ * Creates a lock file when it is missing. Only those who may write it can read it: who may read a file may lock it, and
+ * so block the command. Earlier releases let all users read it.
+ */
+async function createLockFile(path: string): Promise<void> {
+  // A user who may write the directory could create a link, and a command of root would create its target.
+  const flags = constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(path, flags, 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? new Error(`${path} is a symbolic link; remove it`) : error
+  })
+  try {
+    const { uid, mode } = await file.stat()
+    const right = (mode & ~0o044 & 0o777) | ((mode & 0o022) << 1)
+    if (uid === process.getuid?.() && right !== (mode & 0o777)) await file.chmod(right)
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Replaces the text of a file, or creates it for its owner only. The new file gets the name, owner and mode of the old
+ * one when it is complete and synced. The caller must hold the lock: the unfinished file of a killed process is removed.
+ */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.unfinished`
+  await rm(unfinished, { force: true })
+  const old = statSync(path, { throwIfNoEntry: false })
+  const file = await open(unfinished, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    if (old !== undefined) {
+      await file.chown(old.uid, old.gid)
+      await file.chmod(old.mode & 0o777)
+    }
+    await file.sync()
+    await rename(unfinished, path)
+  } finally {
+    await rm(unfinished, { force: true })
+    await file.close()
+  }
+  // The new name is durable only when its directory is synced.
+  const directory = await open(dirname(path))
+  await directory.sync().finally(() => directory.close())
 }
 
 /** Locks a file with the program flock(1), which releases the lock when its standard input closes. */

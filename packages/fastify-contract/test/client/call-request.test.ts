@@ -1,6 +1,6 @@
 import t from 'tap'
+import { callStyles } from '../../../fastify-contract-cli/src/document/call-styles.ts'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
 import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
 import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'

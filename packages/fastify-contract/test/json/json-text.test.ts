@@ -2,15 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
 import { decodeJson } from '../../src/json/decode-json.ts'
-import {
-  type ExactNumber,
-  exactInteger,
-  exactNumberOf,
-  stringifyJson,
-  withDoubles,
-} from '../../src/json/json-document.ts'
+import { type ExactNumber, exactInteger, exactNumberOf, withDoubles } from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
 import { parseJson, validateJson } from '../../src/json/parse-json.ts'
+import { stringifyJson } from '../../src/json/write-json.ts'
 import { fixedSeed } from '../support/fixed-seed.ts'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { callStyles } from '../../../fastify-contract-cli/src/document/call-styles.ts'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
 import { withPublishedStyles } from '../../../fastify-contract-cli/src/passes/assumed-styles.ts'
 import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
 import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'

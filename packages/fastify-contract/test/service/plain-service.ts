@@ -1,11 +1,15 @@
-import { exampleCurl } from '../../../fastify-contract-cli/src/docs/example-calls.ts'
 import { bearer, ContractError, createServer } from '../../src/index.ts'
 import { runService } from '../../src/service/service.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
 // Runs a service with nothing but its operations, for the document in the environment variable DOCUMENT.
 const documentText = process.env.DOCUMENT as string
-const routes = compileRoutes(JSON.parse(documentText))
+const document = JSON.parse(documentText)
+const credentials = document.security[0]?.token === undefined ? '' : " \\\n  -H 'Authorization: Bearer ~access-token~'"
+const routes = {
+  ...compileRoutes(document),
+  ...(process.env.CURL !== 'no' && { example: `curl 'http://service.invalid/a'${credentials}` }),
+}
 const ids = routes.operations.map(({ operationId }) => operationId)
 const handler = async () => {
   throw new ContractError('notImplemented', 'not written yet')
@@ -14,7 +18,6 @@ await runService({
   name: 'plain',
   contract: async () => ({ documentText, routes }),
   open: async () => ({
-    ...(process.env.CURL !== 'no' && { exampleRequest: exampleCurl }),
     createServer: (contract, verifyToken, settings) => {
       const app = createServer<object>({
         ...settings,

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -20,7 +19,6 @@ import { exactly, usageError } from '../../../../test/support/exact-pattern.ts'
 import { tokenFileText, writeTokenFile } from '../../../../test/support/token-files.ts'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { createLockFile, openAtomicFile } from '../../src/service/atomic-file.ts'
 import {
   type Change,
   create,
@@ -203,6 +201,7 @@ t.test('the remains of a killed command are no obstacle', async (t) => {
   await update(path, added)
   t.equal(statSync(path).mode & 0o777, 0o600)
   t.notOk(existsSync(`${path}.unfinished`))
+  t.equal(statSync(`${path}-lock`).mode & 0o777, 0o600, 'earlier releases let all users read it')
 })
 
 t.test('a link at the path of the lock is not followed', async (t) => {
@@ -292,7 +291,6 @@ t.test('a lock in a missing directory and a missing flock program are reported',
     await t.rejects(lockWithFlock(join(directory, 'none', 'lock'), long), {
       message: exactly('cannot be locked: flock ended with exit code 66'),
     })
-  t.throws(() => createLockFile(join(directory, 'none', 'lock')), { code: 'ENOENT' })
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH
@@ -300,66 +298,6 @@ t.test('a lock in a missing directory and a missing flock program are reported',
   process.env.PATH = join(directory, 'empty')
   const message = exactly('cannot be locked: install the program flock of util-linux')
   await t.rejects(lockWithFlock(join(directory, 'lock'), long), { message })
-})
-
-t.test('a file gets its name when it is complete, readable by its owner only', async (t) => {
-  const directory = t.testdir({})
-  const path = join(directory, 'plants.jsonl')
-  const file = await openAtomicFile(path)
-  await file.write('a\n')
-  await file.write('b\n')
-  t.same(readdirSync(directory), ['plants.jsonl.unfinished'])
-  await file.finish()
-  await file.close()
-  t.same(readdirSync(directory), ['plants.jsonl'])
-  t.equal(readFileSync(path, 'utf8'), 'a\nb\n')
-  t.equal(statSync(path).mode & 0o777, 0o600)
-})
-
-t.test('an existing file keeps its mode and links, and its content until the new file is complete', async (t) => {
-  const directory = t.testdir({ real: { 'plants.jsonl': 'old', 'plants.jsonl.unfinished': 'of a killed process' } })
-  const real = join(directory, 'real', 'plants.jsonl')
-  const link = join(directory, 'link.jsonl')
-  chmodSync(real, 0o644)
-  symlinkSync(real, link)
-  const left = await openAtomicFile(link)
-  await left.write('half')
-  await left.close()
-  t.equal(readFileSync(real, 'utf8'), 'old')
-  t.same(readdirSync(join(directory, 'real')), ['plants.jsonl'])
-  const file = await openAtomicFile(link)
-  await file.write('new')
-  await file.finish()
-  await file.close()
-  t.equal(readFileSync(real, 'utf8'), 'new')
-  t.equal(statSync(real).mode & 0o777, 0o644)
-  t.ok(statSync(link).isFile())
-})
-
-t.test('of two processes that write one file, the first does not publish the work of the second', async (t) => {
-  const path = join(t.testdir({}), 'plants.jsonl')
-  const first = await openAtomicFile(path)
-  const second = await openAtomicFile(path)
-  await second.write('second')
-  await t.rejects(first.finish(), { message: exactly(`another process is writing ${path}; name another file`) })
-  await first.close()
-  await second.finish()
-  await second.close()
-  t.equal(readFileSync(path, 'utf8'), 'second')
-})
-
-t.test('a path that is not a file, or has no directory, is rejected', async (t) => {
-  const directory = t.testdir({ inner: {} })
-  const inner = join(directory, 'inner')
-  await t.rejects(openAtomicFile(inner), { message: exactly(`${inner} is not a file; name a file`) })
-  rmSync(inner, { recursive: true })
-  await t.rejects(openAtomicFile(join(inner, 'a')), {
-    message: exactly(`${inner} does not exist; create that directory`),
-  })
-  mkdirSync(inner)
-  writeFileSync(join(inner, 'a'), '')
-  await (await openAtomicFile(join(inner, 'a'))).close()
-  await t.rejects(openAtomicFile('/dev/null'), { message: /^\/dev\/null is not a file; name a file$/ })
 })
 
 const noon = Date.parse('2026-01-31T12:00:00Z')

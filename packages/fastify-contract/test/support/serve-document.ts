@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { routesOf } from '../../../fastify-contract-cli/src/emit/route-schemas.ts'
+import { routesOf } from '../../../fastify-contract-cli/src/emit/routes-json.ts'
 import { normalizedDocument } from '../../../fastify-contract-cli/src/passes/normalize.ts'
 import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'

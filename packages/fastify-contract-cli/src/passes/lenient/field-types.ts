@@ -1,3 +1,4 @@
+import { isNumber } from '../../document/schemas.ts'
 import { isNode } from '../../document/walk-document.ts'
 import { styles } from '../assumed-styles.ts'
 
@@ -12,21 +13,21 @@ type Mend = (value: unknown, writtenText: (name: string) => string | undefined) 
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
-const isScalar = (value: unknown): value is string | number | boolean =>
-  isText(value) || typeof value === 'boolean' || Number.isFinite(value)
+const isScalar = (value: unknown): value is string | number | bigint | boolean =>
+  isText(value) || typeof value === 'boolean' || isFiniteNumber(value)
 
-const isAtLeast = (least: number, value: unknown): boolean => typeof value === 'number' && value >= least
+const isFiniteNumber = (value: unknown): value is number | bigint => isNumber(value) && Number.isFinite(Number(value))
 
 /** Returns the number of a text if it is in the range; a number out of the range limits nothing. */
 const asLimit =
   (isInRange: (value: unknown) => boolean): Mend =>
   (value) => {
-    const number = typeof value === 'number' ? value : asNumber(value)
+    const number = isNumber(value) ? value : asNumber(value)
     return number === undefined || isInRange(number) ? number : omitted
   }
 
-const isCount = (value: unknown): boolean => Number.isFinite(value) && isAtLeast(0, value)
-const isDivisor = (value: unknown): boolean => Number.isFinite(value) && isAtLeast(Number.MIN_VALUE, value)
+const isCount = (value: unknown): boolean => isFiniteNumber(value) && value >= 0
+const isDivisor = (value: unknown): boolean => isFiniteNumber(value) && value > 0
 
 const asText = (value: unknown) => (isScalar(value) ? String(value) : undefined)
 
@@ -122,11 +123,11 @@ export const fieldTypes = {
     (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
   ],
   names: ['an array of strings', isTexts, asNames],
-  number: ['a number', Number.isFinite, asNumber],
+  number: ['a number', isFiniteNumber, asNumber],
   count: ['a number of at least 0', isCount, asLimit(isCount)],
   divisor: ['a number above 0', isDivisor, asLimit(isDivisor)],
   // In OpenAPI 3.0 an exclusive limit is a flag.
-  limit: ['a number', (value) => typeof value === 'boolean' || Number.isFinite(value), asNumber],
+  limit: ['a number', (value) => typeof value === 'boolean' || isFiniteNumber(value), asNumber],
   type: [
     `one of ${types.join(', ')}, or an array of them`,
     (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,

@@ -1,3 +1,4 @@
+import { stringifyJson } from 'fastify-contract/json'
 import { join, resolve } from '../../document/json-pointer.ts'
 import {
   type Document,
@@ -144,7 +145,7 @@ function plainList(document: Document, given: unknown, scope: Scope, { pointer, 
     if (lastOf.get(key) !== index) continue
     const first = firstOf.get(key) as number
     if (first !== index) {
-      const isEqual = JSON.stringify(described[first]) === JSON.stringify(parameter)
+      const isEqual = stringifyJson(described[first]) === stringifyJson(parameter)
       const counted = isEqual ? '' : ', and differently; the last description counts'
       report(
         'duplicate-parameter',

@@ -1,5 +1,6 @@
 import { formats, integerBounds } from 'fastify-contract/schema'
 import { join } from '../../document/json-pointer.ts'
+import { isNumber } from '../../document/schemas.ts'
 import { type Node, withoutKeys } from '../../document/walk-document.ts'
 import { withDependentRequired } from '../../read/schema-dialects.ts'
 import type { Advise } from '../../reports/reports.ts'
@@ -73,7 +74,8 @@ const valued = ['const', 'enum', 'default', 'minimum', 'maximum', 'exclusiveMini
 function withWideFormat(schema: Node, pointer: string, advise: Advise): Node {
   const types = [schema.type].flat()
   if (schema.format !== undefined || !types.includes('integer') || types.includes('number')) return schema
-  const numbers = valued.flatMap((keyword) => schema[keyword] as number).filter((value) => typeof value === 'number')
+  const values = valued.flatMap((keyword) => schema[keyword])
+  const numbers = values.filter(isNumber).map(Number)
   if (numbers.every((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return schema
   const least = Math.min(...numbers)
   const most = Math.max(...numbers)
@@ -121,7 +123,7 @@ function withLimits(schema: Node, is30: boolean, pointer: string, advise: Advise
   let mended = schema
   for (const [limit, exclusive] of limits) {
     const value = mended[exclusive]
-    if (is30 && typeof value === 'number')
+    if (is30 && isNumber(value))
       advise(
         'keyword-of-another-version',
         join(pointer, exclusive),

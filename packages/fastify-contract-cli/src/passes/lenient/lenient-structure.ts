@@ -1,4 +1,5 @@
 import { isDocumentation } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf, resolve } from '../../document/json-pointer.ts'
 import { type Document, isIgnored, type Parameter } from '../../document/openapi-document.ts'
 import {
@@ -308,7 +309,7 @@ function unknownField(kind: Kind, name: string, value: unknown): string {
 }
 
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value)
+  const text = String(stringifyJson(value))
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 

@@ -1,3 +1,4 @@
+import { stringifyJson } from 'fastify-contract/json'
 import { join } from '../../document/json-pointer.ts'
 import { isOfType } from '../../document/schemas.ts'
 import { type Node, withoutKeys } from '../../document/walk-document.ts'
@@ -55,15 +56,18 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
 const shownList = (values: unknown[]): string => {
   const text = values
     .slice(0, 4)
-    .map((value) => JSON.stringify(value))
+    .map((value) => stringifyJson(value))
     .join(', ')
   return values.length > 4 ? `${text}, …` : text
 }
 
-/** Returns the text that a scalar is written as; an integer that a double cannot hold stays as it is. */
+/** Returns the text that a scalar is written as; an integer whose digits are unknown stays as it is. */
 function writtenText(value: unknown, written: () => string | undefined): unknown {
-  const isNumber = typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
-  return isNumber || typeof value === 'boolean' ? (written() ?? String(value)) : value
+  const isKnown =
+    typeof value === 'number'
+      ? Number.isSafeInteger(value) || !Number.isInteger(value)
+      : ['bigint', 'boolean'].includes(typeof value)
+  return isKnown ? (written() ?? String(value)) : value
 }
 
 /** Returns a schema without a list of no schemas, for which JSON Schema has no meaning. */

@@ -1,6 +1,6 @@
 import type { CallOptions, CallOutcome } from '../../../../fastify-contract/src/client/operation-types.ts'
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 type Account = Parameters<Handlers<operations>['addAccount']>[0]['body']
@@ -53,7 +53,6 @@ export const handlers: Handlers<operations> = {
 const add = (send: unknown) => ({ request: 'POST /accounts', send })
 const put = (send: unknown) => ({ request: 'PUT /parties', send })
 const close = (send: unknown) => ({ request: 'PUT /closed', send })
-const refused = { status: 400, error: 40003 }
 const ada = { name: 'Ada', password: 'p' }
 const shown = '"name":"Ada","id":9007199254740993'
 

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -43,7 +43,6 @@ const vehicle = (send: unknown) => ({ request: 'POST /vehicles', send })
 const size = (send: unknown) => ({ request: 'POST /sizes', send })
 const shape = (send: unknown) => ({ request: 'POST /shapes', send })
 const square = { kind: 'square', name: 'a', corners: 4, side: 1 }
-const refused = { status: 400, error: 40003 }
 
 export const calls: Call[] = [
   { ...animal('{"kind":"cat","lives":9007199254740993}'), status: 200, body: '"miaow 9007199254740993"' },

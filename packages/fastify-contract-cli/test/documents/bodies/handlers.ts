@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -16,7 +16,6 @@ const patch = (type: string, send: unknown) => ({
   headers: { 'content-type': `application/${type}` },
   send,
 })
-const refused = { status: 400, error: 40003 }
 const wanted = 'application/merge-patch+json, application/json-patch+json, application/json'
 
 export const calls: Call[] = [

@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../../../fastify-contract/src/response/error-writer.ts'
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -20,7 +20,6 @@ export const handlers: Handlers<operations> = {
 }
 
 const post = (send: unknown) => ({ request: 'POST /orders', send })
-const refused = { status: 400, error: 40003 }
 
 /** Returns each error of the service as a problem. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused, typed, unread } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -29,14 +29,6 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: { contentType, keys: Object.keys(body ?? {}) } }
   },
 }
-
-const typed = (request: string, type: string) => (send: string) => ({
-  request,
-  headers: { 'content-type': type },
-  send,
-})
-const refused = { status: 400, error: 40003 }
-const unread = { status: 415, error: 41500 }
 
 const form = typed('POST /plants', 'application/x-www-form-urlencoded')
 const forms: Call[] = [

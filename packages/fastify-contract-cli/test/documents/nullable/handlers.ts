@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -12,7 +12,6 @@ export const handlers: Handlers<operations> = {
 }
 
 const put = (send: unknown) => ({ request: 'PUT /notes', send })
-const refused = { status: 400, error: 40003 }
 
 export const calls: Call[] = [
   { ...put('{"text":null,"count":9007199254740993}'), status: 200, body: '{"text":null,"count":9007199254740993}' },

@@ -1,6 +1,6 @@
 import { buffer, text } from 'node:stream/consumers'
 import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
-import type { Call } from '../served-documents.ts'
+import { type Call, refused, typed, unread } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {
@@ -48,14 +48,6 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: names }
   },
 }
-
-const typed = (request: string, type: string) => (send: string) => ({
-  request,
-  headers: { 'content-type': type },
-  send,
-})
-const refused = { status: 400, error: 40003 }
-const unread = { status: 415, error: 41500 }
 
 const jpeg = typed('PUT /photos/9007199254740993', 'image/jpeg')
 const photos: Call[] = [

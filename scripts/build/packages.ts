@@ -1,0 +1,57 @@
+import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import ts from 'typescript'
+
+/** The packages that are published, in their order: the second one depends on the first one. */
+export const packages = ['fastify-contract', 'fastify-contract-cli']
+
+/**
+ * Writes a package into a directory as it is published: its modules as JavaScript with declarations, its other files, and
+ * its manifest, whose exports and command are the JavaScript instead of the sources. Within this repository the packages
+ * are used by their sources, so that no change needs a build.
+ */
+export async function writePackage(name: string, directory = join('dist', name)): Promise<void> {
+  const folder = join('packages', name)
+  const source = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  // The script refuses to pack the sources.
+  const { scripts: _, devDependencies: __, ...manifest } = source
+  await rm(directory, { recursive: true, force: true })
+  // The files that are not modules, such as templates of pages, keep their places beside the modules.
+  await cp(join(folder, 'src'), join(directory, 'dist'), {
+    recursive: true,
+    filter: (path) => !/\.(ts|js)$/.test(path),
+  })
+  await emitModules(join(folder, 'src'), join(directory, 'dist'))
+  for (const path of ['README.md', 'LICENSE', ...manifest.files.filter((name: string) => name !== 'dist')])
+    await cp(join(folder, path), join(directory, path), { recursive: true })
+  for (const [entry, path] of Object.entries<string>(manifest.exports)) {
+    manifest.exports[entry] = { types: built(path, '.d.ts'), default: built(path, '.js') }
+  }
+  for (const [command, path] of Object.entries<string>(manifest.bin ?? {})) {
+    manifest.bin[command] = built(path, '.js')
+    await chmod(join(directory, manifest.bin[command]), 0o755)
+  }
+  await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+const built = (path: string, extension: string) => path.replace('./src/', './dist/').replace(/\.ts$/, extension)
+
+/** Compiles every module of a folder. Ignores type errors, which npm run typecheck reports. */
+async function emitModules(folder: string, target: string): Promise<void> {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...config.compilerOptions, noEmit: false, declaration: true, allowJs: true, rootDir: resolve(folder) },
+    resolve(),
+  )
+  const files = ts.sys.readDirectory(folder, ['.ts', '.js'])
+  const written: Promise<void>[] = []
+  ts.createProgram(files, { ...options, outDir: target }).emit(undefined, (path, text) => {
+    written.push(write(join(target, relative(resolve(target), resolve(path))), text))
+  })
+  await Promise.all(written)
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}

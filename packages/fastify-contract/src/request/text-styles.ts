@@ -41,7 +41,8 @@ export function withoutStyle({ style, name }: Style, text: string, decode: (text
 export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
   const { style, explode, name } = value
   if (style === 'form' && explode) return texts
-  if (style !== 'matrix' || !explode) return texts.flatMap((text) => splitText(value, withoutStyle(value, text, decode)))
+  if (style !== 'matrix' || !explode)
+    return texts.flatMap((text) => splitText(value, withoutStyle(value, text, decode)))
   return texts.flatMap((text) => {
     const items = matrixEntries(value, text)
     if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)

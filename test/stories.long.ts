@@ -7,7 +7,7 @@ import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { writePackage } from '../../scripts/build/packages.ts'
+import { packages, writePackage } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -29,12 +29,13 @@ const env = {
 // Empty folders outside of the repository, so that Node cannot find the sources of the package.
 const directory = mkdtempSync(join(tmpdir(), 'stories-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
-const source = join(directory, 'source')
-await writePackage('fastify-contract', source)
 const run = async (cwd: string, file: string, ...args: string[]) =>
   (await execute(file, args, { cwd, env, timeout: limit, maxBuffer: 2 ** 26 })).stdout
-await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)
-const tarball = join(directory, readdirSync(directory).find((name) => name.endsWith('.tgz')) as string)
+for (const name of packages) {
+  await writePackage(name, join(directory, name))
+  await run(join(directory, name), 'npm', 'pack', '--silent', '--pack-destination', directory)
+}
+const tarballs = packages.map((name) => join(directory, `${name}-0.1.0.tgz`))
 
 const examples = 'node_modules/@readme/oas-examples'
 
@@ -126,7 +127,7 @@ for (const [name, documentOf] of stories) {
     const given = join(project, basename(document))
     if (name === 'several files') cpSync(join(document, '..'), project, { recursive: true })
     else cpSync(document, given)
-    const command = ['--yes', `--package=${tarball}`, 'fastify-contract']
+    const command = ['--yes', ...tarballs.map((path) => `--package=${path}`), 'fastify-contract']
     const printed = await run(project, 'npx', ...command, 'init', basename(given))
     t.comment(printed)
     t.match(printed, /src\/error-body\.ts creates the body of errors as the document describes it/)

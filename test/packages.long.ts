@@ -1,0 +1,185 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { Script } from 'node:vm'
+import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
+import t from 'tap'
+import { packages, writePackage } from '../scripts/build/packages.ts'
+
+const execute = promisify(execFile)
+
+// An empty folder outside of the repository, so that Node cannot find the sources of the packages.
+const directory = mkdtempSync(join(tmpdir(), 'packages-'))
+t.teardown(() => rmSync(directory, { recursive: true }))
+const project = join(directory, 'project')
+const modules = join(project, 'node_modules')
+const manifests = new Map(await Promise.all(packages.map(packed)))
+const [engine, commands] = packages as [string, string]
+for (const name of [
+  '@types/node',
+  'pino',
+  ...[...manifests.values()].flatMap(({ dependencies }) => Object.keys(dependencies)),
+])
+  if (!packages.includes(name) && !existsSync(join(modules, name))) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(resolve('node_modules', name), join(modules, name))
+  }
+
+/** Builds and packs a package, installs it in the project, and returns its name with its manifest. */
+async function packed(name: string): Promise<[name: string, manifest: Manifest]> {
+  const source = join(directory, name)
+  await writePackage(name, source)
+  await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: source })
+  const contents = contentsOf(name)
+  for (const path of contents.listFiles()) write(join(project, path), contents.readFile(path))
+  return [name, JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'))]
+}
+
+type Manifest = Record<'dependencies' | 'bin', Record<string, string>> &
+  Record<'peerDependencies' | 'private' | 'scripts', unknown> & { exports: Record<string, Record<string, string>> }
+
+function contentsOf(name: string) {
+  return createPackageFromTarballData(readFileSync(join(directory, `${name}-0.1.0.tgz`)))
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** The files of a project, as the README of the package shows them. */
+const files = {
+  'package.json': '{"type":"module"}',
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      strict: true,
+      target: 'ES2022',
+      module: 'NodeNext',
+      resolveJsonModule: true,
+      allowImportingTsExtensions: true,
+      noEmit: true,
+    },
+  }),
+}
+const readme = readFileSync(join(modules, engine, 'README.md'), 'utf8')
+const clientPage = readFileSync(join(modules, engine, 'docs', 'client.md'), 'utf8')
+const shown = Array.from(
+  (readme + clientPage).matchAll(/^```\w+\n(?:\/\/|#) (\S+\.(?:ts|yaml))\n(.*?)^```$/gms),
+  ([, path = '', text = '']) => ({ path, text }),
+)
+for (const [path, text] of Object.entries(files)) write(join(project, path), text)
+for (const { path, text } of shown) write(join(project, path), text)
+
+for (const name of packages) {
+  t.test(`${name} holds built modules, and an export for each entry`, async (t) => {
+    const installed = join(modules, name)
+    const paths = contentsOf(name)
+      .listFiles()
+      .map((path) => path.slice(`/node_modules/${name}/`.length))
+    t.same(paths.filter((path) => !/^(dist|docs|examples)\//.test(path)).sort(), [
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
+    t.same(
+      paths.filter((path) => /^dist\/.*(?<!\.d)\.ts$/.test(path)),
+      [],
+      'no sources',
+    )
+    for (const page of paths.filter((path) => path.endsWith('.md'))) {
+      for (const [, link = ''] of readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+        t.ok(existsSync(join(installed, page, '..', link)), `${page}: ${link}`)
+      }
+    }
+    const { exports, bin = {}, ...manifest } = manifests.get(name) as Manifest
+    for (const path of [...Object.values(exports).flatMap(Object.values), ...Object.values(bin)])
+      t.ok(existsSync(join(installed, path)), path)
+    t.same([manifest.private, manifest.scripts, manifest.peerDependencies], [undefined, undefined, undefined])
+  })
+
+  t.test(`the types of ${name} resolve under every ES module resolution`, async (t) => {
+    const { problems, entrypoints } = (await checkPackage(contentsOf(name))) as Analysis
+    t.same(Object.keys(entrypoints), Object.keys((manifests.get(name) as Manifest).exports))
+    const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
+    // The package has no CommonJS, and the resolution of Node 10 does not read exports.
+    const others = ['NoResolution node10', 'CJSResolvesToESM node16-cjs']
+    t.same(
+      kinds.filter((kind) => !others.includes(kind)),
+      [],
+    )
+  })
+
+  t.test(`the sources of ${name} cannot be published`, async (t) => {
+    await t.rejects(execute('npm', ['publish', '--dry-run'], { cwd: join('packages', name) }), /These are sources\./)
+  })
+}
+
+/** The disk space in KiB that the README of the engine states at most. */
+const installedSize = 30_000
+
+t.test('fastify-contract alone needs no compiler, no peer, and little space', async (t) => {
+  const { packages: locked } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const needed = new Set([engine])
+  // Iteration over a Set includes the elements that are added meanwhile.
+  for (const name of needed) {
+    const { dependencies = {} } = locked[name === engine ? `packages/${engine}` : `node_modules/${name}`]
+    for (const other of Object.keys(dependencies)) needed.add(other)
+  }
+  for (const name of ['typescript', 'openapi-typescript', '@redocly/cli', 'esbuild', 'tsx', commands])
+    t.notOk(needed.has(name), name)
+  needed.delete(engine)
+  const folders = [join(modules, engine), ...Array.from(needed, (name) => resolve('node_modules', name))]
+  const { stdout } = await execute('du', ['-sk', '--total', ...folders])
+  const [, size] = /^(\d+)\ttotal$/m.exec(stdout) ?? []
+  t.ok(Number(size) < installedSize, `${size} KiB in ${needed.size} packages`)
+})
+
+t.test('a project in an empty folder generates, compiles and serves a document by the README', async (t) => {
+  t.same(
+    shown.map(({ path }) => path),
+    ['openapi.yaml', 'error-body.ts', 'server.ts', 'client.ts'],
+  )
+  const [, generate = ''] = /^npx fastify-contract (generate .*)$/m.exec(readme) ?? []
+  // npm links the command of a package to the file that its manifest names.
+  const cli = join(modules, commands, manifests.get(commands)?.bin['fastify-contract'] as string)
+  t.match(readFileSync(cli, 'utf8'), /^#!\/usr\/bin\/env node\n/)
+  const { stdout } = await execute(process.execPath, [cli, ...generate.split(' ')], { cwd: project })
+  t.match(stdout, /async getPet\(/, 'a stub of the handler')
+  t.match(stdout, /wrote .*generated\/routes\.json/)
+  const { stdout: diagnostics } = await execute(process.execPath, [resolve('node_modules/.bin/tsc')], {
+    cwd: project,
+  }).catch((error: { stdout: string }) => error)
+  t.equal(diagnostics, '')
+  await execute(process.execPath, [cli, 'docs', '--out', 'site'], { cwd: project })
+  const [, script = ''] =
+    /<script>(.*?)<\/script>/s.exec(readFileSync(join(project, 'site', 'index.html'), 'utf8')) ?? []
+  t.match(script, 'Try it')
+  t.doesNotThrow(() => new Script(script), 'a classic script, not a module')
+  write(join(project, 'server.ts'), readFileSync(join(project, 'server.ts'), 'utf8').replace('port: 3000', 'port: 0'))
+  write(join(project, 'start.ts'), "import { app } from './server.ts'\nconsole.log('on', app.server.address().port)")
+  write(
+    join(project, 'server.ts'),
+    readFileSync(join(project, 'server.ts'), 'utf8').replace('const app', 'export const app'),
+  )
+  const token = 'a-token-of-the-tests-0123456789-abcdef'
+  const service = spawnProcess([process.execPath, '--import=tsx', 'start.ts'], {
+    cwd: project,
+    env: { ACCESS_TOKENS: token },
+  })
+  t.teardown(() => service.signal('SIGKILL'))
+  const [, port] = await service.find('stdout', /on (\d+)/)
+  const url = `http://127.0.0.1:${port}/pets/9007199254740993`
+  const pet = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  t.same([pet.status, await pet.text()], [200, '{"id":9007199254740993,"name":"Tom"}'])
+  const [, call = ''] = /^```ts\n(import \{ createClient \}.*?)^```$/ms.exec(clientPage) ?? []
+  write(join(project, 'call.ts'), call.replace(':3000', `:${port}`).replace('<ACCESS_TOKEN>', token))
+  const { stdout: called } = await execute(process.execPath, ['--import=tsx', 'call.ts'], { cwd: project })
+  t.equal(called, 'Tom\n')
+  const rejected = await fetch(url)
+  t.equal(rejected.status, 401)
+  t.equal(rejected.headers.get('www-authenticate'), 'Bearer realm="Pets"')
+  t.match(await rejected.json(), { code: 401, message: /token/ })
+})

@@ -35,14 +35,14 @@ const commandRooms = {
   passes: ['read', 'document', 'reports'],
   redocly: ['passes', 'read', 'document'],
   rules: ['passes', 'read', 'document', 'reports', 'text'],
-  typescript: [],
-  examples: ['document'],
+  typescript: ['document'],
+  examples: ['passes', 'document', 'text'],
   emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
   changes: ['redocly', 'read', 'document'],
   docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
-  mock: ['emit', 'examples', 'passes', 'document'],
+  mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
-  init: ['emit', 'examples', 'rules', 'document', 'text'],
+  init: ['emit', 'examples', 'rules', 'document', 'typescript', 'text'],
   cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
 }
 

@@ -1,3 +1,6 @@
+// What the tests of the other packages of this repository need to make routes of a document in memory. It may change in
+// any version.
+export { callStyles } from './document/call-styles.ts'
 export { join, resolve } from './document/json-pointer.ts'
 export {
   type Document,
@@ -7,8 +10,8 @@ export {
   locate,
   type Parameter,
 } from './document/openapi-document.ts'
-export { callStyles, int64Responses } from './emit/client-table.ts'
-export { virtualProgram } from './emit/handler-stubs.ts'
-export { routesOf } from './emit/route-schemas.ts'
+export { int64Responses } from './emit/client-json.ts'
+export { routesOf } from './emit/routes-json.ts'
 export { normalizedDocument } from './passes/normalize.ts'
 export { checkDocument } from './rules/check-document.ts'
+export { virtualProgram } from './typescript/virtual-program.ts'

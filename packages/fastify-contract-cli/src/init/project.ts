@@ -4,6 +4,8 @@ import { securityScheme } from '../document/security-schemes.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { markdownCode, markdownLink, markdownText, shellPath } from '../text/foreign-text.ts'
 import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
+import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
+import type { DerivedErrorBody } from './error-body.ts'
 
 /** What the files of a new project depend on. */
 export type Project = {
@@ -267,4 +269,16 @@ matches it, and a new handler to paste for each new operation. The service resta
 
 For production, install with \`npm ci --omit=dev\`, which leaves out what only the commands need.
 `
+}
+
+/** Returns the derived module if it has the types of the document. */
+export function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
+  if ('reasons' in derived) return derived
+  const text = derived.text
+    .replace("'fastify-contract'", `'${engineTypes}'`)
+    .replace("'../generated/api.d.ts'", `'${operationTypes}'`)
+    // The types of Node.js are installed with the project.
+    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
+  const [finding] = moduleFindings(text, types, compilerOptions)
+  return finding === undefined ? derived : { reasons: [finding.message] }
 }

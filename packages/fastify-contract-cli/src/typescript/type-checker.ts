@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type ts from 'typescript'
-import { compiler, type ParsedFiles, reuseParsedFiles } from './typescript.ts'
+import { type ParsedFiles, reuseParsedFiles } from './parsed-files.ts'
+import { compiler } from './typescript.ts'
 
 /**
  * Returns a function that type-checks a module and every file that it imports, including generated types, by the

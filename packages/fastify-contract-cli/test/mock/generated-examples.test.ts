@@ -8,7 +8,7 @@ import { createValidator } from 'fastify-contract/schema'
 import t from 'tap'
 import { run } from '../../src/cli/init.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { generatedCount, generatedValue } from '../../src/examples/examples.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
 

@@ -1,7 +1,7 @@
 import { exactClient } from 'fastify-contract/client'
 import t from 'tap'
+import { callStyles } from '../../src/document/call-styles.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
-import { callStyles } from '../../src/emit/client-table.ts'
 import { withPublishedStyles } from '../../src/passes/assumed-styles.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'

@@ -4,7 +4,7 @@ import type { Routes } from 'fastify-contract/contract'
 import { schemaCode } from 'fastify-contract/schema'
 import { type DestinationStream, pino } from 'pino'
 import type { Document } from '../../src/document/openapi-document.ts'
-import { routesOf } from '../../src/emit/route-schemas.ts'
+import { routesOf } from '../../src/emit/routes-json.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
 

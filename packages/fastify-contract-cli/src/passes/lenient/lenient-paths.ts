@@ -8,20 +8,21 @@ import { isSecurityName } from './lenient-security.ts'
 import { withPlainServers } from './lenient-servers.ts'
 
 /**
- * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires, and a
- * line of advice for each repair, with its pointer. A repair is made only where the document leaves no doubt about what
+ * Returns a document whose paths, parameters, servers, statuses and security requirements are as OpenAPI requires.
+ * Reports each repair once. A repair is made only where the document leaves no doubt about what
  * its author means. What is invalid otherwise stays, for the rules to report. A document without repairs is not copied.
  */
-export function lenientPaths(given: Document): { document: Document; advice: string[] } {
-  if (!isNode(given)) return { document: given, advice: [] }
-  const advice = new Set<string>()
-  const advise: Advise = (...given) => advice.add(warning(...given))
+export function lenientPaths(given: Document, report: Advise): Document {
+  if (!isNode(given)) return given
+  const reported = new Set<string>()
+  const advise: Advise = (...advice) => {
+    if (reported.size < reported.add(warning(...advice)).size) report(...advice)
+  }
   // The other repairs find the operations of the paths.
-  const document = [withPlainPaths, withPlainServers, withPlainOperations, withRequiredPathParameters].reduce(
-    (before, repair) => repair(before, advise),
-    given as Document,
-  )
-  return { document, advice: [...advice] }
+  const repairs = [withPlainPaths, withPlainServers, withPlainOperations, withRequiredPathParameters]
+  let document = given as Document
+  for (const repair of repairs) document = repair(document, advise)
+  return document
 }
 
 function withPlainPaths(document: Document, advise: Advise): Document {

@@ -1,6 +1,7 @@
 import { kindOf, type Schema } from 'fastify-contract/contract'
 import type { McpTable, OperationTool } from 'fastify-contract/mcp'
 import { isIgnored } from 'fastify-contract/schema'
+import { callStyles } from '../document/call-styles.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
@@ -8,7 +9,7 @@ import { isInt64, isInteger } from '../document/schemas.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
 import { sendable } from '../rules/tool-rules.ts'
-import { callStyles, int64Responses } from './client-table.ts'
+import { int64Responses } from './client-json.ts'
 
 const isTool = (document: Document, { pointer }: Endpoint): boolean =>
   (resolve(document, pointer) as Node)['x-mcp'] === true

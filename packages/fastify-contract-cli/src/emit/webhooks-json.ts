@@ -1,7 +1,7 @@
 import type { WebhookTable } from 'fastify-contract/webhooks'
+import { callStyles } from '../document/call-styles.ts'
 import { type Document, outgoingEndpoints, outgoingItems } from '../document/openapi-document.ts'
-import { callStyles } from './client-table.ts'
-import { convertedOperations } from './route-schemas.ts'
+import { convertedOperations } from './routes-json.ts'
 
 /** Returns what the sender of webhooks and callbacks needs of a document; undefined if the document has none. */
 export function webhookTable(document: Document): WebhookTable | undefined {

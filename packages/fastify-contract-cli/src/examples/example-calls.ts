@@ -3,10 +3,10 @@ import type { Contract } from 'fastify-contract/contract'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
 import { type Document, endpoints } from '../document/openapi-document.ts'
-import { validRequests } from '../examples/valid-requests.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { exampleRequest } from './example-request.ts'
-import type { ExampleBody } from './request-file.ts'
+import type { ExampleBody } from './request-examples.ts'
+import { validRequests } from './valid-requests.ts'
 
 /** An example request of an operation, for Fastify's `inject`. */
 export type ExampleCall = { operationId: string; request: InjectOptions }

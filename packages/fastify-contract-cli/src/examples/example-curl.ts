@@ -1,11 +1,11 @@
 import { examplePlaceholders } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
-import type { ValidRequest } from '../examples/valid-requests.ts'
 import { shellWord, urlText } from '../text/foreign-text.ts'
 import { lineText } from '../text/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
-import type { ExampleBody } from './request-file.ts'
+import type { ExampleBody } from './request-examples.ts'
+import type { ValidRequest } from './valid-requests.ts'
 
 /**
  * Returns a curl command that calls the first operation of a document at the placeholder of a URL with that of a token; of

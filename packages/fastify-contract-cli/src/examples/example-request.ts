@@ -4,8 +4,8 @@ import type { Document, Endpoint, Parameter } from '../document/openapi-document
 import { holderOf, schemaOf, type WithExample } from '../document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../document/schemas.ts'
 import type { Credential } from '../document/security-schemes.ts'
-import { exampleOfRequest } from '../examples/examples.ts'
-import { type ExampleBody, exampleParts } from './request-file.ts'
+import { exampleOfRequest } from './examples.ts'
+import { type ExampleBody, exampleParts } from './request-examples.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {

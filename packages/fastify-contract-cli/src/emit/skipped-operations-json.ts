@@ -15,7 +15,7 @@ import {
 import { routeKeys, selectorsOf, servedPath } from '../document/parameter-objects.ts'
 import { withPathQueries } from '../document/path-queries.ts'
 import type { Node } from '../document/walk-document.ts'
-import type { Problem } from './problems.ts'
+import type { Problem } from '../rules/problems.ts'
 
 /** Returns the operations and webhooks that some problems affect, each with its reasons: skipped-operations.json. */
 export function skippedOperations(problems: Problem[]): { operation: string; reasons: string[] }[] {

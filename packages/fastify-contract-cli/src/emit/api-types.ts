@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { kindOf, type Schema } from 'fastify-contract/contract'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
-import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
-import type ts from 'typescript'
 import { withOptionalHeaders } from '../document/contents.ts'
 import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
 import { join, keysOf } from '../document/json-pointer.ts'
@@ -26,14 +23,13 @@ import {
   mapDocument,
   mapEntries,
   mapHeld,
-  mapScalars,
   mapTree,
   methods,
   type Node,
   withoutKeys,
 } from '../document/walk-document.ts'
-import { astToString, compiler, resolveRef, transformSchema } from '../typescript/typescript.ts'
-import { fileFormat, typeOfSchema } from './schema-types.ts'
+import { type Fact, type Facts, printTypes } from '../typescript/print-types.ts'
+import { fileFormat } from '../typescript/schema-types.ts'
 import { asObject, typedSchema } from './typed-schemas.ts'
 
 /**
@@ -72,32 +68,9 @@ const unusedText = (text: string, begin: string): string =>
 
 function typesOf(document: Document): string {
   const names = operationNames(document)
-  // A comment shows a default or an example, which JSON.stringify would not write with a bigint.
-  const mark = randomUUID()
-  const withMark = (scalar: unknown) => (typeof scalar === 'bigint' ? `${mark}${scalar}` : scalar)
-  const given = mapScalars(typed(withTypedForms(document), names), withMark) as OpenAPI3
-  // The package's main function would first lint and bundle the document a second time, which takes seconds.
-  const nodes = transformSchema(given, {
-    discriminators: { objects: {}, refsHandled: [] },
-    injectFooter: [],
-    resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
-    transform: typeOfSchema,
-  } as Partial<GlobalContext> as GlobalContext)
-  const text = astToString(withFacts(document, names, nodes.map(withoutAdditional))).replace(
-    new RegExp(`"?${mark}(-?\\d+)"?`, 'g'),
-    '$1',
-  )
-  return withDeclaredHeaders(text).replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
+  const text = printTypes(typed(withTypedForms(document), names), factsOf(document, names))
+  return text.replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
 }
-
-/**
- * Removes the index signature that openapi-typescript adds to the headers of each response: the service sends no header
- * that the response does not declare. No comment has such a line, since each line of a comment starts with an asterisk.
- */
-const withDeclaredHeaders = (text: string): string =>
-  text
-    .replace(/^( *headers:) \{\n *\[name: string\]: unknown;\n *\};$/gm, '$1 Record<string, never>;')
-    .replace(/^ *\[name: string\]: unknown;\n/gm, '')
 
 /** The operationIds of a document, and a RegExp for the texts that stand for them in the printed types. */
 type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern: RegExp }
@@ -119,7 +92,7 @@ function operationNames(document: Document): OperationNames {
 }
 
 /** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
-function typed(document: Document, names: OperationNames): OpenAPI3 {
+function typed(document: Document, names: OperationNames): object {
   const { info, paths = {}, components = {} } = document
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
   const shared = Object.entries(others).map(([kind, held]) => [kind, withoutAliases(document, kind, held as Node)])
@@ -148,7 +121,7 @@ function typed(document: Document, names: OperationNames): OpenAPI3 {
     schema: (schema) => typedSchema(document, schema),
     mediaType: withTypedSchema,
     components: (components) => mapHeld(components, 'schemas', asObject),
-  }) as unknown as OpenAPI3
+  })
 }
 
 /** Components that openapi-typescript writes as empty if they are a $ref to another one. */
@@ -190,7 +163,7 @@ const known = methods.filter((method) => method !== 'query')
 
 /**
  * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
- * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types.
+ * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types; `printTypes` removes them from `paths`.
  */
 function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
   const { query, additionalOperations = {}, ...rest } = item
@@ -203,95 +176,34 @@ function withAdditional([path, item]: [path: string, item: Node]): [name: string
   return [[path, rest], ...items]
 }
 
-/** Removes the items that `withAdditional` added from the declaration of `paths`. */
-function withoutAdditional(node: ts.Node): ts.Node {
-  if (!compiler.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
-  const members = node.members.filter(
-    ({ name }) => name === undefined || !compiler.isStringLiteral(name) || name.text.startsWith('/'),
-  )
-  return factory.updateInterfaceDeclaration(
-    node,
-    node.modifiers,
-    node.name,
-    node.typeParameters,
-    node.heritageClauses,
-    members,
-  )
-}
-
-const { factory } = compiler
-
 /**
- * Returns the types of a document in which the type of an operation has two more members, if they are not empty.
- * `defaults` has the names of the parameters with a default, by location (path, query, header, cookie): a client may
- * omit them, and a handler always receives them. `kinds` has the kinds of its media types other than JSON.
+ * Returns what the types of operations say beside what openapi-typescript writes. `defaults` has the names of the
+ * parameters with a default, by location (path, query, header, cookie): a client may omit them, and a handler always
+ * receives them. `kinds` has the kinds of the media types other than JSON.
  */
-function withFacts(document: Document, { standIn }: OperationNames, nodes: ts.Node[]): ts.Node[] {
-  const served = new Map(
-    endpoints(document).map((each) => [standIn(each.operationId), [...defaultsOf(document, each), ...kindsOf(each)]]),
-  )
-  const sent = new Map(
-    outgoingEndpoints(document).map((each) => [`${each.operationId} ${each.method.toLowerCase()}`, kindsOf(each)]),
-  )
-  return nodes.map((node) => {
-    if (!compiler.isInterfaceDeclaration(node) || !['operations', 'webhooks'].includes(node.name.text)) return node
-    const { modifiers, name, typeParameters, heritageClauses } = node
-    const members = node.members.map((member) => {
-      if (name.text === 'operations')
-        return mapMembers(member, (all) => [...all, ...(served.get(nameOf(member)) ?? [])])
-      const factsOf = (method: ts.TypeElement) => sent.get(`${nameOf(member)} ${nameOf(method)}`) ?? []
-      return mapMembers(member, (methods) =>
-        methods.map((method) => mapMembers(method, (all) => [...all, ...factsOf(method)])),
-      )
-    })
-    return factory.updateInterfaceDeclaration(node, modifiers, name, typeParameters, heritageClauses, members)
-  })
+function factsOf(document: Document, { standIn }: OperationNames): Facts {
+  const operations: Facts['operations'] = new Map()
+  for (const each of endpoints(document))
+    operations.set(standIn(each.operationId), [defaultsOf(document, each), kindsOf(each)])
+  const webhooks: Facts['webhooks'] = new Map()
+  for (const each of outgoingEndpoints(document))
+    webhooks.set(`${each.operationId} ${each.method.toLowerCase()}`, [kindsOf(each)])
+  return { operations, webhooks }
 }
 
-const nameOf = ({ name }: ts.TypeElement): string => (name as ts.Identifier | ts.StringLiteral).text
-
-/** Changes the members of the object type that a property has, if it has one. */
-function mapMembers(element: ts.TypeElement, change: (members: readonly ts.TypeElement[]) => ts.TypeElement[]) {
-  if (!compiler.isPropertySignature(element) || !element.type || !compiler.isTypeLiteralNode(element.type))
-    return element
-  const { modifiers, name, questionToken, type } = element
-  const changed = factory.updateTypeLiteralNode(type, factory.createNodeArray(change(type.members)))
-  return factory.updatePropertySignature(element, modifiers, name, questionToken, changed)
-}
-
-/** Returns a property whose type is an object with these properties; none if there are none. */
-const objectProperty = (name: string, members: [name: string, texts: string[]][]): ts.TypeElement[] =>
-  members.length === 0
-    ? []
-    : [property(name, factory.createTypeLiteralNode(members.map(([key, texts]) => property(key, union(texts)))))]
-
-function kindsOf({ requestBody, responses }: Endpoint): ts.TypeElement[] {
+function kindsOf({ requestBody, responses }: Endpoint): Fact {
   const contents = [requestBody, ...Object.values(responses)].map((holder) => holder?.content ?? {})
   const mediaTypes = [...new Set(contents.flatMap(Object.keys))].filter((each) => kindOf(each) !== 'json')
-  return objectProperty(
-    'kinds',
-    mediaTypes.map((each) => [each, [kindOf(each)]]),
-  )
+  return ['kinds', mediaTypes.map((each) => [each, [kindOf(each)]])]
 }
 
-const property = (name: string, type: ts.TypeNode) =>
-  factory.createPropertySignature(
-    undefined,
-    /^\w+$/.test(name) ? name : factory.createStringLiteral(name),
-    undefined,
-    type,
-  )
-
-const union = (texts: string[]) =>
-  factory.createUnionTypeNode(texts.map((text) => factory.createLiteralTypeNode(factory.createStringLiteral(text))))
-
-function defaultsOf(document: Document, { parameters }: Endpoint): ts.TypeElement[] {
+function defaultsOf(document: Document, { parameters }: Endpoint): Fact {
   const names = new Map<string, string[]>()
   for (const parameter of parameters) {
     if (!('default' in defaultOf(document, parameter))) continue
     names.set(parameter.in, [...(names.get(parameter.in) ?? []), parameter.name])
   }
-  return objectProperty('defaults', [...names])
+  return ['defaults', [...names]]
 }
 
 /**

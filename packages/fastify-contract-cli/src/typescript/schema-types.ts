@@ -1,10 +1,12 @@
 import type ts from 'typescript'
 import { isBigint, isFraction } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
-import { compiler, transformSchemaObject } from '../typescript/typescript.ts'
-import { presentType } from './typed-schemas.ts'
+import { compiler, transformSchemaObject } from './typescript.ts'
 
 const { factory, SyntaxKind } = compiler
+
+/** The `type` of a member that must be present, with any value but undefined. */
+export const presentType = 'x-present'
 
 /** The format that marks a file in the document from which the types are generated. */
 export const fileFormat = 'x-file'

@@ -1,21 +1,12 @@
-import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from 'fastify-contract/client'
-import { kindOf, type RequestKind, recordSeparator, requestKindOf, serializeEvent } from 'fastify-contract/contract'
+import { expandPath, type ParameterPair, pairText } from 'fastify-contract/client'
+import { kindOf, recordSeparator } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
-import { formOf } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'
-import {
-  type Document,
-  type Endpoint,
-  endpoints,
-  type Located,
-  type MediaType,
-  type Parameter,
-  type RequestBody,
-  serverUrl,
-} from '../document/openapi-document.ts'
-import { holderOf, isShown } from '../document/parameter-objects.ts'
-import { type Credential, credentialOf } from '../document/security-schemes.ts'
-import { concreteType, exampleOfRequest } from '../examples/examples.ts'
+import { type Document, type Endpoint, endpoints, type Parameter, serverUrl } from '../document/openapi-document.ts'
+import { holderOf } from '../document/parameter-objects.ts'
+import type { Credential } from '../document/security-schemes.ts'
+import { exampleOfRequest } from '../examples/examples.ts'
+import { type ExampleBody, type ExamplePart, exampleParts, fileName } from '../examples/request-examples.ts'
 import type { ValidRequest } from '../examples/valid-requests.ts'
 import {
   isRequestLine,
@@ -27,7 +18,6 @@ import {
   urlText,
 } from '../text/foreign-text.ts'
 import { lineText } from '../text/source-text.ts'
-import { formStyles, parameterStyle } from './client-table.ts'
 
 const credentialNote = `# fastify-contract mock accepts any token. To call the service, copy this file, since generate overwrites it, and set the
 # origin and a token in the copy.`
@@ -145,36 +135,6 @@ const variableOf = ({ scheme }: { scheme: string }): string => {
 /** Matches the names of headers (RFC 9110 section 5.1) that no editor reads as something else. */
 const headerName = /^[A-Za-z\d][\w!#$%&'*+.^`|~-]*$/
 
-/**
- * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
- * value by location, the credentials of its first security requirement, and its body.
- *
- * @param exampleOf Returns the example value of a parameter.
- */
-export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: (parameter: Parameter) => unknown) {
-  const { parameters, security, requestBody } = endpoint
-  const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
-  return {
-    values,
-    pairs: (location: Parameter['in']): ParameterPair[] =>
-      values
-        .filter(({ parameter }) => parameter.in === location)
-        .flatMap(({ parameter, value }) => {
-          const { in: location, name } = parameter
-          const made = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
-          // A path has no empty segments, as an object without members would be.
-          const isEmpty = location === 'path' && made.every(([, text]) => text === '')
-          const pairs: ParameterPair[] = isEmpty ? [[name, name]] : made
-          return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
-        }),
-    credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
-      const credential = credentialOf(document, scheme)
-      return credential === undefined ? [] : [{ ...credential, scheme }]
-    }),
-    body: requestBody && exampleRequestBody(document, requestBody),
-  }
-}
-
 /** The boundary between the parts of a form. */
 const boundary = 'example'
 
@@ -219,71 +179,3 @@ function formText(parts: ExamplePart[]): BodyText {
 
 const partText = ({ name, text }: { name: string; text: string }): BodyText =>
   isRequestText(text) && !text.includes(`--${boundary}`) ? { ...noBody, text } : inFile(fileName(name, 'text/plain'))
-
-/** A part of an example form: a text, or a file that the user must provide. */
-export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }
-
-/** An example of a request body. Files are only named, not included. */
-export type ExampleBody = {
-  kind: RequestKind
-  mediaType: string
-  value: unknown
-  /** The body as it is sent; empty for a file and for a form with parts. */
-  text: string
-  parts: ExamplePart[]
-  file: string
-}
-
-/** Returns an example of the body of a request, in its first media type. */
-export function exampleRequestBody(document: Document, requestBody: Located<RequestBody>): ExampleBody {
-  const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
-  // Items are text for an editor.
-  const kind = ['events', 'lines'].includes(kindOf(name)) ? 'text' : requestKindOf(name)
-  const mediaType = concreteType(name)
-  const value = exampleOfRequest(document, media)
-  const isFile = kind === 'bytes'
-  return {
-    kind,
-    mediaType,
-    value,
-    text: isFile || kind === 'multipart' ? '' : sentText(value, mediaType, formStyles(document, requestBody.content)),
-    parts: kind === 'multipart' ? formParts(document, name, media, Object(value)) : [],
-    file: isFile ? fileName('example', mediaType) : '',
-  }
-}
-
-function sentText(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
-  if (kindOf(mediaType) === 'events') return serializeEvent({ data: value }, (data) => String(stringifyJson(data)))
-  if (kindOf(mediaType) === 'lines') return String(sentBody([value].flat(), mediaType).body).trimEnd()
-  const isText = requestKindOf(mediaType) === 'text'
-  // An empty body would be a missing one. A schema without a type allows any text.
-  if (isText) return typeof value === 'string' ? value : 'text'
-  return String(sentBody(value ?? null, mediaType, styles).body)
-}
-
-function formParts(
-  document: Document,
-  mediaType: string,
-  media: MediaType,
-  value: Record<string, unknown>,
-): ExamplePart[] {
-  const { fields } = formOf(document, mediaType, media)
-  return fields.flatMap(({ name, kind, part }): ExamplePart[] => {
-    if (!Object.hasOwn(value, name)) return []
-    const [first = 'application/octet-stream'] = part?.mediaTypes ?? []
-    const type = concreteType(first)
-    if (part?.isFile) return [{ name, file: fileName(name, type), mediaType: type }]
-    const items = part?.isItem ? [value[name]].flat() : [value[name]]
-    return items.map((item) => ({
-      name,
-      text: typeof item === 'string' && kind !== 'json' ? item : String(stringifyJson(item)),
-    }))
-  })
-}
-
-/** Returns a name for a file of a media type. */
-function fileName(name: string, mediaType: string): string {
-  const [, subtype = ''] = /\/(?:x-)?([\w-]+)/.exec(mediaType) ?? []
-  const ending = subtype === 'octet-stream' ? 'bin' : subtype
-  return `${name.replace(/\W+/g, '-')}.${ending}`
-}

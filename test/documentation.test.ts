@@ -249,7 +249,7 @@ const runs: Record<string, string> = {
   'docs/deployment.md': 'test/documentation.test.ts, without Docker, Kubernetes and systemd',
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
-  'packages/fastify-contract/README.md': 'test/packages/packages.long.ts',
+  'packages/fastify-contract/README.md': 'test/packages.long.ts',
   'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
 }
 

@@ -1,3 +1,5 @@
+// What the tests of the other packages of this repository need to make routes of a document in memory. It may change in
+// any version.
 export { callStyles } from './document/call-styles.ts'
 export { join, resolve } from './document/json-pointer.ts'
 export {

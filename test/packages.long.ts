@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { packages, writePackage } from '../../scripts/build/packages.ts'
+import { packages, writePackage } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 

@@ -7,7 +7,7 @@ import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { packages, writePackage } from '../../scripts/build/packages.ts'
+import { packages, writePackage } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 

@@ -118,7 +118,9 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
  */
 export function soundPart(document: Document, { problems, unused }: Findings): Document {
   const names = new Set(problems.flatMap(({ operations }) => operations))
-  const lost = operationReaches(document).filter(({ name }) => names.has(name))
+  const all = operationReaches(document)
+  const lost = all.filter(({ name }) => names.has(name))
+  const needed = all.flatMap(({ name, pointers }) => (names.has(name) ? [] : pointers))
   const pointers = [
     ...problems.map(({ pointer }) => pointer),
     ...unused.map(pointerOf),
@@ -127,8 +129,17 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   const targetsFrom = targetFinder(document)
   const isBroken = (location: string) => pointers.some((pointer) => isOf(location, pointer))
   const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
-  const soundIn = (held: unknown, pointer: string): Node =>
-    Object.fromEntries(Object.entries(isNode(held) ? held : {}).filter(([name]) => !isUnsound(join(pointer, name))))
+  const isNeeded = (location: string) => needed.some((pointer) => isWithin(pointer, location))
+  /** Leaves out the members with a problem, but for the parts of them that a sound operation refers to. */
+  function soundIn(held: unknown, pointer: string): Node {
+    const entries = Object.entries(isNode(held) ? held : {}).flatMap(([name, member]): [string, unknown][] => {
+      const location = join(pointer, name)
+      if (!isUnsound(location)) return [[name, member]]
+      if (!isNeeded(location)) return []
+      return [[name, isNode(member) ? soundIn(member, location) : member]]
+    })
+    return Object.fromEntries(entries)
+  }
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.
   const broken = ['servers', 'security'].filter((name) => isBroken(join('#', name)))

@@ -134,8 +134,8 @@ function versionFrom(module: string, directory: string): string {
   const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   const above = join(own, '..', '..')
   const manifest = join(above, 'package.json')
-  const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
-  const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
+  const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+  const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
   return file === undefined ? `^${version}` : `file:${relative(directory, resolve(above, file))}`
 }
 

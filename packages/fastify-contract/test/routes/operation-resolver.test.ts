@@ -32,12 +32,16 @@ const document = {
     },
     '/pets/{pet-id}:rest': { parameters: [id], post: { operationId: 'restPet', security: [], responses } },
     '/pets/mine': { put: { security: [], 'x-no-fastify-config': true, operationId: 'putMine', responses } },
+    '/my/names': { get: { security: [], operationId: 'myNames', responses } },
     '/names': { get: { security: [], responses } },
+    '/names/my/names': { get: { security: [], operationId: 'allNames', responses } },
   },
   components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
 }
 const routes = compileRoutes(structuredClone(document) as never)
-const [nameless = ''] = routes.operations.map((each) => each.operationId).filter((each) => /name/i.test(each))
+const [nameless = ''] = routes.operations
+  .map((each) => each.operationId)
+  .filter((each) => /name/i.test(each) && !/^(my|all)Names$/.test(each))
 
 const echo = async (input: Record<string, unknown>) => ({ status: 200, body: [input.path, input.query, input.body] })
 const handlers = {
@@ -46,6 +50,8 @@ const handlers = {
   getPet: echo,
   restPet: echo,
   putMine: echo,
+  myNames: echo,
+  allNames: echo,
   [nameless]: async () => ({ status: 200, body: 'names' }),
 }
 
@@ -129,14 +135,14 @@ for (const prefix of ['', '/v1']) {
 t.test('a skipped operation gets 501', async (t) => {
   const skipped = routes.operations.filter(({ operationId }) => operationId === 'getPet')
   const others = routes.operations.filter(({ operationId }) => operationId !== 'getPet')
-  const withoutId = skipped.map(({ method, servedPaths }) => ({ method, servedPaths }))
-  const { getPet, ...others_ } = handlers
+  const below = { path: '/v1/pets/{pet-id}', url: '/v1/pets/:id', pattern: '^/v1/pets/([^/]+)$' }
+  const withoutId = skipped.map(({ method, servedPaths }) => ({ method, servedPaths: [below, ...servedPaths] }))
+  const { getPet: _, ...otherHandlers } = handlers
   const app = applicationOf(t)
   const contract = { routes: { ...routes, operations: others, skipped: withoutId } }
-  const given = { ...options(t), contract, handlers: others_ as never }
+  const given = { ...options(t), contract, handlers: otherHandlers as never }
   app.register(openapiGlue, { specification: document, operationResolver: operationResolver(app, given) })
-  t.match(await send(app, 'GET', '/pets/7'), [501, { error: 50100 }])
-  t.ok(getPet)
+  for (const url of ['/pets/7', '/v1/pets/7']) t.match(await send(app, 'GET', url), [501, { error: 50100 }], url)
 })
 
 t.test('fastify-openapi-glue serves the contract of a server', async (t) => {

@@ -50,12 +50,14 @@ export function skippedRoutes(
     return serversAt(document, path, method)
       .map((base) => base + routedPath(path))
       .filter(isRoutable)
-      .flatMap((route): ServedOperation[] => {
-        const one: ServedOperation = { method: method as HTTPMethods, servedPaths: [servedPath(route)] }
-        const [key = ''] = routeKeys(one)
-        if (isFree(key)) return [one]
-        return selectors.length > 0 && isFree(key + JSON.stringify(selectors)) ? [{ ...one, selectors }] : []
-      })
+      .flatMap((route) => freeRoute(method as HTTPMethods, route, selectors))
+  }
+
+  function freeRoute(method: HTTPMethods, route: string, selectors: Selector[]): ServedOperation[] {
+    const one: ServedOperation = { method, servedPaths: [servedPath(route)] }
+    const [key = ''] = routeKeys(one)
+    if (isFree(key)) return [one]
+    return selectors.length > 0 && isFree(key + JSON.stringify(selectors)) ? [{ ...one, selectors }] : []
   }
 }
 

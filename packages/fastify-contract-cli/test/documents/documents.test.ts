@@ -17,7 +17,6 @@ import {
 } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
-import { contractTypes } from '../../src/emit/api-types.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, redocly } from '../../src/redocly/redocly.ts'

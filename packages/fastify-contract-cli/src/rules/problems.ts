@@ -120,21 +120,28 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
  * components and webhooks that neither hold a location with one nor refer to it.
  */
 export function soundPart(document: Document, { problems, unused }: Findings): Document {
-  const names = new Set<string>()
-  const pointers = unused.map(pointerOf)
-  for (const { pointer, operations } of problems) {
-    pointers.push(pointer)
-    for (const name of operations) names.add(name)
-  }
-  const lost = operationReaches(document).filter(({ name }) => names.has(name))
-  for (const { pointer } of lost) pointers.push(pointer)
+  const names = new Set(problems.flatMap(({ operations }) => operations))
+  const all = operationReaches(document)
+  const lost = all.filter(({ name }) => names.has(name))
+  const needed = all.flatMap(({ name, pointers }) => (names.has(name) ? [] : pointers))
+  const pointers = [
+    ...problems.map(({ pointer }) => pointer),
+    ...unused.map(pointerOf),
+    ...lost.map(({ pointer }) => pointer),
+  ]
   const targetsFrom = targetFinder(document)
   const isBroken = (location: string) => pointers.some((pointer) => isOf(location, pointer))
   const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
+  const isNeeded = (location: string) => needed.some((pointer) => isWithin(pointer, location))
+  /** Leaves out the members with a problem, but for the parts of them that a sound operation refers to. */
   function soundIn(held: unknown, pointer: string): Node {
-    const kept: [string, unknown][] = []
-    for (const one of Object.entries(isNode(held) ? held : {})) if (!isUnsound(join(pointer, one[0]))) kept.push(one)
-    return Object.fromEntries(kept)
+    const entries = Object.entries(isNode(held) ? held : {}).flatMap(([name, member]): [string, unknown][] => {
+      const location = join(pointer, name)
+      if (!isUnsound(location)) return [[name, member]]
+      if (!isNeeded(location)) return []
+      return [[name, isNode(member) ? soundIn(member, location) : member]]
+    })
+    return Object.fromEntries(entries)
   }
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
-import { httpRequest } from './support/http-request.ts'
-import { openSocket } from './support/open-socket.ts'
 import { spawnService, startService } from './support/service-process.ts'
 
 /** A text in every token, body, path and password of these tests. It must never appear in any output. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Import, importsOf } from './support/imports-of.ts'
@@ -35,14 +35,14 @@ const commandRooms = {
   passes: ['read', 'document', 'reports'],
   redocly: ['passes', 'read', 'document'],
   rules: ['passes', 'read', 'document', 'reports', 'text'],
-  typescript: [],
-  examples: ['document'],
+  typescript: ['document'],
+  examples: ['passes', 'document', 'text'],
   emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
   changes: ['redocly', 'read', 'document'],
   docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
-  mock: ['emit', 'examples', 'passes', 'document'],
+  mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
-  init: ['emit', 'examples', 'rules', 'document', 'text'],
+  init: ['emit', 'examples', 'rules', 'document', 'typescript', 'text'],
   cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
 }
 
@@ -170,7 +170,7 @@ t.test('each wall is guarded', async (t) => {
     [`${commands}/rules/a.ts`, "import '../emit/mcp-table.ts'"],
     [`${commands}/examples/a.ts`, "import '../emit/request-file.ts'"],
     [`${commands}/cli/a.ts`, "fork('../../../../src/server.ts')"],
-    [`${commands}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],
+    [`${commands}/cli/a.ts`, "import '../../../../scripts/system/process-usage.ts'"],
     ['src/app.ts', "import 'fastify-contract-cli/compile'"],
     ['src/app.ts', "import '../packages/fastify-contract/src/routes/create-server.ts'"],
     ['src/server.ts', "import './store/memory.ts'"],
@@ -193,6 +193,46 @@ t.test('the JWT verifier is loaded only when JWT is configured', async (t) => {
   const loaded = Array.from(texts.values()).filter((text) => /import (?!type ).* from '.*\/jwt\.ts'/.test(text))
   t.same(loaded, [])
 })
+
+/** The packages, and the directories of their tests that stand for no directory of their sources. */
+const packages = {
+  'fastify-contract': ['examples', 'support'],
+  'fastify-contract-cli': ['conformance', 'documents', 'support'],
+  'test-support': [],
+}
+
+t.test('the tests of a package import the package and what it declares', async (t) => {
+  for (const name of Object.keys(packages)) {
+    const home = `packages/${name}`
+    const manifest = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'))
+    const declared = Object.keys({ [manifest.name]: '', ...manifest.dependencies, ...manifest.devDependencies })
+    for (const file of filesIn(`${home}/test`)) {
+      for (const { to } of importsOf(file, readFileSync(file, 'utf8'))) {
+        const [installed] = /^(?:@[\w.-]+\/)?[\w-][\w.-]*/.exec(to) ?? ['']
+        if (to.includes('/') && existsSync(to)) t.ok(to.startsWith(`${home}/`), `${file}: ${to}`)
+        else if (existsSync(`node_modules/${installed}/package.json`))
+          t.ok(declared.includes(installed), `${file}: ${to}`)
+      }
+    }
+  }
+})
+
+t.test('the tests of a package have the directories of its sources', async (t) => {
+  for (const [name, others] of Object.entries(packages)) {
+    const [tests, sources] = ['test', 'src'].map((kind) => directoriesIn(`packages/${name}/${kind}`))
+    t.same(
+      tests?.filter((one) => !sources?.includes(one)),
+      others,
+      name,
+    )
+  }
+})
+
+const directoriesIn = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
 
 t.test('there are no circular imports', async (t) => {
   const done = new Set<string>()

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Script } from 'node:vm'
 import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { packages, writePackage } from '../scripts/build/packages.ts'
-import { spawnProcess } from './support/child-process.ts'
 
 const execute = promisify(execFile)
 

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { bundle } from '../scripts/build/bundle.ts'
-import { spawnProcess } from './support/child-process.ts'
 import { spawnService, startService } from './support/service-process.ts'
 
 // The bundle contains all packages except better-sqlite3, so it runs as if that were not installed.

@@ -13,8 +13,8 @@ export const packages = ['fastify-contract', 'fastify-contract-cli']
 export async function writePackage(name: string, directory = join('dist', name)): Promise<void> {
   const folder = join('packages', name)
   const source = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-  // The script refuses to pack the sources.
-  const { scripts: _, devDependencies: __, ...manifest } = source
+  // One script refuses to pack the sources; the other one, with its configuration and packages, tests them.
+  const { scripts: _, tap: __, devDependencies: ___, ...manifest } = source
   await rm(directory, { recursive: true, force: true })
   // The files that are not modules, such as templates of pages, keep their places beside the modules.
   await cp(join(folder, 'src'), join(directory, 'dist'), {

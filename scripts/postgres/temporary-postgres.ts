@@ -6,9 +6,9 @@ import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { until, within } from 'fastify-contract-test-support/poll'
 import pg from 'pg'
-import { freePort } from '../system/free-port.ts'
-import { until, within } from '../system/poll.ts'
 import { chownToServer, type Directory, execute, makeDirectory, program, unprivileged } from './postgres-programs.ts'
 
 /** The path of the certificate of a server with `tls`. */

@@ -1,16 +1,16 @@
 import { appendFileSync } from 'node:fs'
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clientNames } from 'fastify-contract-test-support/client-names'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
+import { until } from 'fastify-contract-test-support/poll'
+import { replaceTokenFile, tokenFileText, writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
 import { JwksUnavailable, jwtVerifier, type KeyTimes } from '../../packages/fastify-contract/src/auth/jwt.ts'
 import { createTokenVerifier, watchTokenFile } from '../../packages/fastify-contract/src/auth/token-verifier.ts'
 import { newToken, type VerifyToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
-import { until } from '../../scripts/system/poll.ts'
-import { clientNames } from '../support/client-names.ts'
-import { httpRequest } from '../support/http-request.ts'
-import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { authorization, createTestApp, token } from '../support/test-app.ts'
-import { replaceTokenFile, tokenFileText, writeTokenFile } from '../support/token-files.ts'
 
 const plant = { id: 1, name: 'Monstera' }
 /** The Bearer challenge comes after the challenges of other schemes, if the contract has some. */

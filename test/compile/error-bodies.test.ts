@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { Routes } from '../../packages/fastify-contract/src/contract/routes.ts'
@@ -8,11 +9,11 @@ import { ContractError, serviceErrors } from '../../packages/fastify-contract/sr
 import type { AnyErrorBody } from '../../packages/fastify-contract/src/response/error-writer.ts'
 import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
-import { handlerStubs, updateGenerated } from '../../packages/fastify-contract-cli/src/emit/handler-stubs.ts'
+import { updateGenerated } from '../../packages/fastify-contract-cli/src/emit/generated-files.ts'
+import { handlerStubs } from '../../packages/fastify-contract-cli/src/emit/handler-stubs.ts'
 import { loadErrorBody } from '../../packages/fastify-contract-cli/src/rules/error-bodies.ts'
 import { refusalLines } from '../../packages/fastify-contract-cli/test/support/refusal.ts'
 import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
-import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
 
 const problems: Document = parse(

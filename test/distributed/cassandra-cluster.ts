@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until, within } from '../../scripts/system/poll.ts'
+import { until, within } from 'fastify-contract-test-support/poll'
 import { type InternodeLinks, openInternodeLinks } from './internode-links.ts'
 
 /** A node of a cluster on this machine. */

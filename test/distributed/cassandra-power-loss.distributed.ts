@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/poll.ts'
 import { openCassandra } from '../../src/store/cassandra/cassandra-store.ts'
 import { migrateStore } from '../../src/store/open.ts'
 import { type CassandraCluster, cassandraClasspath, startCassandra } from './cassandra-cluster.ts'

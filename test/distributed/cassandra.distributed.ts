@@ -1,5 +1,5 @@
+import { until } from 'fastify-contract-test-support/poll'
 import t from 'tap'
-import { until } from '../../scripts/system/poll.ts'
 import { openCassandra } from '../../src/store/cassandra/cassandra-store.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
@@ -45,7 +45,7 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
   }
 
   for (const [name, run] of Object.entries(conformance)) {
-    t.test(name, async (t) => {
+    t.test(`on a Cassandra cluster: ${name}`, async (t) => {
       const url = await empty()
       await t.resolves(run(() => openStore(url), true))
     })

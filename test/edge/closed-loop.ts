@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../scripts/system/poll.ts'
+import { within } from 'fastify-contract-test-support/poll'
 import { newClient } from './keep-alive-client.ts'
 import { type Load, newTally } from './response-tally.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort } from '../../scripts/system/free-port.ts'
+import { freePort } from 'fastify-contract-test-support/free-port'
 import { type ReverseProxy, startNginx, startProxy, write } from './reverse-proxy.ts'
 
 /** A proxy program. It starts in front of the port of a service, with files in the given directory. */

@@ -2,9 +2,9 @@ import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import { startService, token } from '../scenarios/built-service.ts'
-import type { Report } from '../scenarios/scenario-report.ts'
-import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { uploadProxies } from './early-answer-proxies.ts'
 
 /** Requests of each client to each proxy, for each upload; and how many of them must see the status. */

@@ -1,4 +1,6 @@
-import { runScenarios } from '../scenarios/scenario-runner.ts'
+import { runScenarios, scenarioList } from 'fastify-contract-test-support/scenario-runner'
+import { commandLine } from '../../scripts/system/command-line.ts'
+import { build } from '../scenarios/run-build.ts'
 import { early } from './early-answers.ts'
 import { descriptors } from './file-descriptors.ts'
 import { bodies } from './hostile-bodies.ts'
@@ -8,12 +10,18 @@ import { revocation } from './revocation.ts'
 import { rolling } from './rolling-restarts.ts'
 import { slow } from './slow-connections.ts'
 
-await runScenarios(
+const scenarios = { rolling, proxies, early, slow, overload, bodies, descriptors, revocation }
+const { options, words } = commandLine(
   `.ci/nightly edge [NAME...]
 
 Runs the built service under operating conditions: restarts, overload, slow clients, hostile bodies, no free file
 descriptors. Checks that clients get the promised responses. This process generates the load. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run. Needs Linux.
+
+${scenarioList(scenarios)}
 `,
-  { rolling, proxies, early, slow, overload, bodies, descriptors, revocation },
+  {},
+  Object.keys(scenarios),
 )
+await build()
+await runScenarios(scenarios, words, options)

@@ -1,4 +1,4 @@
-import { freePort } from '../../scripts/system/free-port.ts'
+import { freePort } from 'fastify-contract-test-support/free-port'
 import { startService } from '../scenarios/built-service.ts'
 
 export type Instance = { port: number; managementPort: number }

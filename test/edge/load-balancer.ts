@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until, within } from '../../scripts/system/poll.ts'
+import { until, within } from 'fastify-contract-test-support/poll'
 import type { Instance } from './instance-pair.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 import { type Load, newTally } from './response-tally.ts'

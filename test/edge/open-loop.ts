@@ -1,4 +1,4 @@
-import { until } from '../../scripts/system/poll.ts'
+import { until } from 'fastify-contract-test-support/poll'
 import { type Client, newClient } from './keep-alive-client.ts'
 import { type Load, newTally } from './response-tally.ts'
 

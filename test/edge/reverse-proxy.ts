@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/poll.ts'
-import { spawnProcess } from '../support/child-process.ts'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { until } from 'fastify-contract-test-support/poll'
 import type { Instance } from './instance-pair.ts'
 
 /** A running proxy program. */

@@ -1,6 +1,6 @@
+import type { Report } from 'fastify-contract-test-support/scenario-report'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import { token } from '../scenarios/built-service.ts'
-import type { Report } from '../scenarios/scenario-report.ts'
-import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { startPair } from './instance-pair.ts'
 import { startBalancer } from './load-balancer.ts'
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../scripts/system/poll.ts'
+import { within } from 'fastify-contract-test-support/poll'
 import { token } from '../scenarios/built-service.ts'
 
 /** Interval between two pieces of a request (ms): the slowness under test. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import { startService, token } from '../scenarios/built-service.ts'
-import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { startClosedLoad } from './closed-loop.ts'
 import { idle, notReading, type SlowClient, silent, slowBody, slowHeaders } from './slow-clients.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { until } from 'fastify-contract-test-support/poll'
 import t from 'tap'
-import { until } from '../../scripts/system/poll.ts'
 import { open } from '../support/browser.ts'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
 import { runExample } from './run-example.ts'

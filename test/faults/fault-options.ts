@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenarios/scenario-runner.ts'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import type { Random } from './seeded-random.ts'
 
 export type FaultOptions = {

@@ -1,5 +1,6 @@
-import type { Values } from '../../scripts/system/command-line.ts'
-import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
+import { runScenarios, type Scenario, scenarioList } from 'fastify-contract-test-support/scenario-runner'
+import { commandLine, type Values } from '../../scripts/system/command-line.ts'
+import { build } from '../scenarios/run-build.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'
@@ -30,23 +31,28 @@ const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => 
   },
 })
 
-await runScenarios(
+const scenarios = {
+  kill: seeded(kill),
+  'power-loss': seeded(powerLoss),
+  'disk-full': seeded(diskFull),
+  fsync: seeded(fsync),
+  checkpoint: seeded(checkpoint),
+  ...Object.fromEntries(Object.entries(postgresFaults).map(([name, fault]) => [name, seeded(fault)])),
+  patroni: seeded(patroni),
+  linearizability: seeded(linearizability),
+  readiness: seeded(readiness),
+}
+const { options, words } = commandLine(
   `.ci/nightly faults [NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
                [--store=URL]
 
 Injects faults into the built service and the systems below it, and checks its guarantees. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run.
+
+${scenarioList(scenarios)}
 `,
-  {
-    kill: seeded(kill),
-    'power-loss': seeded(powerLoss),
-    'disk-full': seeded(diskFull),
-    fsync: seeded(fsync),
-    checkpoint: seeded(checkpoint),
-    ...Object.fromEntries(Object.entries(postgresFaults).map(([name, fault]) => [name, seeded(fault)])),
-    patroni: seeded(patroni),
-    linearizability: seeded(linearizability),
-    readiness: seeded(readiness),
-  },
   defaults,
+  Object.keys(scenarios),
 )
+await build()
+await runScenarios(scenarios, words, options)

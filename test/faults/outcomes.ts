@@ -1,4 +1,4 @@
-import type { Report } from '../scenarios/scenario-report.ts'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 
 /** The result of one request. Times are milliseconds since the epoch. */
 export type Outcome = {

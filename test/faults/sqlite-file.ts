@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Report } from '../scenarios/scenario-report.ts'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 import { isPlant } from './generated-plants.ts'
 import type { Journal } from './outcomes.ts'
 

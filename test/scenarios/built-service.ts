@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../support/http-request.ts'
+import type { HttpResponse } from 'fastify-contract-test-support/http-request'
 import { spawnService as spawnAnyService } from '../support/service-process.ts'
 import { token } from '../support/test-app.ts'
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
 import { parse } from 'yaml'
 import { exactClient } from '../../packages/fastify-contract/src/client/exact-client.ts'
@@ -12,7 +13,6 @@ import { type CodeSample, withCodeSamples } from '../../packages/fastify-contrac
 import { resolve as at } from '../../packages/fastify-contract-cli/src/document/json-pointer.ts'
 import { type Document, endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
-import { diagnose } from '../support/compiler.ts'
 import { contract } from '../support/contract.ts'
 
 /** The module of the client, as `npm run docs` names it. */

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { linkProblems } from '../../scripts/lint/markdown-links.ts'
-import { run } from '../support/child-process.ts'
 
 t.test('lint runs every check whatever they find, and --fix formats the code', async (t) => {
   const directory = t.testdir({ 'README.md': '# A\n' })

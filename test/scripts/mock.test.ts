@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
+import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {

@@ -1,5 +1,5 @@
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { spawnProcess } from '../support/child-process.ts'
 
 /** Checks the spelling of a text as the named file of the project. Resolves to the misspelled words. */
 async function misspelled(name: string, text: string): Promise<string[]> {

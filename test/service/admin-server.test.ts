@@ -5,6 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeCommand } from 'fastify-contract-test-support/child-process'
+import { httpRequest as askUrl, type HttpResponse } from 'fastify-contract-test-support/http-request'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
+import { until, within } from 'fastify-contract-test-support/poll'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import {
@@ -13,11 +17,7 @@ import {
   createAdminServer,
   pageOrigins,
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
-import { until, within } from '../../scripts/system/poll.ts'
-import { nodeCommand } from '../support/child-process.ts'
 import { contract } from '../support/contract.ts'
-import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
-import { openSocket } from '../support/open-socket.ts'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openSocket, untilRefused } from 'fastify-contract-test-support/open-socket'
 import t from 'tap'
-import { openSocket, untilRefused } from '../support/open-socket.ts'
 import { request } from '../support/raw-http.ts'
 import { builtCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'

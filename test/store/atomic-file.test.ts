@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import t from 'tap'
 import { createLockFile, openAtomicFile } from '../../src/store/atomic-file.ts'
-import { exactly } from '../support/exact-pattern.ts'
 
 t.test('a file gets its name when it is complete, readable by its owner only', async (t) => {
   const directory = t.testdir({})

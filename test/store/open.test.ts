@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { maskPassword } from 'fastify-contract/config'
+import { nodeCommand, run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { isStoreUrl, openStore } from '../../src/store/open.ts'
-import { nodeCommand, run } from '../support/child-process.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { startService } from '../support/service-process.ts'
 
@@ -68,7 +68,7 @@ t.test('a URL is displayed without its password', async (t) => {
 })
 
 for (const [name, run] of Object.entries(conformance)) {
-  t.test(name, (t) => t.resolves(run(() => openStore('memory:'), false)))
+  t.test(`in memory: ${name}`, (t) => t.resolves(run(() => openStore('memory:'), false)))
 }
 
 const anyStore = import.meta.resolve('../support/any-store.js')

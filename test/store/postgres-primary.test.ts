@@ -1,7 +1,7 @@
+import { until } from 'fastify-contract-test-support/poll'
 import pg from 'pg'
 import t from 'tap'
 import { certificate } from '../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import { watchStore } from '../../src/store/store-health.ts'
 import { createTcpProxy } from '../support/tcp-proxy.ts'

@@ -1,6 +1,6 @@
+import { until } from 'fastify-contract-test-support/poll'
 import type { Test } from 'tap'
 import { type Postgres, type PostgresOptions, query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 

@@ -1,37 +1,69 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { until } from 'fastify-contract-test-support/poll'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { chownToServer, makeDirectory, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
 import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
 import { chooseDialect, portableDialect, postgresDialect } from '../../src/store/postgres/postgres-dialects.ts'
 import { openPostgres } from '../../src/store/postgres/postgres-store.ts'
-import { exactly } from '../support/exact-pattern.ts'
 import { raceCreates } from './create-race.ts'
 import { createGuest } from './postgres-stores.ts'
 import { querySuite } from './query-suite.ts'
 
-for (const [name, run] of Object.entries(conformance)) {
-  t.test(name, async (t) => {
-    const url = await testDatabase(t)
-    await t.resolves(run(() => openStore(url), true))
-  })
+const portable = async () => portableDialect
+
+/** A store in a dialect, whose plants can be listed. */
+type Opened = Awaited<ReturnType<typeof openPostgres>>
+
+/** Functions that open a store, by the dialect that it uses. */
+const dialects: Record<string, (url: string) => Promise<Opened>> = {
+  "PostgreSQL's": (url) => openPostgres(url),
+  'the portable': (url) => openPostgres(url, portable),
 }
 
-for (const [name, run] of Object.entries(querySuite)) {
-  t.test(name, async (t) => {
-    const store = await openPostgres(await testDatabase(t))
-    await run(store)
-    await store.close()
-    await t.rejects(store.list(1n, 1), { message: /^the store is closed$/ })
-  })
+for (const [dialect, openIn] of Object.entries(dialects)) {
+  for (const [name, run] of Object.entries(conformance)) {
+    t.test(`in ${dialect} dialect: ${name}`, async (t) => {
+      const url = await testDatabase(t)
+      await t.resolves(run(() => openIn(url), true))
+    })
+  }
+
+  for (const [name, run] of Object.entries(querySuite)) {
+    t.test(`in ${dialect} dialect: ${name}`, async (t) => {
+      const store = await openIn(await testDatabase(t))
+      await run(store)
+      await store.close()
+      await t.rejects(store.list(1n, 1), { message: /^the store is closed$/ })
+    })
+  }
+
+  for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
+    t.test(`in ${dialect} dialect a race of instances has one winner for each id, under ${isolation}`, async (t) => {
+      const url = await testDatabase(t)
+      await query(
+        url,
+        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = '${isolation}'`,
+      )
+      const stores = await instances(t, url, 4, openIn)
+      const ids = 1_501
+      const outcomes = await raceCreates(stores, ids)
+      t.equal(outcomes.size, ids)
+      for (const each of outcomes.values()) each.sort()
+      t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
+      t.same(await query(url, 'SELECT count(*)::int AS count FROM plants'), [{ count: ids }])
+      await Promise.all(stores.map((store) => store.close()))
+      if (dialect === "PostgreSQL's") t.equal(await deadlocks(url), 0)
+    })
+  }
 }
 
 t.test('a query on a missing table fails with Unavailable', async (t) => {
@@ -45,8 +77,8 @@ t.test('a query on a missing table fails with Unavailable', async (t) => {
 })
 
 /** Opens several stores on one database, like several instances of the service. */
-async function instances(t: Test, url: string, count: number): Promise<PlantStore[]> {
-  const stores = await Promise.all(Array.from({ length: count }, () => openStore(url)))
+async function instances(t: Test, url: string, count: number, openIn = openStore): Promise<PlantStore[]> {
+  const stores = await Promise.all(Array.from({ length: count }, () => openIn(url)))
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   return stores
 }
@@ -61,26 +93,6 @@ t.test('concurrent instances create the table once', async (t) => {
     await query(url, 'DROP TABLE plants')
   }
 })
-
-for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
-  t.test(`a race of instances has one winner for each id, under ${isolation}`, async (t) => {
-    const url = await testDatabase(t)
-    await query(
-      url,
-      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = '${isolation}'`,
-    )
-    const stores = await instances(t, url, 4)
-    const ids = 1_501
-    const outcomes = await raceCreates(stores, ids)
-    t.equal(outcomes.size, ids)
-    for (const each of outcomes.values()) each.sort()
-    t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
-    const rows = await query(url, 'SELECT count(*)::int AS count FROM plants')
-    t.same(rows, [{ count: ids }])
-    await Promise.all(stores.map((store) => store.close()))
-    t.equal(await deadlocks(url), 0)
-  })
-}
 
 /** Returns PostgreSQL's count of deadlocks, which is complete once all other connections have ended. */
 async function deadlocks(url: string): Promise<unknown> {
@@ -110,40 +122,10 @@ t.test('a row that never becomes visible is not reported as a conflict', async (
   await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', retryAfter: 1 })
 })
 
-const portable = async () => portableDialect
-
 async function open(t: Test, url: string) {
   const store = await openPostgres(url, portable)
   t.teardown(() => store.close())
   return store
-}
-
-for (const [name, run] of Object.entries(conformance)) {
-  t.test(name, async (t) => {
-    const url = await testDatabase(t)
-    await t.resolves(run(() => openPostgres(url, portable), true))
-  })
-}
-
-for (const [name, run] of Object.entries(querySuite)) {
-  t.test(name, async (t) => {
-    await run(await open(t, await testDatabase(t)))
-  })
-}
-
-for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
-  t.test(`a race of instances has one winner for each id, under ${isolation}`, async (t) => {
-    const url = await testDatabase(t)
-    await query(
-      url,
-      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = '${isolation}'`,
-    )
-    const stores = await Promise.all([1, 2, 3, 4].map(() => open(t, url)))
-    const outcomes = await raceCreates(stores, 1_501)
-    for (const each of outcomes.values()) each.sort()
-    t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
-    t.same(await query(url, 'SELECT count(*)::int AS count FROM plants'), [{ count: 1_501 }])
-  })
 }
 
 t.test('a write waits for another transaction with the same id', async (t) => {
@@ -179,11 +161,7 @@ t.test("a constraint that rejects the probe's plant does not make the store unre
   await store.ready()
 })
 
-const openers: [dialect: string, openAny: (url: string) => Promise<unknown>][] = [
-  ["PostgreSQL's", openStore],
-  ['the portable', (url) => openPostgres(url, portable)],
-]
-for (const [dialect, openAny] of openers) {
+for (const [dialect, openIn] of Object.entries(dialects)) {
   t.test(`a wrong table is reported without SQL in ${dialect} dialect`, async (t) => {
     const url = await testDatabase(t)
     const tables: [string, string][] = [
@@ -205,7 +183,7 @@ for (const [dialect, openAny] of openers) {
     for (const [columns, message] of tables) {
       await query(url, `CREATE TABLE plants (${columns})`)
       const expected = 'expected id bigint PRIMARY KEY, name text NOT NULL, tag text'
-      await t.rejects(openAny(url), {
+      await t.rejects(openIn(url), {
         message: exactly(`its table plants has the wrong schema: ${message}; ${expected}`),
       })
       await query(url, 'DROP TABLE plants')

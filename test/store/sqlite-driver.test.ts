@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import t from 'tap'
 import { loadDriver, openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
-import { exactly } from '../support/exact-pattern.ts'
 
 const isInstalled = (() => {
   try {

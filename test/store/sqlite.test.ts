@@ -15,14 +15,14 @@ import { querySuite } from './query-suite.ts'
 requireSqlite(t)
 
 for (const [name, run] of Object.entries(conformance)) {
-  t.test(name, (t) => {
+  t.test(`in a SQLite file: ${name}`, (t) => {
     const url = `sqlite:${join(t.testdir({}), 'deep', 'er', 'plants.db')}`
     return t.resolves(run(() => openStore(url), true))
   })
 }
 
 for (const [name, run] of Object.entries(querySuite)) {
-  t.test(name, async (t) => {
+  t.test(`in a SQLite file: ${name}`, async (t) => {
     const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
     const asked = Object.keys(sqliteQueries).map((name) => [name, async (...args: unknown[]) => query(name, args)])
     const create = async (plant: StoredPlant) => commit([plant])[0] as CreateOutcome

@@ -1,14 +1,14 @@
-import digests from '../../generated/digests.json' with { type: 'json' }
-import { errorNumbers } from '../../generated/error-numbers.ts'
-import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
-import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import {
   type Assertions,
   namedResponseOf,
   type ReceivedResponse,
   responseOf,
   responseValidator,
-} from './response-validator.ts'
+} from 'fastify-contract-test-support/response-validator'
+import digests from '../../generated/digests.json' with { type: 'json' }
+import { errorNumbers } from '../../generated/error-numbers.ts'
+import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
+import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 
 /** The files of generated/, as the service loads them at start. */
 export const contract = await loadContract(new URL('../../generated/', import.meta.url), digests)

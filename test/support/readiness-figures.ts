@@ -1,4 +1,4 @@
-import { until } from '../../scripts/system/poll.ts'
+import { until } from 'fastify-contract-test-support/poll'
 import type { ServiceProcess } from './service-process.ts'
 
 /** Returns the value of plant_store_ready in /metrics. */

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { nodeCommand, runCommand } from 'fastify-contract-test-support/child-process'
 import type { Test } from 'tap'
 import { cachedBundle } from './bundle-cache.ts'
-import { nodeCommand, runCommand } from './child-process.ts'
 
 /** The code of the service under test. */
 export type ServiceCode = {

@@ -1,8 +1,8 @@
 import type { SpawnOptions } from 'node:child_process'
 import type { Agent } from 'node:http'
+import { type RunningProcess, spawnProcess } from 'fastify-contract-test-support/child-process'
+import { type HttpResponse, httpRequest } from 'fastify-contract-test-support/http-request'
 import type { Test } from 'tap'
-import { type RunningProcess, spawnProcess } from './child-process.ts'
-import { type HttpResponse, httpRequest } from './http-request.ts'
 import { builtCode } from './service-code.ts'
 import { authorization, token } from './test-app.ts'
 

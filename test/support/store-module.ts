@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http'
+import { until } from 'fastify-contract-test-support/poll'
 import type { Test } from 'tap'
-import { until } from '../../scripts/system/poll.ts'
 import { builtCode, type ServiceCode } from './service-code.ts'
 import { type ServiceOptions, startService } from './service-process.ts'
 

@@ -1,9 +1,19 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { defaults } from '../support/child-process.ts'
+import { defaults } from 'fastify-contract-test-support/child-process'
 
 /** Copies the project from the working tree, without build output, and links its packages. */
 export function copyProjectTree() {
@@ -15,7 +25,8 @@ export function copyProjectTree() {
   mkdirSync(join(directory, 'node_modules'))
   for (const name of readdirSync('node_modules')) {
     // The copy uses its own packages.
-    const target = name.startsWith('fastify-contract') ? `../packages/${name}` : resolve('node_modules', name)
+    const path = join('node_modules', name)
+    const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : resolve(path)
     symlinkSync(target, join(directory, 'node_modules', name))
   }
   // Without a repository of its own, git would apply patches to nothing.

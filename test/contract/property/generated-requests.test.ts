@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import { assertGenerator } from 'fastify-contract-test-support/requests/assert-generator'
+import { casesOf } from 'fastify-contract-test-support/requests/cases'
+import { Generator } from 'fastify-contract-test-support/requests/generator'
+import { type Json, jsonText, type Members, styles } from 'fastify-contract-test-support/requests/json-notations'
+import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
+import { connect } from 'fastify-contract-test-support/requests/service-client'
 import t from 'tap'
+import { errorNumbers } from '../../../generated/error-numbers.ts'
 import { document } from '../../support/contract.ts'
 import { startService } from '../../support/service-process.ts'
-import { casesOf } from './cases.ts'
-import { Generator } from './generator.ts'
-import { type Json, jsonText, type Members, styles } from './json-notations.ts'
-import { runCasesConcurrently } from './run-cases.ts'
-import { checkedRequest, connect } from './service-client.ts'
+import { checkedRequest } from './checked-request.ts'
 
 const runs = 1_000
 /** A fixed seed repeats the same requests each time; `.ci/nightly property` uses other seeds. */
@@ -16,6 +19,8 @@ const seed = 1
 const { port, generatedToken } = await startService(t, { ACCESS_TOKENS: '' })
 const client = connect(port, `Bearer ${await generatedToken()}`)
 t.teardown(client.close)
+
+t.test('values for the plant store are valid or invalid as intended', async (t) => assertGenerator(t, document))
 
 t.test('a repeated create gets 200, another plant with the same id 409', async (t) => {
   const plants = new Generator(document).valid({ $ref: '#/components/schemas/NewPlant' }) as fc.Arbitrary<Members>
@@ -45,7 +50,12 @@ t.test('a repeated create gets 200, another plant with the same id 409', async (
 })
 
 t.test('every response to generated requests conforms to the document', async (t) => {
-  const { requests, seconds } = await runCasesConcurrently(casesOf(document), checkedRequest(client), runs, seed)
+  const { requests, seconds } = await runCasesConcurrently(
+    casesOf(document, errorNumbers),
+    checkedRequest(client),
+    runs,
+    seed,
+  )
   t.comment(`${requests} requests in ${seconds.toFixed(1)} s, seed ${seed}`)
   t.ok(requests >= runs, 'at least the requested number of requests')
 })

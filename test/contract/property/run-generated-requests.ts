@@ -1,10 +1,12 @@
+import { casesOf } from 'fastify-contract-test-support/requests/cases'
+import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
+import { connect } from 'fastify-contract-test-support/requests/service-client'
+import { errorNumbers } from '../../../generated/error-numbers.ts'
 import { commandLine } from '../../../scripts/system/command-line.ts'
 import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { spawnService } from '../../support/service-process.ts'
-import { casesOf } from './cases.ts'
-import { runCasesConcurrently } from './run-cases.ts'
-import { checkedRequest, connect } from './service-client.ts'
+import { checkedRequest } from './checked-request.ts'
 
 const { options } = commandLine(
   `.ci/nightly property [--runs=100000] [--seed=N]
@@ -23,7 +25,7 @@ const environment = { ACCESS_TOKENS: '', ACCESS_LOG: 'off' }
 const command = [process.execPath, 'dist/server.js']
 const service = await spawnService(environment, { command, detached: true }).serving()
 const client = connect(service.port, `Bearer ${await service.generatedToken()}`)
-const cases = casesOf(document)
+const cases = casesOf(document, errorNumbers)
 try {
   const { requests, seconds } = await runCasesConcurrently(cases, checkedRequest(client), runs, seed)
   const rate = Math.round(requests / seconds)

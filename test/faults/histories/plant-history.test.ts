@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
-import { fixedSeed } from '../../../packages/fastify-contract/test/support/fixed-seed.ts'
 import { type Create, type History, linearizabilityViolation, type Read } from './plant-history.ts'
 
 const create = (outcome: Create['outcome'], content: string, start: number, end: number): Create => ({

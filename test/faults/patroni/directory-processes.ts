@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs'
-import { until } from '../../../scripts/system/poll.ts'
+import { until } from 'fastify-contract-test-support/poll'
 
 /**
  * Returns the ids of the processes whose working directory is `directory` or below. Patroni starts PostgreSQL in

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { until } from 'fastify-contract-test-support/poll'
 import { chownToServer, unprivileged } from '../../../scripts/postgres/postgres-programs.ts'
-import { freePort } from '../../../scripts/system/free-port.ts'
-import { until } from '../../../scripts/system/poll.ts'
-import { httpRequest } from '../../support/http-request.ts'
 import { killIn, signalIn } from './directory-processes.ts'
 import { type ClusterOptions, type NodeLocation, nodeConfiguration } from './node-configuration.ts'
 

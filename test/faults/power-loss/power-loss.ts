@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Report } from '../../scenarios/scenario-report.ts'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 import type { Fault, FaultOptions } from '../fault-options.ts'
 import { copyWeaker } from '../weaker-build.ts'
 import { type Findings, lookAtImages, type Recorded } from './image-check.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { within } from '../../../scripts/system/poll.ts'
+import { within } from 'fastify-contract-test-support/poll'
 import { type Call, readTrace, traced } from './strace-log.ts'
 
 export type Recording = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
-import { run } from '../../support/child-process.ts'
 
 const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
 const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])
@@ -69,7 +69,7 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
   const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
   for (const { module, usage } of commands.filter(({ module }) => !ownHelp.includes(module))) {
     const text = readFileSync(module, 'utf8')
-    const [, help = ''] = /^ *(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
+    const [, help = ''] = /^ *(?:const .* = )?commandLine\(\s*`(.*?)\n`/ms.exec(text) ?? []
     t.match(help, new RegExp(`^${usage}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), usage)
     t.notMatch(help.replaceAll(/\$\{\w+\}/g, ''), /.{121}/, usage)
   }

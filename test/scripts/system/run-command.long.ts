@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { oldNode, run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { oldNode, run } from '../../support/child-process.ts'
 
 const problem = 'Node 18.20.8 is too old; use Node 20.19.0 or newer\n'
 

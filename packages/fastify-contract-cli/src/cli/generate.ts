@@ -1,6 +1,5 @@
 import { compileContract } from '../emit/compile.ts'
-import { rejectStale } from '../emit/generated-files.ts'
-import { updateGenerated } from '../emit/handler-stubs.ts'
+import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {

@@ -5,13 +5,13 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
 import { type Compiled, compileContract } from '../emit/compile.ts'
-import { handlerStubs, moduleFindings } from '../emit/handler-stubs.ts'
+import { handlerStubs } from '../emit/handler-stubs.ts'
+import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
-import { compilerOptions, projectFiles } from '../init/project.ts'
+import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
-import { skippedOperations } from '../rules/skipped-operations.ts'
 import { shellPath } from '../text/foreign-text.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
@@ -122,20 +122,6 @@ async function placeFor(path: string): Promise<string> {
   return path
 }
 
-/** Returns the derived module if it has the types of the document. */
-function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
-  if ('reasons' in derived) return derived
-  const text = derived.text
-    .replace("'fastify-contract'", "'../response/error-writer.js'")
-    .replace("'../generated/api.d.ts'", "'./new-operations.d.ts'")
-    // The types of Node.js are installed with the project.
-    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
-  const [finding] = moduleFindings(text, types, compilerOptions)
-  if (finding === undefined) return derived
-  const { messageText } = finding
-  return { reasons: [typeof messageText === 'string' ? messageText : messageText.messageText] }
-}
-
 /** The version of @types/node for the oldest supported Node.js. */
 const nodeTypes = '^20.19.43'
 
@@ -148,8 +134,8 @@ function versionFrom(module: string, directory: string): string {
   const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   const above = join(own, '..', '..')
   const manifest = join(above, 'package.json')
-  const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
-  const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
+  const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+  const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
   return file === undefined ? `^${version}` : `file:${relative(directory, resolve(above, file))}`
 }
 

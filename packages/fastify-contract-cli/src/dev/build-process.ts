@@ -6,7 +6,7 @@ import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
 import { writeTryPage } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
-import { updateGenerated } from '../emit/handler-stubs.ts'
+import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
 import { typeChecker } from '../typescript/type-checker.ts'
@@ -65,17 +65,19 @@ async function generate(serviceUrl: string): Promise<void> {
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */
 async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
   if (options.bundle !== undefined) return (await import(pathToFileURL(resolve(options.bundle)).href)).bundle
-  return (directory) =>
-    build({
-      entryPoints: [options.entry],
-      outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      // Stack traces name the sources.
-      sourcemap: true,
-      logLevel: 'silent',
-    })
+  return bundleWithEsbuild
 }
+
+const bundleWithEsbuild = (directory: string): Promise<unknown> =>
+  build({
+    entryPoints: [options.entry],
+    outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    // Stack traces name the sources.
+    sourcemap: true,
+    logLevel: 'silent',
+  })

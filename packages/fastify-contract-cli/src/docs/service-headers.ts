@@ -2,7 +2,7 @@ import { announcementOf, deprecationHeaders } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints, locate, type Response } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
-import { asOpenApi31 } from '../passes/normalize.ts'
+import { asOpenApi31 } from '../passes/openapi-3-1.ts'
 import { markdownTarget } from '../text/foreign-text.ts'
 
 /** The headers that the service adds to responses, by name. */

@@ -1,6 +1,7 @@
 import { parameterPairs } from 'fastify-contract/client'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
+import { parameterStyle } from '../document/call-styles.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,
@@ -12,10 +13,9 @@ import {
 } from '../document/openapi-document.ts'
 import { holderOf, isShown, serializedParameter } from '../document/parameter-objects.ts'
 import { credentialOf } from '../document/security-schemes.ts'
-import { parameterStyle } from '../emit/client-table.ts'
-import { exampleRequestBody } from '../emit/request-file.ts'
-import { routesOf } from '../emit/route-schemas.ts'
+import { routesOf } from '../emit/routes-json.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
+import { exampleRequestBody } from '../examples/request-examples.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { htmlText } from '../text/foreign-text.ts'

@@ -1,5 +1,5 @@
 import { serviceErrors } from 'fastify-contract/contract'
-import { blockText, lineText } from '../text/source-text.ts'
+import { lineText } from '../text/source-text.ts'
 import type { Document } from './openapi-document.ts'
 
 /** One entry of the table in x-error-numbers, whose keys are the names that the code uses. */
@@ -27,15 +27,3 @@ export function withErrorTable(document: Document): Document {
 /** Returns the error numbers by name: those of the document's table or, without a table, those of `serviceErrors`. */
 export const errorNumbersOf = (document: Document): Record<string, number> =>
   Object.fromEntries(Object.entries(errorTableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
-
-/**
- * Returns the source of the error number module. The service's code and log need it even if the document has no table.
- */
-export function errorNumberModule(document: Document): string {
-  const table = errorTableOf(document) ?? serviceErrors
-  const lines = Object.entries(table).map(
-    ([name, { error, meaning }]) => `  /** ${blockText(meaning)}. */\n  ${name}: ${error},\n`,
-  )
-  const origin = errorTableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
-  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
-}

@@ -1,48 +1,37 @@
-import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import type { Int64Responses } from 'fastify-contract/client'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
-import { errorNumberModule, withErrorTable } from '../document/error-numbers.ts'
-import { keysOf, resolve } from '../document/json-pointer.ts'
-import { type Document, endpoints } from '../document/openapi-document.ts'
-import { withoutDefaults } from '../document/parameter-objects.ts'
+import { withErrorTable } from '../document/error-numbers.ts'
+import { keysOf } from '../document/json-pointer.ts'
+import type { Document } from '../document/openapi-document.ts'
+import { exampleCurl } from '../examples/example-curl.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
-import { isNeedless } from '../passes/lenient/needless-references.ts'
-import { asPublished, normalize, upgrade } from '../passes/normalize.ts'
+import { asPublished } from '../passes/normalize.ts'
 import type { Bundle } from '../read/bundle-sources.ts'
 import { readSources, type Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
-import { refusal, warning } from '../reports/reports.ts'
-import { checkDocument, sharedRoutes } from '../rules/check-document.ts'
-import { structureProblems } from '../rules/document-structure.ts'
-import { type ErrorBodySource, errorBodyProblems } from '../rules/error-bodies.ts'
-import { errorNumberProblems } from '../rules/error-number-rules.ts'
 import {
-  type Findings,
   findingsIn,
   type PlaceLine,
   type Problem,
   pointerOf,
   RejectedDocument,
-  soundPart,
   withoutRepeats,
-  withoutUnusedCallbacks,
 } from '../rules/problems.ts'
-import { skippedOperations, skippedRoutes } from '../rules/skipped-operations.ts'
-import { invalidDefaults } from '../rules/unsupported-parameters.ts'
 import { requestJson } from '../text/foreign-text.ts'
 import { lineText, visible } from '../text/source-text.ts'
-import { clientTable, int64Responses } from './client-table.ts'
-import { contractTypes } from './contract-types.ts'
-import { exampleCurl } from './example-curl.ts'
+import { contractTypes } from './api-types.ts'
+import { clientTable } from './client-json.ts'
+import { digestsOf } from './digests-json.ts'
+import { errorNumberModule } from './error-numbers-ts.ts'
 import type { Files, Generated } from './generated-files.ts'
-import { mcpTable } from './mcp-table.ts'
-import { requestFile } from './request-file.ts'
-import { routesOf } from './route-schemas.ts'
-import { webhookTable } from './webhook-table.ts'
+import { mcpTable } from './mcp-json.ts'
+import { requestFile } from './requests-http.ts'
+import { type CheckOptions, type Served, servedDocument } from './served-document.ts'
+import { skippedOperations, skippedRoutes } from './skipped-operations-json.ts'
+import { webhookTable } from './webhooks-json.ts'
 
 /** What is made of a document. */
 export type Compiled = Generated & {
@@ -53,13 +42,9 @@ export type Compiled = Generated & {
 }
 
 /** How a document is compiled. */
-export type CompileOptions = {
-  /** The bodies of the service's own errors, to check that they match the declared responses. */
-  errors?: ErrorBodySource | undefined
+export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & {
   /** The configuration for bundling, such as its decorators; default: redocly.yaml if there is one. */
   rules?: string | undefined
-  /** Whether to serve the other operations if some cannot be served. */
-  skipUnsupported?: boolean
   /** The files of the document; default: they are read. */
   sources?: Sources
 }
@@ -99,17 +84,10 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
   return (line, pointer) => (size > placesLimit ? line : `${line} (${placeOf(pointer)})`)
 }
 
-/** What decides whether a document can be served. */
-type CheckOptions = Pick<CompileOptions, 'errors' | 'skipUnsupported'> & {
-  /** The references without a target, by the pointers of the objects that have them. */
-  unresolved?: ReadonlyMap<string, { text: string }>
-}
-
 /**
- * Compiles a bundled document to the published document, its types, its route schemas, its error numbers, what its
- * client needs, digests that tell the service whether the files belong together, and one request per operation for
- * editors. Rejects with an error with one line for each location that cannot be served, and for each response whose schema
- * does not match the error bodies that `errors` makes.
+ * Compiles a bundled document: mends it, checks and simplifies it, and makes the generated files. Rejects with an error
+ * with one line for each location that cannot be served, and for each response whose schema does not match the error
+ * bodies that `errors` makes.
  */
 export async function compileDocument(
   given: Document,
@@ -119,35 +97,9 @@ export async function compileDocument(
 ): Promise<Compiled> {
   try {
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
-    const { published, skipped, document, routes, replies, warnings } = converted(mended, path, options)
-    const webhooks = webhookTable(document)
-    const tools = mcpTable(document)
-    const note = `Written by fastify-contract generate from ${lineText(basename(path))}; edit that instead.\n`
-    const code = schemaCode(routes)
-    const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
-    const valid = validRequests(document, routes, validator)
-    const requests = requestFile(document, valid)
-    const example = exampleCurl(document, valid)
-    const served: Files = {
-      'openapi.json': json(withErrorTable(asPublished(published))),
-      'routes.json': json({
-        ...routes,
-        ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
-        ...(example !== undefined && { example }),
-      }),
-      'schemas.js': `// ${note}${code}`,
-    }
-    const files: Files = {
-      ...served,
-      'api.d.ts': `// ${note}${typesOf(document)}`,
-      'client.json': json(clientTable(document, replies)),
-      'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
-      'digests.json': json(digestsOf(served)),
-      'requests.http': `# ${requestJson(note)}${requests}`,
-      ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
-      ...(tools !== undefined && { 'mcp.json': json(tools) }),
-      ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
-    }
+    const served = servedDocument(mended, path, options)
+    const { document, routes, skipped, warnings } = served
+    const files = filesOf(mended, served, lineText(basename(path)), typesOf)
     return { files, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
@@ -155,6 +107,45 @@ export async function compileDocument(
     throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], given)
   }
 }
+
+/** Returns the generated files. The service loads the first three. */
+function filesOf(
+  mended: Document,
+  { published, document, routes, replies, skipped }: Served,
+  origin: string,
+  typesOf: typeof contractTypes,
+): Files {
+  const webhooks = webhookTable(document)
+  const tools = mcpTable(document)
+  const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
+  const code = schemaCode(routes)
+  const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
+  const valid = validRequests(document, routes, validator)
+  const requests = requestFile(document, valid)
+  const example = exampleCurl(document, valid)
+  const loaded: Files = {
+    'openapi.json': json(withErrorTable(asPublished(published))),
+    'routes.json': json({
+      ...routes,
+      ...(example !== undefined && { example }),
+      ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
+    }),
+    'schemas.js': `// ${note}${code}`,
+  }
+  return {
+    ...loaded,
+    'api.d.ts': `// ${note}${typesOf(document)}`,
+    'client.json': json(clientTable(document, replies)),
+    'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
+    'digests.json': json(digestsOf(loaded)),
+    'requests.http': `# ${requestJson(note)}${requests}`,
+    ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
+    ...(tools !== undefined && { 'mcp.json': json(tools) }),
+    ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
+  }
+}
+
+const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
 
 /** Returns the lines of advice, except those about skipped operations only. */
 function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {
@@ -167,88 +158,3 @@ function adviceFor(document: Document, advice: string[], skipped: Problem[]): st
     return operations.length === 0 || operations.some((one) => !lost.has(one))
   })
 }
-
-/** A document that can be served, in the form of `normalize`, with what is made of it first. */
-type Converted = Pick<Compiled, 'document' | 'routes' | 'warnings'> & { published: Document; replies: Int64Responses }
-
-/**
- * Converts a document, or with `skipUnsupported` the part of it that can be served; `skipped` are the problems that cost
- * the other operations. Throws an error with the problems of the document if it has any, or in a part if one affects the
- * whole document, or if all operations have a problem.
- */
-function converted(
-  given: Document,
-  path: string,
-  { errors, skipUnsupported = false, unresolved = new Map() }: CheckOptions,
-): Converted & { skipped: Problem[] } {
-  const skipped: Problem[] = []
-  for (let published = given; ; ) {
-    const result = checked(published, unresolved, skipUnsupported ? undefined : errors)
-    if (!Array.isArray(result)) {
-      const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
-      const { problems } = findingsIn(published)(mismatches)
-      if (problems.length === 0) return { ...result, skipped }
-      throw new RejectedDocument(path, problems, published)
-    }
-    const rejection = new RejectedDocument(path, result, published)
-    if (!skipUnsupported || result.some(({ operations }) => operations.length === 0)) throw rejection
-    published = soundPart(published, { problems: result, unused: [] })
-    if (endpoints(published).length === 0) throw rejection
-    // A part may show problems that the others hid.
-    skipped.push(...rejection.problems)
-  }
-}
-
-/**
- * Converts a document, or returns the problems of all stages: a later stage checks what the problems of the earlier ones
- * leave valid.
- */
-function checked(
-  published: Document,
-  unresolved: NonNullable<CheckOptions['unresolved']>,
-  errors: ErrorBodySource | undefined,
-): Converted | Problem[] {
-  const findings = findingsIn(published)
-  const structure = findings(withReferences(structureProblems(published), published, unresolved))
-  if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
-  const base = withoutFindings(published, structure)
-  const { upgraded, discriminated } = upgrade(base)
-  const numbers = errorNumberProblems(base)
-  const { rejected, warnings } = checkDocument(base, upgraded)
-  const early = findings([...numbers, ...rejected])
-  const normalized = normalize(withoutFindings(discriminated, early))
-  const described = routesOf(normalized)
-  const invalid = invalidDefaults(normalized, described)
-  const document = invalid.size === 0 ? normalized : withoutDefaults(normalized, invalid.keys())
-  const routes = invalid.size === 0 ? described : routesOf(document)
-  const unusedDefaults = Array.from(invalid, ([pointer, reason]) =>
-    warning('invalid-default', pointer, `${reason}, so it is not used; correct it`),
-  )
-  const replies = int64Responses(document)
-  const late = findings(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors))
-  const unserved = late.problems.flatMap(({ operations }) => operations)
-  const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
-  const problems = found.flatMap((one) => one.problems)
-  if (problems.length > 0) return problems
-  const unused = found.flatMap((one) => one.unused)
-  const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
-  const sent = withoutUnusedCallbacks(published, { unused })
-  return { published: sent, document, routes, replies, warnings: allWarnings }
-}
-
-/** Returns the problems of a structure with those of the references without a target, which are known better. */
-function withReferences(lines: string[], document: Document, unresolved: NonNullable<CheckOptions['unresolved']>) {
-  const known = [...unresolved].filter(([pointer]) => !isNeedless(pointer) && resolve(document, pointer) !== undefined)
-  const others = lines.filter((line) => !unresolved.has(pointerOf(line).replace(/\/\$ref$/, '')))
-  return [...known.map(([pointer, { text }]) => refusal('reference-without-target', pointer, text)), ...others]
-}
-
-const withoutFindings = (document: Document, findings: Findings): Document =>
-  findings.problems.length + findings.unused.length === 0 ? document : soundPart(document, findings)
-
-const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
-
-const digestsOf = (files: Files): Files =>
-  Object.fromEntries(
-    Object.entries(files).map(([name, text]) => [name, createHash('sha256').update(text).digest('hex')]),
-  )

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Routes } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
 import { visible } from '../text/source-text.ts'
+import { handlerStubs } from './handler-stubs.ts'
 
 /** The contents of files, by file name. */
 export type Files = Record<string, string>
@@ -59,3 +61,22 @@ export async function writeStale(files: Files, directory: string): Promise<strin
   for (const warning of await surplusProblems(files, directory)) console.warn(warning)
   return stale
 }
+
+/**
+ * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into
+ * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is
+ * written, because the next run would not print them.
+ */
+export async function updateGenerated(contract: Generated, directory: string, handlersFile: string): Promise<string[]> {
+  const handlers = handlerStubs(contract, await publishedIn(directory))
+  const written = await writeStale(contract.files, directory)
+  const target = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
+  if (handlers.length > 0) console.log(`new${target}:\n\n${handlers.join('\n\n')}\n`)
+  return written
+}
+
+/** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
+const publishedIn = (directory: string): Promise<Document | undefined> =>
+  readFile(join(directory, 'openapi.json'), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined)

@@ -5,15 +5,12 @@ import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { acceptsAll, isBigint, isOfType, typesOf } from '../document/schemas.ts'
 import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
-import { withoutMixture } from './closed-alternatives.ts'
+import { presentType } from '../typescript/schema-types.ts'
 
 /*
  * openapi-typescript writes the right type for a schema with one kind of keyword. These functions write a schema with
  * several kinds as an allOf of such schemas, since it would ignore some of them, or unite types that apply together.
  */
-
-/** The `type` of a member that must be present, with any value but undefined. */
-export const presentType = 'x-present'
 
 /** A schema without valid values, as an object. */
 const never: Node = { anyOf: [false] }
@@ -165,4 +162,40 @@ function withOtherMembers(schema: Node): Node {
   const [first] = different.values()
   const index = different.size === 1 ? first : { anyOf: [...different.values()] }
   return { ...rest, properties, additionalProperties: index }
+}
+
+/** The maximum number of members that all alternatives together forbid, so that the types stay small. */
+const maxForbidden = 64
+
+/**
+ * Returns the alternatives of an anyOf or oneOf, of which each closed object forbids the members of the others: the
+ * compiler would accept an object with the members of two of them, which no alternative allows.
+ */
+function withoutMixture(alternatives: unknown, resolve: ($ref: string) => unknown): unknown {
+  if (!Array.isArray(alternatives)) return alternatives
+  const closed = alternatives.map((one) => closedNames(one, resolve))
+  const all = [...new Set(closed.flatMap((names) => names ?? []))]
+  const forbidden = closed.map((own) => (own === undefined ? [] : all.filter((name) => !own.includes(name))))
+  const count = forbidden.flat().length
+  if (count === 0 || count > maxForbidden) return alternatives
+  return alternatives.map((one, index) => withoutMembers(one, forbidden[index] as string[]))
+}
+
+function withoutMembers(schema: unknown, names: string[]): unknown {
+  if (names.length === 0) return schema
+  const properties = Object.fromEntries(names.map((name) => [name, false]))
+  return { allOf: [schema, { type: 'object', properties }] }
+}
+
+/** Returns the names of the members that a closed object may have; undefined for any other schema. */
+function closedNames(schema: unknown, resolve: ($ref: string) => unknown): string[] | undefined {
+  if (!isNode(schema)) return undefined
+  if (typeof schema.$ref === 'string' && Object.keys(schema).length === 1) {
+    const target = resolve(schema.$ref)
+    return isNode(target) && target.$ref === undefined ? closedNames(target, resolve) : undefined
+  }
+  const { type, properties, patternProperties, allOf, anyOf, oneOf, $ref } = schema
+  const isClosed = schema.additionalProperties === false || schema.unevaluatedProperties === false
+  const isComposed = [patternProperties, allOf, anyOf, oneOf, $ref].some((keyword) => keyword !== undefined)
+  return type === 'object' && isClosed && !isComposed ? Object.keys(Object(properties)) : undefined
 }

@@ -26,8 +26,8 @@ import { parseExactJson } from 'fastify-contract/json'
 import { pino } from 'pino'
 import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../document/security-schemes.ts'
-import { sendableResponses } from '../emit/handler-stubs.ts'
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../examples/examples.ts'
+import { sendableResponses } from '../examples/sendable-responses.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 
 /** `realm` is the realm in the challenges of 401; default: the title of the document. */

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type ts from 'typescript'
-import { compiler, type ParsedFiles, reuseParsedFiles } from './typescript.ts'
+import { type ParsedFiles, reuseParsedFiles } from './parsed-files.ts'
+import { compiler } from './typescript.ts'
 
 /**
  * Returns a function that type-checks a module and every file that it imports, including generated types, by the
@@ -14,7 +15,9 @@ export function typeChecker(module: string): () => void {
   const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
   let program: ts.SemanticDiagnosticsBuilderProgram | undefined
   let augmenting: ts.SourceFile[] = []
-  return () => {
+  return check
+
+  function check(): void {
     const before = augmenting
     const host = hostOf(options, parsed)
     program = compiler.createSemanticDiagnosticsBuilderProgram([module], options, host, program)

@@ -14,23 +14,3 @@ export const transformSchemaObject: (schema: unknown, options: object) => ts.Typ
   require('openapi-typescript/dist/transform/schema-object.cjs').default
 export const { astToString }: Pick<typeof openapi, 'astToString'> = require('openapi-typescript/dist/lib/ts.cjs')
 export const { resolveRef }: Pick<typeof openapi, 'resolveRef'> = require('openapi-typescript/dist/lib/utils.cjs')
-
-/** Source files by name, each with the time of its last change; the file is undefined if it does not exist. */
-export type ParsedFiles = Map<string, { file: ts.SourceFile | undefined; modified: number | undefined }>
-
-/**
- * Lets a compiler host parse a file again only after a change: parsing and binding the libraries takes a second. Skips
- * comments, which most of the text of generated types is.
- */
-export function reuseParsedFiles(host: ts.CompilerHost, parsed: ParsedFiles): void {
-  host.jsDocParsingMode = compiler.JSDocParsingMode.ParseNone
-  const parse = host.getSourceFile
-  host.getSourceFile = (name, ...rest) => {
-    const modified = compiler.sys.getModifiedTime?.(name)?.getTime()
-    const known = parsed.get(name)
-    if (known !== undefined && known.modified === modified) return known.file
-    const file = parse(name, ...rest)
-    parsed.set(name, { file, modified })
-    return file
-  }
-}

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { contractChanges } from '../../src/changes/contract-changes.ts'
+import { ownPath } from '../support/own-path.ts'
 
-const document = () =>
-  parse(readFileSync('packages/fastify-contract-cli/test/documents/version-3-2/openapi.yaml', 'utf8'))
+const document = () => parse(readFileSync(ownPath('test/documents/version-3-2/openapi.yaml'), 'utf8'))
 type Edited = ReturnType<typeof document>
 
 t.test('documents of OpenAPI 3.2 are compared', async (t) => {

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { ownPath } from '../support/own-path.ts'
 
-const cli = resolve('packages/fastify-contract-cli/src/cli.ts')
+const cli = resolve(ownPath('src/cli.ts'))
 const tsx = import.meta.resolve('tsx')
 
 const documentOf = (version: string, properties: object) => ({

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Routes } from '../../../fastify-contract/src/contract/routes.ts'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import { JsonError, parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
-import { bothValidators } from '../../../fastify-contract/test/support/both-validators.ts'
+import { JsonError, parseJson } from 'fastify-contract'
+import type { Routes, Schema } from 'fastify-contract/contract'
+import * as engine from 'fastify-contract/schema'
+import { bothValidators } from 'fastify-contract-test-support/both-validators'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { mapTree } from '../../src/document/walk-document.ts'
 import { compileContract, compileDocument } from '../../src/emit/compile.ts'
@@ -21,7 +21,7 @@ export async function bodyValidator(schema: Schema): Promise<Validate | undefine
     ).files
     const routes: Routes = JSON.parse(files['routes.json'] as string)
     const content = routes.operations[0]?.schema.body?.content['application/json']
-    const validate = bothValidators(routes).request(content?.schema ?? false, 'body')
+    const validate = bothValidators(engine, routes).request(content?.schema ?? false, 'body')
     return (value) => isTaken(() => 'value' in validate(parseJson(JSON.stringify(value))))
   } catch (error) {
     if (isRejection(error)) return undefined

@@ -1,14 +1,13 @@
-import { httpRequest } from '../../../../test/support/http-request.ts'
-import { createVerifiers } from '../../../fastify-contract/src/auth/verifiers.ts'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
-import { type GivenVerifiers, serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
+import type { AnyHandler } from 'fastify-contract'
+import type { Schema } from 'fastify-contract/contract'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
 import { securityScheme } from '../../src/document/security-schemes.ts'
-import { requestParts } from '../../src/emit/request-file.ts'
+import { requestParts } from '../../src/emit/requests-http.ts'
 import { generatedValue } from '../../src/examples/examples.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 import { type AjvVerdicts, ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import type { Served } from './printed-handlers.ts'
 
@@ -18,7 +17,7 @@ export type Call = { name: string; answer: ServiceResponse; problem: string | un
 /** Serves a document with the given handlers and calls each of its operations over a socket. */
 export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
   const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
-  const verifiers: GivenVerifiers = (context) => createVerifiers(anyCredentials(document), context)
+  const verifiers = anyCredentials(document)
   const app = await serveRoutes(JSON.parse(files['routes.json'] as string), { handlers, verifiers })
   try {
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })

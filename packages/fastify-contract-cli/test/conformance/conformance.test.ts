@@ -1,6 +1,6 @@
+import { JsonError } from 'fastify-contract'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 import t, { type Test } from 'tap'
-import type { Report } from '../../../../test/scenarios/scenario-report.ts'
-import { JsonError } from '../../../fastify-contract/src/json/parse-json.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
 import { bodyValidator } from './body-validator.ts'
 import { callOperations } from './call-operations.ts'

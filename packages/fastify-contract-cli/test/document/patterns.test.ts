@@ -1,18 +1,15 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
+import type { Routes, Schema } from 'fastify-contract/contract'
+import { compilePattern, createValidator, linearPattern } from 'fastify-contract/schema'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
-import type { Routes } from '../../../fastify-contract/src/contract/routes.ts'
-import type { Schema } from '../../../fastify-contract/src/contract/schema-keywords.ts'
-import { linearPattern } from '../../../fastify-contract/src/schema/linear-pattern.ts'
-import { compilePattern } from '../../../fastify-contract/src/schema/string-keywords.ts'
-import { createValidator } from '../../../fastify-contract/src/schema/validator.ts'
-import { fixedSeed } from '../../../fastify-contract/test/support/fixed-seed.ts'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { growthOf, matchesPattern, textOfPattern } from '../../src/document/patterns.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { exampleOf } from '../../src/examples/examples.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const surelyLinear = [
   '^[a-z]+$',

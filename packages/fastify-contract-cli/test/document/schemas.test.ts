@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { loadContract } from 'fastify-contract/contract'
 import t from 'tap'
-import { loadContract } from '../../../fastify-contract/src/contract/routes.ts'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import { withDiscriminators } from '../../src/document/discriminators.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../src/emit/compile.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
 import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { exampleOf } from '../../src/examples/examples.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
 import { roundedIntegers, withExactKeywords, withExactUnions } from '../../src/passes/exact-integers.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }

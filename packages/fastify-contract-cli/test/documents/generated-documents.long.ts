@@ -2,30 +2,25 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
+import { ownPath } from '../support/own-path.ts'
 import { directory as folder, names } from './served-documents.ts'
 
 /** The text that the command prints to stderr for a document. */
 const warnings: Record<string, string> = {
-  formats:
-    'packages/fastify-contract-cli/test/documents/formats/openapi.yaml: #/components/schemas/Values/properties/bounded/example: an integer beyond 2^53 - 1, which the documentation page rounds\n',
+  formats: `${folder}/formats/openapi.yaml: #/components/schemas/Values/properties/bounded/example: an integer beyond 2^53 - 1, which the documentation page rounds\n`,
   nested:
-    'packages/fastify-contract-cli/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/expand: OpenAPI 3.0 ignores style and explode in multipart/form-data\n' +
-    'packages/fastify-contract-cli/test/documents/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/link: OpenAPI 3.0 ignores style and explode in multipart/form-data\n',
-  forms:
-    'packages/fastify-contract-cli/test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n',
-  methods:
-    'packages/fastify-contract-cli/test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n',
-  nullable:
-    'packages/fastify-contract-cli/test/documents/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type in the same schema; to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }\n',
-  replies:
-    'packages/fastify-contract-cli/test/documents/replies/openapi.yaml: #/paths/~1texts~1%7Bcase%7D/get/responses/201/content/application~1xml: is not validated against its schema\n',
-  security:
-    'packages/fastify-contract-cli/test/documents/security/openapi.yaml: #/paths/~1audit/get/security/0/oauth: scope audit is not declared in any flow of oauth; add it there, or correct it here\n',
+    `${folder}/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/expand: OpenAPI 3.0 ignores style and explode in multipart/form-data\n` +
+    `${folder}/nested/openapi.yaml: #/paths/~1files/post/requestBody/content/multipart~1form-data/encoding/link: OpenAPI 3.0 ignores style and explode in multipart/form-data\n`,
+  forms: `${folder}/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n`,
+  methods: `${folder}/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n`,
+  nullable: `${folder}/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type in the same schema; to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }\n`,
+  replies: `${folder}/replies/openapi.yaml: #/paths/~1texts~1%7Bcase%7D/get/responses/201/content/application~1xml: is not validated against its schema\n`,
+  security: `${folder}/security/openapi.yaml: #/paths/~1audit/get/security/0/oauth: scope audit is not declared in any flow of oauth; add it there, or correct it here\n`,
   selected:
-    "packages/fastify-contract-cli/test/documents/selected/openapi.yaml: #/paths/~1%7Bbucket%7D%23acl/parameters/1: parameter acl: an empty value is rejected, since it is not of type boolean; add the type 'null', or remove allowEmptyValue\n" +
-    'packages/fastify-contract-cli/test/documents/selected/openapi.yaml: #/paths/~1faces%23overload%3Dstream: no request has a fragment, so the path is served without it\n',
+    `${folder}/selected/openapi.yaml: #/paths/~1%7Bbucket%7D%23acl/parameters/1: parameter acl: an empty value is rejected, since it is not of type boolean; add the type 'null', or remove allowEmptyValue\n` +
+    `${folder}/selected/openapi.yaml: #/paths/~1faces%23overload%3Dstream: no request has a fragment, so the path is served without it\n`,
 }
 
 type Generated = { files: Record<string, string>; handlers: string }
@@ -45,7 +40,7 @@ async function generate(name: string): Promise<Generated> {
   const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]
   const handlersFile = `${folder}/${name}/handlers.ts`
   if (/^export const errorBody\b/m.test(readFileSync(handlersFile, 'utf8'))) options.push('--errors', handlersFile)
-  const command = ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'generate', ...options]
+  const command = ['--import=tsx', ownPath('src/cli.ts'), 'generate', ...options]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, command)
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*)\n\nwrote /s.exec(stdout) ?? []
   t.ok(handlers, `${name}: handlers are printed`)
@@ -60,8 +55,8 @@ t.test('handlers, printed ones included, have the types of their documents', asy
   )
   const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
   const head = [
-    "import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'",
-    "import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'",
+    "import { ContractError } from 'fastify-contract'",
+    "import type { Handlers } from 'fastify-contract'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ].join('\n')

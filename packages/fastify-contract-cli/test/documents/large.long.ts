@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
-import { serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
 import { compileContract } from '../../src/emit/compile.ts'
+import { ownPath } from '../support/own-path.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 
 const numbers = Array.from({ length: 500 }, (_, number) => number)
 
@@ -46,16 +47,15 @@ const document = {
 t.test('five hundred operations are generated, compiled and served', async (t) => {
   const path = join(t.testdir(), 'openapi.json')
   writeFileSync(path, JSON.stringify(document))
-  const files = (await compileContract(path, { rules: 'packages/fastify-contract-cli/test/documents/redocly.yaml' }))
-    .files
+  const files = (await compileContract(path, { rules: ownPath('test/documents/redocly.yaml') })).files
 
-  const imports = `import type { Handlers } from '../../../fastify-contract/src/routes/handler-types.ts'
+  const imports = `import type { Handlers } from 'fastify-contract'
     import type { operations } from './api.d.ts'
     export const handlers: Handlers<operations> = {`
   const compile = (count: number) =>
-    diagnose(['packages/fastify-contract-cli/test/documents/handlers.ts'], {
-      'packages/fastify-contract-cli/test/documents/api.d.ts': files['api.d.ts'] as string,
-      'packages/fastify-contract-cli/test/documents/handlers.ts': [
+    diagnose([ownPath('test/documents/handlers.ts')], {
+      [ownPath('test/documents/api.d.ts')]: files['api.d.ts'] as string,
+      [ownPath('test/documents/handlers.ts')]: [
         imports,
         ...numbers.slice(0, count).map((number) => `add${number}: async ({ body }) => ({ status: 200, body }),`),
         '}',

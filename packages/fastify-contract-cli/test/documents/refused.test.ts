@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileContract, compileDocument } from '../../src/emit/compile.ts'
 import { readSources } from '../../src/read/source-files.ts'
+import { ownPath } from '../support/own-path.ts'
 import { refusalLines } from '../support/refusal.ts'
 
 /** Returns the lines of the message that rejects a document, which the test of documents lints together with others. */
@@ -37,7 +38,7 @@ const styles = [
 ]
 
 t.test('unsupported documents are rejected with location and fix', async (t) => {
-  const document = 'packages/fastify-contract-cli/test/documents/refused.yaml'
+  const document = ownPath('test/documents/refused.yaml')
   const search = '#/paths/~1search~1%7Bmatrix%7D/get'
   t.same(await refusalOf(document), [
     `${document} cannot be served as written:`,
@@ -60,7 +61,7 @@ t.test('unsupported documents are rejected with location and fix', async (t) => 
 })
 
 t.test('a mistake is reported with its line', async (t) => {
-  const valid = readFileSync('packages/fastify-contract-cli/test/documents/formats/openapi.yaml', 'utf8')
+  const valid = readFileSync(ownPath('test/documents/formats/openapi.yaml'), 'utf8')
   const mistakes: [mistake: string, text: string, RegExp][] = [
     [
       'a $ref to nothing',
@@ -90,7 +91,7 @@ t.test('a mistake is reported with its line', async (t) => {
 })
 
 t.test('unsupported features of OpenAPI 3.2 are rejected with location and fix', async (t) => {
-  const document = 'packages/fastify-contract-cli/test/documents/refused-3-2.yaml'
+  const document = ownPath('test/documents/refused-3-2.yaml')
   t.same(await refusalOf(document), [
     `${document} cannot be served as written:`,
     '#/components/schemas/Pet/discriminator/defaultMapping: must refer to an alternative in the oneOf or anyOf of the same schema, or without those to a schema that inherits from it; correct it',

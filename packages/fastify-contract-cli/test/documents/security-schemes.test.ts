@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t from 'tap'
 import { parse } from 'yaml'
-import { httpRequest } from '../../../../test/support/http-request.ts'
-import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { apiKeyHeaders, credentialOf, scopesOf } from '../../src/document/security-schemes.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
-import { calls, handlers, verifiers } from './security/handlers.ts'
+import { ownPath } from '../support/own-path.ts'
+import { serveDocument } from '../support/serve-document.ts'
+import { calls, handlers, verifiersOf } from './security/handlers.ts'
 import type { Call } from './served-documents.ts'
 
-const document = parse(readFileSync('packages/fastify-contract-cli/test/documents/security/openapi.yaml', 'utf8'))
+const document = parse(readFileSync(ownPath('test/documents/security/openapi.yaml'), 'utf8'))
 
 t.test('every kind of scheme is verified over sockets, with its scopes', async (t) => {
   const issuer = await startIssuer(t)
@@ -20,7 +21,7 @@ t.test('every kind of scheme is verified over sockets, with its scopes', async (
   issuer.serve('/keys', { keys: [key.jwk] })
   const app = await serveDocument(document, {
     handlers: handlers as never,
-    verifiers: (context) => verifiers(context, issuer.url + metadata),
+    verifiers: verifiersOf(issuer.url + metadata),
   })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import type { AnyErrorBody } from '../../../fastify-contract/src/response/error-writer.ts'
+import type { AnyErrorBody, VerifierFactory } from 'fastify-contract'
+import { ownPath } from '../support/own-path.ts'
 
-export const directory = 'packages/fastify-contract-cli/test/documents'
+export const directory = ownPath('test/documents')
 
 /** The names of the documents. Each has a directory with the document and the handlers that serve it. */
 export const names = readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
@@ -37,7 +38,7 @@ export const typed = (request: string, type: string) => (send: string) => ({
 /** The exports of a document's handlers.ts. */
 export type Served = {
   handlers: object
-  verifiers?: import('../../../fastify-contract/test/support/serve-document.ts').GivenVerifiers
+  verifiers?: Record<string, VerifierFactory>
   /** Default: the service's error body. */
   errorBody?: AnyErrorBody
   calls: Call[]

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import type { Problem, RejectedDocument } from '../../src/rules/problems.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
 

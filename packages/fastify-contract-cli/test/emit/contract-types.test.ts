@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { diagnose } from '../../../../test/support/compiler.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -18,7 +19,7 @@ const typesOf = async (paths: object, components: object = {}): Promise<string> 
 }
 
 const head = `import type { components, operations, paths } from './api.d.ts'
-  import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  import type { Handlers } from 'fastify-contract'
   export type Used = [components, operations, paths, Handlers<operations>]
   export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 `
@@ -211,7 +212,7 @@ t.test('each operationId is the name of its types and of its handler', async (t)
 })
 
 t.test('components that are references to others have the types of their targets', async (t) => {
-  const directory = 'packages/fastify-contract-cli/test/documents/aliases'
+  const directory = ownPath('test/documents/aliases')
   const document = parse(readFileSync(`${directory}/openapi.yaml`, 'utf8'))
   const types = (await compileDocument(document, 'openapi.yaml')).files['api.d.ts'] as string
   t.same(diagnose([`${directory}/handlers.ts`], { [`${directory}/api.d.ts`]: types }), [])

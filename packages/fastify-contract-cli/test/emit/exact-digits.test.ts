@@ -7,10 +7,11 @@ import { withCodeSamples } from '../../src/docs/code-samples.ts'
 import { tryPage } from '../../src/docs/try-page.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileContract } from '../../src/emit/compile.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
 import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
+import { noConfiguration } from '../../src/redocly/redocly.ts'
 
 /** Two integers with one double. */
 const [one, two] = ['9007199254740992', '9007199254740993']
@@ -93,7 +94,6 @@ t.test('an integer is the same in each notation of YAML', async (t) => {
       power: `{ ${wide}, maximum: 0.${two}e+16 }`,
       tagged: `{ ${wide}, maximum: !!int ${two} }`,
       text: `{ type: string, enum: [${two}, '${one}'] }`,
-      many: `{ ${wide}, maximum: 1e400 }`,
     },
     '3.1.0',
     `x-base: &base { ${wide}, maximum: ${two}, x-limit: &two ${two} }`,
@@ -109,6 +109,13 @@ t.test('an integer is the same in each notation of YAML', async (t) => {
     power: most,
     tagged: most,
     text: { enum: [two, one] },
+  })
+})
+
+t.test('a number beyond every double is refused', async (t) => {
+  const directory = t.testdir({ 'openapi.yaml': withParameters({ many: `{ ${wide}, maximum: 1e400 }` }) })
+  await t.rejects(compileContract(join(directory, 'openapi.yaml'), { rules: noConfiguration }), {
+    message: /must be a number, not Infinity/,
   })
 })
 

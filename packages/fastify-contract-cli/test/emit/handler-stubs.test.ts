@@ -1,8 +1,10 @@
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { handlerStubs, moduleFindings } from '../../src/emit/handler-stubs.ts'
+import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { moduleFindings } from '../../src/typescript/virtual-program.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }
@@ -29,10 +31,9 @@ const texts: Record<string, string> = {}
 async function stubs(document: Document, before?: Document): Promise<string[]> {
   const compiled = await compileDocument(document, 'a.yaml')
   const printed = handlerStubs(compiled, before)
-  const directory = `packages/fastify-contract-cli/test/documents/new-${handlerModules.length}`
+  const directory = `${ownPath('test/documents')}/new-${handlerModules.length}`
   const handlers = [
-    "import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'",
-    "import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'",
+    "import { ContractError, type Handlers } from 'fastify-contract/handlers'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
     ...printed,
@@ -114,7 +115,7 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
   const [stub = ''] = handlerStubs(compiled, undefined)
   const module = (response: string) =>
     [
-      "import type { Handlers } from './handler-types.js'",
+      "import type { Handlers } from 'fastify-contract/handlers'",
       "import type { operations } from './new-operations.d.ts'",
       `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
 import { parse } from 'yaml'
-import { fixedSeed } from '../../../fastify-contract/test/support/fixed-seed.ts'
-import { errorBody } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import type { Node } from '../../src/document/walk-document.ts'
 import { type Compiled, compileDocument } from '../../src/emit/compile.ts'
@@ -11,6 +10,7 @@ import { deriveErrorBody } from '../../src/init/error-body.ts'
 import { mockServer } from '../../src/mock/mock-server.ts'
 import { RejectedDocument } from '../../src/rules/problems.ts'
 import { directory, names } from '../documents/served-documents.ts'
+import { errorBody } from '../support/serve-document.ts'
 
 /** The documents in one file, with which the tests have each object of OpenAPI. */
 const documents = names

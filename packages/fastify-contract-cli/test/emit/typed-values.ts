@@ -1,19 +1,10 @@
+import { random } from 'fastify-contract-test-support/fixed-seed'
+
 /** A JSON value in the form that handlers use, with each int64 as a bigint. */
 export type Value = null | boolean | number | string | bigint | Value[] | { [name: string]: Value }
 
 export type SchemaObject = { [keyword: string]: unknown }
 type Schema = boolean | SchemaObject
-
-/** Returns a generator of numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const shared = '#/components/schemas/'
 const names = ['a', 'b', 'c', 'd']

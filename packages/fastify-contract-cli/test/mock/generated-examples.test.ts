@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { loadContract } from 'fastify-contract/contract'
+import { parseJson, stringifyJson } from 'fastify-contract/json'
+import { createValidator } from 'fastify-contract/schema'
 import t from 'tap'
-import { loadContract } from '../../../fastify-contract/src/contract/routes.ts'
-import { withDoubles } from '../../../fastify-contract/src/json/json-document.ts'
-import { createValidator } from '../../../fastify-contract/src/schema/validator.ts'
 import { run } from '../../src/cli/init.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
-import { exampleCalls } from '../../src/emit/example-calls.ts'
+import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { generatedCount, generatedValue } from '../../src/examples/examples.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
+
+/** Returns a value as the service reads it. */
+const asJson = (value: unknown) => parseJson(stringifyJson(value) as string)
 
 const text = { type: 'string' }
 const integer = { type: 'integer' }
@@ -82,7 +85,7 @@ t.test('a value that is made from a schema satisfies it', async (t) => {
       generatedValue(document, schema as never, index),
     )
     t.ok(
-      values.some((value) => value !== undefined && validate(withDoubles(value))),
+      values.some((value) => value !== undefined && validate(asJson(value))),
       `${name} ${JSON.stringify(values)}`,
     )
   }
@@ -95,7 +98,7 @@ t.test('a value that is made from a schema satisfies it', async (t) => {
     'condition',
   ]) {
     const schema = makeable[name] as never
-    t.ok(createValidator({}).converter(schema)(withDoubles(generatedValue(document, schema))), `the first ${name}`)
+    t.ok(createValidator({}).converter(schema)(asJson(generatedValue(document, schema))), `the first ${name}`)
   }
   const endless = list({ uniqueItems: true, minItems: 1e9, items: { enum: ['a', 'b'] } })
   t.same(generatedValue(document, endless), ['a', 'b'])
@@ -201,7 +204,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   t.equal(statusCode, 501)
   t.match(body, 'the document has no valid example of this response, and none can be made of its schema; add one')
 
-  symlinkSync(resolve('node_modules'), join(project, 'node_modules'))
+  symlinkSync(join(fileURLToPath(import.meta.resolve('tsx/package.json')), '../..'), join(project, 'node_modules'))
   const output = execFileSync(process.execPath, ['--import', 'tsx', '--test', 'test/operations.test.ts'], {
     cwd: project,
     encoding: 'utf8',

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
-import { run } from '../../../../test/support/child-process.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const error = {
   required: ['message', 'shard'],
@@ -27,7 +28,7 @@ const document = {
 }
 
 const start = (t: Test, cwd: string, args: string[]) =>
-  run(t, join(process.cwd(), 'packages/fastify-contract-cli/src/cli.ts'), {}, ['mock', ...args], cwd)
+  run(t, resolve(ownPath('src/cli.ts')), {}, ['mock', ...args], cwd)
 
 /** Runs `fastify-contract mock` in a directory, and returns its URL and its warnings. */
 async function mock(t: Test, cwd: string, args: string[]) {

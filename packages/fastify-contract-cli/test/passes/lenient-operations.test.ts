@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { lenientPaths } from '../../src/passes/lenient/lenient-paths.ts'
+import { lenientPaths } from '../support/lenient-paths.ts'
 
 const done = { description: 'Done.' }
 const bearer = { type: 'http', scheme: 'bearer' }

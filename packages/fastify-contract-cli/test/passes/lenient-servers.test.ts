@@ -1,8 +1,8 @@
 import t from 'tap'
-import { serveRoutes } from '../../../fastify-contract/test/support/serve-document.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { lenientPaths } from '../../src/passes/lenient/lenient-paths.ts'
+import { lenientPaths } from '../support/lenient-paths.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 
 const responses = { 204: { description: 'Done.' } }
 const get = { operationId: 'a', responses }

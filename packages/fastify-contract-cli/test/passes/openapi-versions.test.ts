@@ -2,7 +2,8 @@ import t from 'tap'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
-import { asOpenApi31, normalizedDocument } from '../../src/passes/normalize.ts'
+import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { asOpenApi31 } from '../../src/passes/openapi-3-1.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
 
 const translated = (schema: object) => {

@@ -3,7 +3,7 @@ import { withDirections } from '../../src/document/directions.ts'
 import { resolve } from '../../src/document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
 import { exampleResponse } from '../../src/examples/examples.ts'
-import { asOpenApi31 } from '../../src/passes/normalize.ts'
+import { asOpenApi31 } from '../../src/passes/openapi-3-1.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
 
 const text = { type: 'string' }

@@ -1,6 +1,7 @@
+import { parseJson } from 'fastify-contract/json'
+import * as engine from 'fastify-contract/schema'
+import { bothValidators } from 'fastify-contract-test-support/both-validators'
 import t, { type Test } from 'tap'
-import { parseJson } from '../../../fastify-contract/src/json/parse-json.ts'
-import { bothValidators } from '../../../fastify-contract/test/support/both-validators.ts'
 import { compileContract } from '../../src/emit/compile.ts'
 
 type Files = { [name: string]: string | Files }
@@ -26,7 +27,7 @@ async function compiled(t: Test, schemas: string, { version, more = '', ...files
   try {
     const { routes, ...result } = await compileContract('openapi.yaml')
     const body = routes.operations[0]?.schema.body?.content['application/json']?.schema ?? false
-    const validate = bothValidators(routes).request(body, 'body')
+    const validate = bothValidators(engine, routes).request(body, 'body')
     const isValid = (value: unknown) => 'value' in validate(parseJson(asText(value)))
     const { components } = JSON.parse(result.files['openapi.json'] as string) as { components: { schemas: object } }
     return { ...result, isValid, schemas: components.schemas as Record<string, object> }

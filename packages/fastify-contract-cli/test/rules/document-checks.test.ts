@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { serveDocument } from '../../../fastify-contract/test/support/serve-document.ts'
 import { basePaths, type Document, endpoints } from '../../src/document/openapi-document.ts'
-import { int64Responses } from '../../src/emit/client-table.ts'
+import { int64Responses } from '../../src/emit/client-json.ts'
 import { compileContract, compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
@@ -11,6 +10,7 @@ import { readSources } from '../../src/read/source-files.ts'
 import { bundle, redocly } from '../../src/redocly/redocly.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
 import { structureProblems } from '../../src/rules/document-structure.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 t.test('operations are served below the paths of their servers', async (t) => {
   const cases: [url: string, path: string][] = [

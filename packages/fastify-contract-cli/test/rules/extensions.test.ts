@@ -1,9 +1,9 @@
 import t from 'tap'
-import { errorBody } from '../../../fastify-contract/test/support/serve-document.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { createMock } from '../../src/mock/mock-server.ts'
+import { errorBody } from '../support/serve-document.ts'
 
 const done = { 204: { description: 'Done.' } }
 const text = { schema: { type: 'string' } }

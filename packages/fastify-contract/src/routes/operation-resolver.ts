@@ -39,7 +39,7 @@ export function operationResolver<Operations>(
       const problem = `the contract has no operation ${operationId}, which the specification has`
       throw new Error(`${problem}; run generate for the document that fastify-openapi-glue gets`)
     }
-    const url = routeUrl(shortestPath(found) as ServedPath, found.selectors)
+    const url = routeUrl(shortestPath(found), found.selectors)
     parts.registered.add(routeKey(found.method, url))
     const given = isSupported(found) ? optionsAt(found, url) : unsupported
     return { ...given, ...markOf(parts), method: found.method, url }
@@ -49,15 +49,19 @@ export function operationResolver<Operations>(
 /** Returns whether an operation is not one that `generate` skipped. */
 const isSupported = (operation: ServedOperation): operation is Operation => 'operationId' in operation
 
-const shortestPath = ({ servedPaths }: ServedOperation): ServedPath | undefined =>
-  servedPaths.toSorted((one, other) => one.path.length - other.path.length)[0]
+/** Returns the path of an operation below the server with the shortest path: fastify-openapi-glue knows no servers. */
+const shortestPath = ({ servedPaths }: ServedOperation): ServedPath =>
+  servedPaths.reduce((one, other) => (other.path.length < one.path.length ? other : one))
 
 /** Returns the operation of a method and path, which the path of a server may precede. */
 function operationAt(operations: ServedOperation[], method: string, path: string): ServedOperation | undefined {
-  const isAt = (operation: ServedOperation) =>
-    operation.method === method && operation.servedPaths.some((served) => served.path.endsWith(path))
-  const length = (operation: ServedOperation) => shortestPath(operation)?.path.length ?? 0
-  return operations.filter(isAt).sort((one, other) => length(one) - length(other))[0]
+  let found: ServedOperation | undefined
+  for (const operation of operations) {
+    const served = shortestPath(operation)
+    const isAt = operation.method === method && served.path.endsWith(path)
+    if (isAt && (found === undefined || served.path.length < shortestPath(found).path.length)) found = operation
+  }
+  return found
 }
 
 const partsKey = Symbol('parts of the contract')

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { clientNames } from 'fastify-contract-test-support/client-names'
+import { audience, createKey, encode, seconds, startIssuer } from 'fastify-contract-test-support/issuer'
 import t, { type Test } from 'tap'
-import { clientNames } from '../../../../test/support/client-names.ts'
-import { audience, createKey, encode, seconds, startIssuer } from '../../../../test/support/issuer.ts'
 import { createJwtCache, type JwtOptions, jwtVerifier } from '../../src/auth/jwt.ts'
 import { isIssuer, isKeySource } from '../../src/auth/tokens.ts'
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
+import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t from 'tap'
-import { httpRequest } from '../../../../test/support/http-request.ts'
-import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
-import { writeTokenFile } from '../../../../test/support/token-files.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import {

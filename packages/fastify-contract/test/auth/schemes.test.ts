@@ -4,9 +4,9 @@ import { request as httpRequestOf } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t from 'tap'
-import { httpRequest } from '../../../../test/support/http-request.ts'
-import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
 import {
   type ApiKeyLocation,
   apiKey,

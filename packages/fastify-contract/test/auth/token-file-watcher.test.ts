@@ -3,11 +3,12 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writ
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { until } from 'fastify-contract-test-support/poll'
+import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
-import { until } from '../../../../scripts/system/poll.ts'
-import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from '../../../../test/support/token-files.ts'
 import { watchTokenFile } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const [first, second, third] = ['a_', 'b_', 'c_'].map(newToken) as [string, string, string]
 
@@ -189,7 +190,7 @@ t.test('without free file descriptors the last good tokens stay, and the process
   writeFileSync(
     script,
     `import { closeSync, openSync } from 'node:fs'
-    import { watchTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/auth/token-verifier.ts'))}
+    import { watchTokenFile } from ${JSON.stringify(resolve(ownPath('src/auth/token-verifier.ts')))}
     const taken = []
     const { verify } = await watchTokenFile(${JSON.stringify(path)}, {
       load: (clients) => console.log('load ' + clients),

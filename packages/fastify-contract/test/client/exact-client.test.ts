@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { int64Responses } from 'fastify-contract-cli/testing'
 import t, { type Test } from 'tap'
-import { int64Responses } from '../../../fastify-contract-cli/src/emit/client-table.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 
 const int64 = { type: 'integer', format: 'int64' }

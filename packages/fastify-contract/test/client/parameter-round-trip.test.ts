@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
+import type { Document, Parameter } from 'fastify-contract-cli/testing'
+import { callStyles } from 'fastify-contract-cli/testing'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t, { type Test } from 'tap'
-import type { Document, Parameter } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { callStyles } from '../../../fastify-contract-cli/src/emit/client-table.ts'
 import { exactClient } from '../../src/client/exact-client.ts'
-import { fixedSeed } from '../support/fixed-seed.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 type Place = 'path' | 'query' | 'header'

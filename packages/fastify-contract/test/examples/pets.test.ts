@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { compileContract } from 'fastify-contract-cli/compile'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { compileContract } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import { type Database, handlers, type Pet } from '../../examples/pets/handlers.ts'
 import { createPets } from '../../examples/pets/server.ts'
 import { requestContext } from '../../src/http/request-context.ts'
+import { ownPath } from '../support/own-path.ts'
 
-const directory = 'packages/fastify-contract/examples/pets'
+const directory = ownPath('examples/pets')
 const { files, routes } = await compileContract(`${directory}/openapi.yaml`, {
-  rules: 'packages/fastify-contract-cli/test/documents/redocly.yaml',
+  rules: ownPath('test/examples/redocly.yaml'),
 })
 
 /** Creates a database that keeps the pets of each tenant, and counts the transactions that were rolled back. */

@@ -4,10 +4,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { Document } from 'fastify-contract-cli/testing'
+import { until, within } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { until, within } from '../../../../scripts/system/poll.ts'
-import { openPortForwarder } from '../../../fastify-contract-cli/src/dev/port-forwarder.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
@@ -217,14 +216,4 @@ t.test('a Unix socket is closed, since it cannot be reset', async (t) => {
   const path = join(directory, 'socket')
   await app.listen({ path })
   t.match(await receive(t, path, get('/bytes')), { text: /\r\n\r\nfirst$/, error: undefined })
-})
-
-t.test('the port of the command dev passes a reset on', async (t) => {
-  const { listen } = await serve(t, () => failing(first))
-  const forwarder = await openPortForwarder({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => forwarder.close())
-  forwarder.forward(`http://127.0.0.1:${await listen()}`)
-  const { text, error } = await receive(t, Number(new URL(forwarder.url).port), get('/bytes'))
-  t.match(text, /\r\n\r\nfirst$/)
-  t.equal(error, 'ECONNRESET')
 })

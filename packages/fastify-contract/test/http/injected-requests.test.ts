@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
+import type { Document } from 'fastify-contract-cli/testing'
 import t, { type Test } from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import { errorBody, serveDocument } from '../support/serve-document.ts'
 
 const bytes = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { Dicer } from '@fastify/busboy'
+import { until } from 'fastify-contract-test-support/poll'
 import t from 'tap'
-import { until } from '../../../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
 import { boundedStream } from '../../src/http/upload.ts'
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
+import { exactly } from 'fastify-contract-test-support/exact-pattern'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
-import { exactly } from '../../../../test/support/exact-pattern.ts'
 import { decodeJson } from '../../src/json/decode-json.ts'
 import { type ExactNumber, exactInteger, exactNumberOf, withDoubles } from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
 import { parseJson, validateJson } from '../../src/json/parse-json.ts'
 import { stringifyJson } from '../../src/json/write-json.ts'
-import { fixedSeed } from '../support/fixed-seed.ts'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {
   t.equal(decodeJson(Buffer.from('"ä\ufffd"')), '"ä\ufffd"')
@@ -23,6 +23,16 @@ t.test('a bigint is written as its digits', async (t) => {
   const value = { id: 2n ** 63n - 1n, list: [-(2n ** 63n), { '"id"': 0n }] }
   t.equal(stringifyJson(value), '{"id":9223372036854775807,"list":[-9223372036854775808,{"\\"id\\"":0}]}')
   t.equal(stringifyJson(2n ** 64n), '18446744073709551616')
+})
+
+function returnThis(this: unknown) {
+  return this
+}
+
+t.test('a bigint is written beside a member named toJSON, and in what a method of that name returns', async (t) => {
+  t.equal(stringifyJson({ toJSON: 'a', id: 1n }), '{"toJSON":"a","id":1}')
+  t.equal(stringifyJson([{ toJSON: () => ({ id: 2n ** 63n }) }]), '[{"id":9223372036854775808}]')
+  t.equal(stringifyJson(Object.assign(Object.create({ toJSON: returnThis }), { id: 3n })), '{"id":3}')
 })
 
 t.test('everything else is written as JSON.stringify writes it', async (t) => {

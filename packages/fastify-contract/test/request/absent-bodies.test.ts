@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import type { Document } from 'fastify-contract-cli/testing'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
+import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { until } from '../../../../scripts/system/poll.ts'
-import { openSocket } from '../../../../test/support/open-socket.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

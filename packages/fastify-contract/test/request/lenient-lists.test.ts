@@ -1,5 +1,5 @@
+import type { Document, Parameter } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import type { Document, Parameter } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'ok', content: { 'application/json': { schema: {} } } } }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { Document, Parameter } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import type { Document, Parameter } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { SerializedValue } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { parseQuery } from '../../src/http/request-head.ts'

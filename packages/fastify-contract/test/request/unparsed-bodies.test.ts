@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t from 'tap'
-import { openSocket } from '../../../../test/support/open-socket.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,7 +1,5 @@
+import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import { withServiceHeaders } from '../../../fastify-contract-cli/src/docs/service-headers.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { checkDocument } from '../../../fastify-contract-cli/src/rules/check-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import { rateLimit } from '../../src/limits/limits.ts'
 import { crossOriginNames } from '../../src/routes/register-routes.ts'
@@ -81,38 +79,6 @@ t.test('pages of other origins may read the announcement', async (t) => {
   t.ok(['RateLimit', 'Sunset'].every((name) => responseHeaders.includes(name)))
 })
 
-t.test('an announcement that is not a date, or has no valid link, is refused with its place', async (t) => {
-  const wrong = [
-    'soon',
-    '2027-02-30',
-    '2027-01-31T12:00',
-    20270131,
-    {},
-    null,
-    { date: '2027-01-31', link: '/end' },
-    { date: '2027-01-31', link: 'https://example.com/>; rel="next' },
-  ]
-  for (const value of wrong) {
-    t.match(
-      checkDocument(documentOf([{ 'x-sunset': value }])).rejected,
-      [/^#\/paths\/~10\/get\/x-sunset: must be a date such as 2027-01-31/],
-      JSON.stringify(value),
-    )
-  }
-  const reversed = documentOf([{ 'x-deprecation': '2027-01-31', 'x-sunset': '2026-01-31' }])
-  t.match(checkDocument(reversed).rejected, [/x-sunset: is before x-deprecation/])
-})
-
-t.test('deprecated operations without a date get one warning', async (t) => {
-  const dated = { deprecated: true, 'x-deprecation': '2026-01-31' }
-  const warnings = (...operations: object[]) =>
-    checkDocument(documentOf(operations)).warnings.filter((line) => line.includes('is deprecated'))
-  t.same(warnings({}, dated), [])
-  t.match(warnings({}, { deprecated: true }), [/^#\/paths\/~11\/get: is deprecated without a date, so/])
-  const all = warnings({ deprecated: true }, { deprecated: true }, { deprecated: true })
-  t.match(all, [/is deprecated without a date, as 2 other operations are, so/])
-})
-
 t.test('a response tells what is left of the rate limit', async (t) => {
   let time = 0
   const requestLimit = rateLimit(100, undefined, () => time)
@@ -142,36 +108,4 @@ t.test('a response tells what is left of the rate limit', async (t) => {
 
 t.test('a service without a rate limit sends no RateLimit header', async (t) => {
   t.equal(rateLimit(0).fields('a'), undefined)
-})
-
-t.test('the docs page shows the headers that the service adds', async (t) => {
-  const document = documentOf(
-    [
-      { security: [{ key: [] }], description: 'Gets it.' },
-      { 'x-deprecation': '2026-01-31', 'x-sunset': { date: '2027-01-31', link: 'https://example.com/end' } },
-      {},
-      { security: [{ key: [] }] },
-    ],
-    { headers: { RateLimit: { description: 'Own.' } }, responses: { Error: { description: 'Failed.' } } },
-  )
-  const before = structuredClone(document)
-  const shown = withServiceHeaders(document) as unknown as {
-    paths: Record<string, { get: { description?: string; responses: Record<string, { headers?: object }> } }>
-    components: { headers: Record<string, { description: string }>; responses: object }
-  }
-  t.same(document, before, 'the document is unchanged')
-  const namesOf = (path: string, status: string) => Object.keys(shown.paths[path]?.get.responses[status]?.headers ?? {})
-  t.same(namesOf('/0', '204'), ['RateLimit', 'RateLimit-Policy', 'Link'])
-  t.same(namesOf('/0', 'default'), ['RateLimit', 'RateLimit-Policy'])
-  t.same(namesOf('/1', 'default'), ['Deprecation', 'Sunset', 'Link'])
-  t.same(shown.paths['/2']?.get, (before.paths as Record<string, { get: object }>)['/2']?.get)
-  t.equal(shown.paths['/0']?.get.description, 'Gets it.')
-  t.match(
-    shown.paths['/1']?.get.description,
-    '**Deprecated since 2026-01-31.** **May stop working after 2027-01-31.** [Details](https://example.com/end)',
-  )
-  t.equal(shown.components.headers.RateLimit?.description, 'Own.', 'a header of the document stays')
-  t.same(shown.components.responses, { Error: { description: 'Failed.' } })
-  const plain = documentOf([{}])
-  t.same(withServiceHeaders(plain), plain)
 })

@@ -5,9 +5,9 @@ import session from '@fastify/session'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Fastify, { type FastifyError, type FastifyInstance, type InjectOptions } from 'fastify'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
+import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { until } from '../../../../scripts/system/poll.ts'
-import { openSocket } from '../../../../test/support/open-socket.ts'
 import { apiKey, bearer } from '../../src/auth/verifiers.ts'
 import { type RequestContext, requestContext } from '../../src/http/request-context.ts'
 import { contractPlugin, type PluginOptions } from '../../src/routes/contract-plugin.ts'
@@ -207,7 +207,7 @@ t.test('a contract is served under a prefix of an application', async (t) => {
   const exact = '{"id":9007199254740993}'
   const added = await app.inject({ method: 'POST', url: '/api/pets', headers: good, payload: exact })
   t.equal(added.payload, exact)
-  t.match(added.headers, { 'x-request-id': /./, 'x-frame-options': 'SAMEORIGIN', 'set-cookie': /^sessionId=/ })
+  t.match(added.headers, { 'x-request-id': /./, 'x-frame-options': /./, 'set-cookie': /^sessionId=/ })
   t.match(await send(app, 'POST', '/api/pets', { headers: typed, payload: '{' }), [401, { error: 40100 }])
   t.match(await send(app, 'POST', '/api/pets', { headers: good, payload: '{' }), [400, { error: 40002 }])
   t.match(await send(app, 'POST', '/api/pets', { headers: good, payload: ' '.repeat(1_001) }), [413, { error: 41300 }])
@@ -219,7 +219,7 @@ t.test('a contract is served under a prefix of an application', async (t) => {
   t.same(await send(app, 'GET', '/api/key?key=a+b'), [200, [{ name: 'gardener', scopes: [] }, 'readKey']])
   t.match(await send(app, 'GET', '/api/key?key=ab'), [401, { error: 40101 }])
   const refused = await app.inject({ method: 'DELETE', url: '/api/pets' })
-  t.match(refused, { statusCode: 405, headers: { allow: 'GET, HEAD, POST', 'x-frame-options': 'SAMEORIGIN' } })
+  t.match(refused, { statusCode: 405, headers: { allow: 'GET, HEAD, POST', 'x-frame-options': /./ } })
   for (const url of ['/api/none', '/api', '/api/pets/'])
     t.match(await send(app, 'GET', url), [404, { error: 40400 }], url)
   t.match(await send(app, 'GET', '/api/pets/7', { headers: { host: 'a/b' } }), [400, { error: 40000 }])
@@ -325,11 +325,17 @@ t.test('streams, uploads and forms work in an application', async (t) => {
   await until(() => seen.aborted.length > 0, 'the handler learns that the client is gone')
   t.same(seen.aborted, ['the connection is closed'])
 
+  const impatient = await openSocket(t, port, 'GET /api/slow HTTP/1.1\r\nHost: a\r\n\r\n')
+  await sleep(20)
+  impatient.socket.destroy()
+  const isUnanswered = ({ operation, status }: RequestContext) => operation === 'dawdle' && status === 0
+  await until(() => seen.contexts.some(isUnanswered), 'the observer sees a request without a response')
+
   const open = await fetch(`${url}/stream`, { headers: { connection: 'close' } })
   await open.body?.getReader().read()
   await app.close()
   t.equal(seen.aborted[1], 'the service is shutting down')
-  t.ok(seen.contexts.every(({ status, duration }) => status > 0 && duration > 0))
+  t.ok(seen.contexts.every(({ duration }) => duration > 0))
 })
 
 t.test('a client that waits for 100 Continue gets it once', async (t) => {

@@ -1,7 +1,11 @@
+import { resolve } from 'node:path'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
+import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
-import { diagnose } from '../../../../test/support/compiler.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
+import { ownPath } from '../support/own-path.ts'
+
+const sources = resolve(ownPath('src'))
 
 const text = { type: 'string' } as const
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
@@ -108,7 +112,7 @@ function diagnoseProbes(texts: string[]): string[][] {
 }
 
 const probe = (handlers: string) =>
-  `import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  `import type { Handlers } from '${sources}/routes/handler-types.ts'
     import type { operations } from './trees.d.ts'
     export const handlers: Handlers<operations> = ${handlers}\n`
 
@@ -154,7 +158,7 @@ for (const [index, [mistake, [, reason]]] of Object.entries(mistakes).entries())
 }
 
 t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
-  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
     type Json<Body> = { content: { 'application/json': Body } }
     type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
     type Default = OperationResponse<{ responses: { default: Json<5> } }>
@@ -172,7 +176,7 @@ t.test('a status range covers its unnamed statuses, default the rest', async (t)
 })
 
 t.test('declared response headers are typed, required ones must be given', async (t) => {
-  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
     type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
     type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
     export const reply: Reply = `
@@ -200,7 +204,7 @@ const problems = (probes: Probe[]): string[] =>
   diagnoseProbes(
     probes.map(
       ([id, taken, statements]) =>
-        `import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
+        `import type { Handlers } from '${sources}/routes/handler-types.ts'
       import type { operations } from './bodies.d.ts'
       export const handler: Handlers<operations>['${id}'] = async ({ ${taken} }) => {
         ${statements}
@@ -248,7 +252,7 @@ t.test('the type of a body follows its media type', async (t) => {
 })
 
 t.test('a response of parts needs a boundary', async (t) => {
-  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/routes/handler-types.ts'
+  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
     import type { operations } from './bodies.d.ts'
     const body = new Uint8Array()
     export const reply: OperationResponse<operations['parts']> = `
@@ -269,7 +273,7 @@ t.test('a response of parts needs a boundary', async (t) => {
 })
 
 t.test('a client sends parts with their boundary', async (t) => {
-  const types = `import type { ExactClient } from '../packages/fastify-contract/src/client/exact-client.ts'
+  const types = `import type { ExactClient } from '${sources}/client/exact-client.ts'
     import type { paths } from './bodies.d.ts'
     declare const client: ExactClient<paths>
     export declare const body: Uint8Array

@@ -32,12 +32,16 @@ const document = {
     },
     '/pets/{pet-id}:rest': { parameters: [id], post: { operationId: 'restPet', security: [], responses } },
     '/pets/mine': { put: { security: [], 'x-no-fastify-config': true, operationId: 'putMine', responses } },
+    '/my/names': { get: { security: [], operationId: 'myNames', responses } },
     '/names': { get: { security: [], responses } },
+    '/names/my/names': { get: { security: [], operationId: 'allNames', responses } },
   },
   components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
 }
 const routes = compileRoutes(structuredClone(document) as never)
-const [nameless = ''] = routes.operations.map((each) => each.operationId).filter((each) => /name/i.test(each))
+const [nameless = ''] = routes.operations
+  .map((each) => each.operationId)
+  .filter((each) => /name/i.test(each) && !/^(my|all)Names$/.test(each))
 
 const echo = async (input: Record<string, unknown>) => ({ status: 200, body: [input.path, input.query, input.body] })
 const handlers = {
@@ -46,6 +50,8 @@ const handlers = {
   getPet: echo,
   restPet: echo,
   putMine: echo,
+  myNames: echo,
+  allNames: echo,
   [nameless]: async () => ({ status: 200, body: 'names' }),
 }
 
@@ -126,17 +132,29 @@ for (const prefix of ['', '/v1']) {
   })
 }
 
-t.test('a skipped operation gets 501', async (t) => {
-  const skipped = routes.operations.filter(({ operationId }) => operationId === 'getPet')
-  const others = routes.operations.filter(({ operationId }) => operationId !== 'getPet')
-  const withoutId = skipped.map(({ method, servedPaths }) => ({ method, servedPaths }))
-  const { getPet, ...others_ } = handlers
+t.test('a skipped operation gets 501, below each server', async (t) => {
+  const { addPet, findPets, restPet, putMine } = handlers
+  const supported: Record<string, unknown> = { addPet, findPets, restPet, putMine }
+  const isSupported = ({ operationId }: { operationId: string }) => Object.hasOwn(supported, operationId)
+  const skipped = routes.operations.filter((operation) => !isSupported(operation))
+  const withoutIds = skipped.map(({ method, servedPaths }) => ({
+    method,
+    servedPaths: ['/v1', '', '/v22'].flatMap((server) =>
+      servedPaths.map(({ path, url, pattern }) => ({
+        path: server + path,
+        url: server + url,
+        pattern: pattern.replace('^', `^${server}`),
+      })),
+    ),
+  }))
   const app = applicationOf(t)
-  const contract = { routes: { ...routes, operations: others, skipped: withoutId } }
-  const given = { ...options(t), contract, handlers: others_ as never }
+  const contract = { routes: { ...routes, operations: routes.operations.filter(isSupported), skipped: withoutIds } }
+  const given = { ...options(t), contract, handlers: supported as never }
   app.register(openapiGlue, { specification: document, operationResolver: operationResolver(app, given) })
-  t.match(await send(app, 'GET', '/pets/7'), [501, { error: 50100 }])
-  t.ok(getPet)
+  for (const server of ['', '/v1', '/v22']) {
+    for (const path of ['/pets/7', '/names', '/my/names', '/names/my/names'])
+      t.match(await send(app, 'GET', server + path), [501, { error: 50100 }], server + path)
+  }
 })
 
 t.test('fastify-openapi-glue serves the contract of a server', async (t) => {

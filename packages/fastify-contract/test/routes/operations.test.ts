@@ -1,6 +1,6 @@
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import type { Verifier } from '../../src/auth/verifiers.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { ContractError } from '../../src/http/errors.ts'

@@ -1,11 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
+import { bothValidators } from 'fastify-contract-test-support/both-validators'
+import { random } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
-import { random } from '../../../fastify-contract-cli/test/emit/typed-values.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { createValidator } from '../../src/schema/validator.ts'
-import { bothValidators } from '../support/both-validators.ts'
+import * as engine from '../../src/schema.ts'
 
 // Other schemas would also show the mistakes of plain Ajv in what unevaluatedProperties knows.
 const next = random(1)
@@ -82,7 +83,7 @@ t.test('keywords beside any type, and boolean schemas, are applied as plain Ajv 
     const paths = Object.fromEntries(operations.map((post, index) => [`/${index}`, { post }]))
     const document = { openapi, info: { title: 'Schemas', version: '1.0.0' }, paths } as unknown as Document
     const { routes } = await compileDocument(document, 'openapi.yaml')
-    const validators = bothValidators(routes)
+    const validators = bothValidators(engine, routes)
     const { serializer } = createValidator(routes.schemas)
     const found: string[] = []
     for (const [index, given] of schemas.entries()) {

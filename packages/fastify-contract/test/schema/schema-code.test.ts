@@ -1,5 +1,5 @@
+import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { schemaCode } from '../../src/schema/schema-code.ts'
 import { compileRoutes, serveRoutes } from '../support/serve-document.ts'

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
+import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
 import { compileSerializer } from '../../src/schema/serializer-code.ts'
 import { createValidator } from '../../src/schema/validator.ts'
-import { fixedSeed } from '../support/fixed-seed.ts'
 
 /** PROPERTY_RUNS=100000 tests more pairs of a schema and a value. */
 const pairs = Number(process.env.PROPERTY_RUNS ?? 20_000)

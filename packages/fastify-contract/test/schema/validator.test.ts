@@ -1,12 +1,13 @@
+import type { Document, Parameter } from 'fastify-contract-cli/testing'
+import { bothValidators } from 'fastify-contract-test-support/both-validators'
 import t, { type Test } from 'tap'
-import type { Document, Parameter } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
 import type { Operation } from '../../src/contract/routes.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { headerValidator } from '../../src/request/header-parameters.ts'
 import { pathValidator } from '../../src/request/path-parameters.ts'
 import { queryValidator } from '../../src/request/query-parameters.ts'
-import { bothValidators } from '../support/both-validators.ts'
+import * as engine from '../../src/schema.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
 /** Compiles a document with one operation that has the given body, parameters and schemas. */
@@ -19,7 +20,7 @@ function compile(body: Schema, parameters: Parameter[] = [], schemas: Record<str
     paths: { '/test/{id}': { post: operation } },
     components: { schemas } as object,
   } as Document)
-  return { operation: routes.operations[0] as Operation, validator: bothValidators(routes) }
+  return { operation: routes.operations[0] as Operation, validator: bothValidators(engine, routes) }
 }
 
 function validating(body: Schema, schemas?: Record<string, Schema>) {

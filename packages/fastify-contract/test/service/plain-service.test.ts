@@ -1,7 +1,8 @@
+import { run, withKillAsExitCode } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { run, withKillAsExitCode } from '../../../../test/support/child-process.ts'
+import { ownPath } from '../support/own-path.ts'
 
-const module = 'packages/fastify-contract/test/service/plain-service.ts'
+const module = ownPath('test/service/plain-service.ts')
 const documentOf = (security: object[]) =>
   JSON.stringify({
     openapi: '3.1.0',

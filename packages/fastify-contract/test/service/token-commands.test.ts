@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { nodeCommand, spawnProcess } from 'fastify-contract-test-support/child-process'
+import { exactly, usageError } from 'fastify-contract-test-support/exact-pattern'
+import { tokenFileText, writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
-import { nodeCommand, spawnProcess } from '../../../../test/support/child-process.ts'
-import { exactly, usageError } from '../../../../test/support/exact-pattern.ts'
-import { tokenFileText, writeTokenFile } from '../../../../test/support/token-files.ts'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import {
@@ -29,6 +29,7 @@ import {
   rotate,
 } from '../../src/service/token-command.ts'
 import { lockWithFlock, readTokens, updateTokenFile } from '../../src/service/token-file-update.ts'
+import { ownPath } from '../support/own-path.ts'
 
 const now = Date.parse('2026-01-31T12:00:00.789Z')
 const shop = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-01T00:00:00Z' }
@@ -272,7 +273,7 @@ t.test('a lock that flock holds ends with the process of the command', { skip },
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockWithFlock } from ${JSON.stringify(resolve('packages/fastify-contract/src/service/token-file-update.ts'))}
+    `import { lockWithFlock } from ${JSON.stringify(resolve(ownPath('src/service/token-file-update.ts')))}
     await lockWithFlock(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,

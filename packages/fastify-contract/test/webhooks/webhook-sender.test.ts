@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { compileDocument } from 'fastify-contract-cli/compile'
+import type { Document } from 'fastify-contract-cli/testing'
+import { diagnose as diagnoseModules } from 'fastify-contract-test-support/compiler'
 import t, { type Test } from 'tap'
-import { diagnose as diagnoseModules } from '../../../../test/support/compiler.ts'
-import type { Document } from '../../../fastify-contract-cli/src/document/openapi-document.ts'
-import { compileDocument } from '../../../fastify-contract-cli/src/emit/compile.ts'
 import { callbackUrl } from '../../src/webhooks/runtime-expression.ts'
 import {
   type SenderOptions,
@@ -12,6 +13,9 @@ import {
   type WebhookTable,
   webhookSender,
 } from '../../src/webhooks/webhook-sender.ts'
+import { ownPath } from '../support/own-path.ts'
+
+const sources = resolve(ownPath('src'))
 
 const text = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
@@ -238,7 +242,7 @@ t.test('the types of a sender are those of the document', async (t) => {
   const check = (body: string) =>
     diagnoseModules(['src/check.ts'], {
       'src/api.ts': files['api.d.ts'] as string,
-      'src/check.ts': `import { webhookSender, type WebhookTable } from '../packages/fastify-contract/src/webhooks/webhook-sender.ts'
+      'src/check.ts': `import { webhookSender, type WebhookTable } from '${sources}/webhooks/webhook-sender.ts'
 import type { webhooks } from './api.ts'
 declare const table: WebhookTable
 const sender = webhookSender<webhooks>(table)

@@ -1,8 +1,6 @@
 import type { Document } from '../../document/openapi-document.ts'
 import { type Advise, warning } from '../../reports/reports.ts'
-import { lenientPaths } from './lenient-paths.ts'
-import { lenientStructure, type TextAt } from './lenient-structure.ts'
-import { withoutNeedlessReferences } from './needless-references.ts'
+import { afterPasses, type Mending, mendingPasses } from '../passes.ts'
 
 /**
  * Returns a bundled document without the mistakes that leave no doubt about what their author meant, and without those
@@ -13,13 +11,12 @@ import { withoutNeedlessReferences } from './needless-references.ts'
  */
 export function lenientDocument(
   document: Document,
-  textAt: TextAt = () => undefined,
-  unresolved: ReadonlyMap<string, { text: string }> = new Map(),
+  textAt: Mending['textAt'] = () => undefined,
+  unresolved: Mending['unresolved'] = new Map(),
 ): { mended: Document; advice: string[] } {
   const advice: string[] = []
   // A document without a version is none of OpenAPI 3.
   if (document.openapi === undefined) return { mended: document, advice }
   const advise: Advise = (...given) => advice.push(warning(...given))
-  const paths = lenientPaths(lenientStructure(withoutNeedlessReferences(document, unresolved, advise), advise, textAt))
-  return { mended: paths.document, advice: [...advice, ...paths.advice] }
+  return { mended: afterPasses(document, mendingPasses({ advise, textAt, unresolved })), advice }
 }

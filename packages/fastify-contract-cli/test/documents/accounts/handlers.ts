@@ -1,5 +1,5 @@
-import type { CallOptions, CallOutcome } from '../../../../fastify-contract/src/client/operation-types.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Handlers } from 'fastify-contract'
+import type { CallOptions, CallOutcome } from 'fastify-contract/client'
 import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,7 +1,5 @@
-import type { Verifier, Verifiers } from '../../../../fastify-contract/src/auth/verifiers.ts'
-import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'
-import type { ErrorBody } from '../../../../fastify-contract/src/response/error-writer.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { ErrorBody, Handlers, VerifierFactory } from 'fastify-contract'
+import { ContractError } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -26,11 +24,12 @@ export const handlers: Handlers<operations> = {
 }
 
 const needs =
-  (header: string, value: string): Verifier =>
+  (header: string, value: string): VerifierFactory =>
+  () =>
   ({ headers }, done) =>
     done(headers[header] === value ? undefined : new ContractError('invalidToken', `needs ${header}`))
 
-export const verifiers: Verifiers = {
+export const verifiers: Record<string, VerifierFactory> = {
   bearer: needs('authorization', 'Bearer a'),
   basic: needs('authorization', 'Basic YTpi'),
   key: needs('x-key', 'k'),

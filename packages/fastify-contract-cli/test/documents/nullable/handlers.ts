@@ -1,4 +1,4 @@
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Handlers } from 'fastify-contract'
 import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,8 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { bearer, createVerifiers, type VerifierContext } from '../../../../fastify-contract/src/auth/verifiers.ts'
-import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'
-import type { ErrorBody } from '../../../../fastify-contract/src/response/error-writer.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { ErrorBody, Handlers } from 'fastify-contract'
+import { bearer, ContractError } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -41,15 +39,11 @@ export const without: ErrorBody<operations> = ({ statusCode }) => ({
 // @ts-expect-error no response declares this media type
 export const undeclared: ErrorBody<operations> = ({ message }) => ({ contentType: 'text/plain', body: message })
 
-export const verifiers = (context: VerifierContext) =>
-  createVerifiers(
-    {
-      bearer: bearer((token) =>
-        token === 't' ? { name: 'a', scopes: ['pots'] } : token === 'u' ? { name: 'b', scopes: [] } : undefined,
-      ),
-    },
-    context,
-  )
+export const verifiers = {
+  bearer: bearer((token) =>
+    token === 't' ? { name: 'a', scopes: ['pots'] } : token === 'u' ? { name: 'b', scopes: [] } : undefined,
+  ),
+}
 
 const type = 'application/problem+json; charset=utf-8'
 const problem = (status: number, title: string, answer: Call['answer'] = {}, more: object = {}) => ({

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import { ContractError } from '../../../../fastify-contract/src/http/errors.ts'
-import type { ErrorBody } from '../../../../fastify-contract/src/response/error-writer.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { ErrorBody, Handlers } from 'fastify-contract'
+import { ContractError } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

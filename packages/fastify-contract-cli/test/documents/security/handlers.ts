@@ -1,14 +1,13 @@
+import type { Handlers } from 'fastify-contract'
 import {
   apiKey,
   basic,
   bearer,
-  createVerifiers,
   mutualTls,
   openIdConnect,
   tokensAsPasswords,
-  type VerifierContext,
-} from '../../../../fastify-contract/src/auth/verifiers.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+  type VerifierFactory,
+} from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -37,25 +36,25 @@ const knows = (tokens: Record<string, string>) => (token: string) => {
 const audience = 'https://plants.example'
 
 /** Returns a verifier for each kind of scheme. `url` is the URL of the OpenID provider's metadata. */
-export const verifiers = (context: VerifierContext, url = 'https://example.com/.well-known/openid-configuration') => {
+export const verifiersOf = (url: string): Record<string, VerifierFactory> => {
   const keys = knows({ k: 'key-client', audit: 'auditor auditor', 'a+b c': 'odd' })
-  return createVerifiers(
-    {
-      token: bearer(knows({ t: 'teller' })),
-      password: basic(tokensAsPasswords(knows({ b: 'a', 'p:ä': 'ü auditor' }))),
-      headerKey: apiKey({ in: 'header', name: 'X-Key' }, keys),
-      queryKey: apiKey({ in: 'query', name: 'key' }, keys),
-      cookieKey: apiKey({ in: 'cookie', name: 'key' }, keys),
-      oauth: bearer(knows({ o: 'reader read', w: 'writer read write' })),
-      connect: openIdConnect({ url, audience }),
-      certificate: mutualTls({
-        header: 'Client-Cert',
-        verify: knows({ ':YQ==:': 'device auditor', ':Yg==:': 'other' }),
-      }),
-    },
-    { ...context, trustProxy: ['127.0.0.1'] },
-  )
+  const certificate = mutualTls({
+    header: 'Client-Cert',
+    verify: knows({ ':YQ==:': 'device auditor', ':Yg==:': 'other' }),
+  })
+  return {
+    token: bearer(knows({ t: 'teller' })),
+    password: basic(tokensAsPasswords(knows({ b: 'a', 'p:ä': 'ü auditor' }))),
+    headerKey: apiKey({ in: 'header', name: 'X-Key' }, keys),
+    queryKey: apiKey({ in: 'query', name: 'key' }, keys),
+    cookieKey: apiKey({ in: 'cookie', name: 'key' }, keys),
+    oauth: bearer(knows({ o: 'reader read', w: 'writer read write' })),
+    connect: openIdConnect({ url, audience }),
+    certificate: (context) => certificate({ ...context, trustProxy: ['127.0.0.1'] }),
+  }
 }
+
+export const verifiers = verifiersOf('https://example.com/.well-known/openid-configuration')
 
 const authorization = (value: string) => ({ authorization: value })
 const basicOf = (text: string) => authorization(`Basic ${Buffer.from(text).toString('base64')}`)

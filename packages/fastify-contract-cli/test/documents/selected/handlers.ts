@@ -1,5 +1,5 @@
-import { bearer, createVerifiers, type VerifierContext } from '../../../../fastify-contract/src/auth/verifiers.ts'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Handlers } from 'fastify-contract'
+import { bearer } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -35,11 +35,9 @@ export const handlers: Handlers<operations> = {
   getTask: async ({ path }) => ({ status: 200, body: path.id }),
 }
 
-export const verifiers = (context: VerifierContext) => {
-  const scopes: Record<string, string[]> = { reader: [], remover: ['remove'] }
-  const verify = (token: string) => scopes[token] && { name: token, scopes: scopes[token] }
-  return createVerifiers({ token: bearer(verify) }, context)
-}
+const scopes: Record<string, string[]> = { reader: [], remover: ['remove'] }
+
+export const verifiers = { token: bearer((token) => scopes[token] && { name: token, scopes: scopes[token] }) }
 
 const version = 'Version=2011-01-01'
 const remove = `/?Action=Delete%3AThing,+now&${version}`

@@ -1,5 +1,5 @@
 import { buffer, text } from 'node:stream/consumers'
-import type { Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Handlers } from 'fastify-contract'
 import { type Call, refused, typed, unread } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,5 +1,5 @@
-import { bearer, createVerifiers, type VerifierContext } from '../../../../fastify-contract/src/auth/verifiers.ts'
-import type { Events, Handlers } from '../../../../fastify-contract/src/routes/handler-types.ts'
+import type { Events, Handlers } from 'fastify-contract'
+import { bearer } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -79,13 +79,9 @@ async function dataOf(events: Events<unknown> = (async function* () {})()) {
   return { status: 200 as const, body: all }
 }
 
-export const verifiers = (context: VerifierContext) =>
-  createVerifiers(
-    {
-      device: bearer((token) => ({ name: 'reader', scopes: [token] })),
-    },
-    context,
-  )
+export const verifiers = {
+  device: bearer((token) => ({ name: 'reader', scopes: [token] })),
+}
 
 const shape = (send: unknown, status: number): Call => ({ request: 'POST /shapes', send, status })
 

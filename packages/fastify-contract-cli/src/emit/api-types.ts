@@ -1,0 +1,240 @@
+import { kindOf, type Schema } from 'fastify-contract/contract'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
+import { withOptionalHeaders } from '../document/contents.ts'
+import { type FormProperty, formProperties, isFile, mediaTypesOf, openPart, partSchema } from '../document/forms.ts'
+import { join, keysOf } from '../document/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  isIgnored,
+  locate,
+  type MediaType,
+  operationsIn,
+  outgoingEndpoints,
+  outgoingItems,
+  type Parameter,
+  resolved,
+} from '../document/openapi-document.ts'
+import { defaultOf, withSchema } from '../document/parameter-objects.ts'
+import { schemasDescribing } from '../document/schemas.ts'
+import {
+  type Kind,
+  mapDocument,
+  mapEntries,
+  mapHeld,
+  mapTree,
+  methods,
+  type Node,
+  withoutKeys,
+} from '../document/walk-document.ts'
+import { type Fact, type Facts, printTypes } from '../typescript/print-types.ts'
+import { fileFormat } from '../typescript/schema-types.ts'
+import { asObject, typedSchema } from './typed-schemas.ts'
+
+/**
+ * Returns the types of a document with shared schemas as openapi-typescript writes them, adapted to what a handler
+ * receives: an int64 is a bigint, since a double cannot hold every 64-bit integer; a file of a form is a Blob; keywords
+ * beside a $ref apply; a property with a default is optional, since the service fills in the defaults of parameters
+ * only. `operations` holds the served operations. `webhooks` holds what the service itself sends: webhooks, and each
+ * callback under its operationId and name.
+ */
+export function contractTypes(document: Document): string {
+  try {
+    return typesOf(document)
+  } catch (error) {
+    // openapi-typescript decodes names, and throws for a percent sign that does not begin a percent-encoding.
+    if (!(error instanceof URIError)) throw error
+    const mark = unusedText(String(stringifyJson(document)), 'percent-')
+    return typesOf(withoutPercentSigns(document, mark)).replaceAll(mark, '%')
+  }
+}
+
+/** Returns a document in which a mark stands for each percent sign, except for those that encode the text of a $ref. */
+function withoutPercentSigns(document: Document, mark: string): Document {
+  const marked = String(stringifyJson(document))
+    .split(/("\$ref":"(?:[^"\\]|\\.)*")/)
+    .map((text, index) => {
+      if (index % 2 === 0) return text.replaceAll('%', mark)
+      const { $ref } = JSON.parse(`{${text}}`)
+      return `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map((key) => key.replaceAll('%', mark))))}`
+    })
+  return parseExactJson(marked.join('')) as Document
+}
+
+/** Returns a text that another text does not contain. */
+const unusedText = (text: string, begin: string): string =>
+  text.includes(begin) ? unusedText(text, `${begin}-`) : begin
+
+function typesOf(document: Document): string {
+  const names = operationNames(document)
+  const text = printTypes(typed(withTypedForms(document), names), factsOf(document, names))
+  return text.replace(names.pattern, (_, index) => JSON.stringify(names.ids[index]))
+}
+
+/** The operationIds of a document, and a RegExp for the texts that stand for them in the printed types. */
+type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern: RegExp }
+
+/**
+ * Returns names for the operations that openapi-typescript does not change: it writes a # in an operationId as a slash,
+ * and decodes percent-encoded characters where it refers to the operation.
+ */
+function operationNames(document: Document): OperationNames {
+  const ids = endpoints(document).map(({ operationId }) => operationId)
+  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : String(stringifyJson(document))
+  const prefix = unusedText(text, 'operation-')
+  const indexes = new Map(ids.map((id, index) => [id, index]))
+  return {
+    ids,
+    standIn: (id) => (text === '' ? (id as string) : `${prefix}${indexes.get(id as string)}`),
+    pattern: text === '' ? /(?!)/ : new RegExp(`"${prefix}(\\d+)"`, 'g'),
+  }
+}
+
+/** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
+function typed(document: Document, names: OperationNames): object {
+  const { info, paths = {}, components = {} } = document
+  const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
+  const shared = Object.entries(others).map(([kind, held]) => [kind, withoutAliases(document, kind, held as Node)])
+  const itemsOf = (paths: object): [name: string, item: Node][] =>
+    Object.entries(paths)
+      .filter(([name]) => !name.startsWith('x-'))
+      .map(([name, item]) => [name, item.$ref ? locate<Node>(document, item.$ref) : item])
+  const sent = outgoingItems(document).map(({ name, item: { pointer: _, ...item } }): [string, Node] => [name, item])
+  const whole = {
+    openapi: '3.1.0',
+    info: { title: info.title, version: info.version },
+    paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
+    components: Object.fromEntries(shared),
+    ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
+  }
+  const withParameters = (node: Node) => withoutIgnored(document, node)
+  return mapDocument(withCopies(document, whole), {
+    pathItem: withParameters,
+    operation: ({ operationId, ...node }) =>
+      withParameters({ ...node, ...(operationId !== undefined && { operationId: names.standIn(operationId) }) }),
+    parameter: (parameter) => withTypedSchema(withSchema(parameter)),
+    header: withTypedSchema,
+    // openapi-typescript would follow references that are not types, even to other hosts.
+    example: (example) => withoutKeys(example, ['externalValue']),
+    response: (response) => withOptionalHeaders(document, withoutKeys(response, ['links'])),
+    schema: (schema) => typedSchema(document, schema),
+    mediaType: withTypedSchema,
+    components: (components) => mapHeld(components, 'schemas', asObject),
+  })
+}
+
+/** Components that openapi-typescript writes as empty if they are a $ref to another one. */
+const aliased = ['responses', 'parameters', 'requestBodies', 'headers']
+
+const withoutAliases = (document: Document, kind: string, held: Node): Node =>
+  aliased.includes(kind) ? mapEntries(held, (one) => withoutKeys(resolved(document, one as Node), ['pointer'])) : held
+
+/**
+ * Copies what a $ref refers to outside of the components that openapi-typescript writes, such as a response of a path
+ * item of the components.
+ */
+function withCopies<Whole extends object>(document: Document, whole: Whole): Whole {
+  const isWritten = ($ref: unknown) => aliased.some((kind) => String($ref).startsWith(`#/components/${kind}/`))
+  const copy = (kind: Kind) => (node: Node) => {
+    if (typeof node.$ref !== 'string' || isWritten(node.$ref)) return node
+    return mapTree(withoutKeys(resolved(document, node), ['pointer']), kind, copies)
+  }
+  const copies = { response: copy('response'), parameter: copy('parameter'), requestBody: copy('requestBody') }
+  return mapDocument(whole, copies)
+}
+
+/** Writes a boolean schema of a value as an object, since openapi-typescript ignores `false`. */
+const withTypedSchema = (holder: Node): Node =>
+  typeof holder.schema === 'boolean' ? { ...holder, schema: asObject(holder.schema) } : holder
+
+const withoutIds = (webhooks: Record<string, Node>): object => {
+  const { webhooks: nameless } = mapDocument({ webhooks }, { operation: (one) => withoutKeys(one, ['operationId']) })
+  return nameless
+}
+
+function withoutIgnored(document: Document, node: Node): Node {
+  if (!Array.isArray(node.parameters)) return node
+  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(resolved<Parameter>(document, one))) }
+}
+
+/** The methods that openapi-typescript knows: it supports OpenAPI 3.1, which has no `query`. */
+const known = methods.filter((method) => method !== 'query')
+
+/**
+ * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
+ * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types; `printTypes` removes them from `paths`.
+ */
+function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
+  const { query, additionalOperations = {}, ...rest } = item
+  const others = operationsIn(item).filter(({ keys: [key = ''] }) => !known.includes(key))
+  const { parameters } = rest
+  const items = others.map(({ method }): [string, Node] => [
+    `${method} ${path}`,
+    { ...(parameters !== undefined && { parameters }), post: (additionalOperations as Node)[method] ?? query },
+  ])
+  return [[path, rest], ...items]
+}
+
+/**
+ * Returns what the types of operations say beside what openapi-typescript writes. `defaults` has the names of the
+ * parameters with a default, by location (path, query, header, cookie): a client may omit them, and a handler always
+ * receives them. `kinds` has the kinds of the media types other than JSON.
+ */
+function factsOf(document: Document, { standIn }: OperationNames): Facts {
+  const operations: Facts['operations'] = new Map()
+  for (const each of endpoints(document))
+    operations.set(standIn(each.operationId), [defaultsOf(document, each), kindsOf(each)])
+  const webhooks: Facts['webhooks'] = new Map()
+  for (const each of outgoingEndpoints(document))
+    webhooks.set(`${each.operationId} ${each.method.toLowerCase()}`, [kindsOf(each)])
+  return { operations, webhooks }
+}
+
+function kindsOf({ requestBody, responses }: Endpoint): Fact {
+  const contents = [requestBody, ...Object.values(responses)].map((holder) => holder?.content ?? {})
+  const mediaTypes = [...new Set(contents.flatMap(Object.keys))].filter((each) => kindOf(each) !== 'json')
+  return ['kinds', mediaTypes.map((each) => [each, [kindOf(each)]])]
+}
+
+function defaultsOf(document: Document, { parameters }: Endpoint): Fact {
+  const names = new Map<string, string[]>()
+  for (const parameter of parameters) {
+    if (!('default' in defaultOf(document, parameter))) continue
+    names.set(parameter.in, [...(names.get(parameter.in) ?? []), parameter.name])
+  }
+  return ['defaults', [...names]]
+}
+
+/**
+ * Returns a document in which each multipart form is an object with the properties that parts have, and each file is a
+ * string with the format `fileFormat`. A handler receives the parts one by one; a client sends them together.
+ */
+const withTypedForms = (document: Document): Document =>
+  mapDocument(document, {
+    requestBody: (node) =>
+      mapHeld(node, 'content', (media, mediaType) =>
+        kindOf(mediaType) === 'multipart'
+          ? { ...Object(media), schema: typedForm(document, media as MediaType) }
+          : media,
+      ),
+  })
+
+function typedForm(document: Document, media: MediaType): Node {
+  const typeOf = ({ schema, encoding }: FormProperty): Schema => {
+    const { isItem, schema: each } = partSchema(document, schema)
+    if (!isFile(document, each, mediaTypesOf(encoding))) return schema
+    const file: Schema = { type: 'string', format: fileFormat }
+    return isItem ? { type: 'array', items: file } : file
+  }
+  const properties = formProperties(document, media).map((property) => [property.name, typeOf(property)])
+  const open = openPart(document, media)
+  const certain = schemasDescribing(document, [media.schema], ['allOf'])
+  const required = new Set(certain.flatMap((part) => (part.required ?? []) as string[]))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: [...required].filter((name) => properties.some(([known]) => known === name)),
+    ...(open && { additionalProperties: typeOf(open) }),
+  }
+}

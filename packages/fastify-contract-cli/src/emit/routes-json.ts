@@ -1,0 +1,228 @@
+import {
+  essenceOf,
+  isDocumentation,
+  isRange,
+  kindOf,
+  type Operation,
+  type RouteSchema,
+  type Routes,
+  type Schema,
+  type Selector,
+  type SerializedParameter,
+} from 'fastify-contract/contract'
+import { ignoredKeyword } from 'fastify-contract/schema'
+import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
+import { deprecationHeaders } from '../document/deprecation.ts'
+import { errorNumbersOf } from '../document/error-numbers.ts'
+import { formOf, isForm } from '../document/forms.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Parameter,
+  type Response,
+} from '../document/openapi-document.ts'
+import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
+import { withBoundedPatterns } from '../document/patterns.ts'
+import { isExactInteger, typesOf } from '../document/schemas.ts'
+import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
+import { sharedName } from '../document/shared-schemas.ts'
+import { mapEntries, mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
+import { withExactKeywords } from '../passes/exact-integers.ts'
+
+/**
+ * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
+ * those exist, and the schemas that they share.
+ */
+export function routesOf(document: Document): Routes {
+  const { title, version } = document.info
+  const keys = apiKeyHeaders(document)
+  const all = endpoints(document)
+  const { operations, schemas } = convertedOperations(document, all)
+  const counts = new Map<string, number>()
+  for (const key of operations.flatMap(routeKeys)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const toldApart = operations.map((operation, index): Operation => {
+    const isShared = routeKeys(operation).some((key) => counts.get(key) !== 1)
+    const selectors = isShared ? selectorsOf(document, all[index] as Endpoint) : []
+    return selectors.length === 0 ? operation : { ...operation, selectors }
+  })
+  return {
+    info: { title, version },
+    operations: withMediaTypes(toldApart),
+    ...(keys.length > 0 && { apiKeyHeaders: keys }),
+    errorNumbers: errorNumbersOf(document),
+    schemas,
+  }
+}
+
+/**
+ * Returns operations with their media types as selectors, where nothing else distinguishes them: the documents of Azure
+ * have one operation for JSON and another for bytes.
+ */
+function withMediaTypes(operations: Operation[]): Operation[] {
+  const mediaTypesOf = ({ schema }: Operation) => Object.keys(schema.body?.content ?? {}).map(essenceOf)
+  const groups = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    for (const key of routeKeys(operation).map((each) => each + JSON.stringify(operation.selectors)))
+      groups.set(key, [...(groups.get(key) ?? []), operation])
+  }
+  const apart = new Set(
+    Array.from(groups.values()).flatMap((group) => {
+      const all = group.flatMap(mediaTypesOf)
+      const areDistinct = new Set(all).size === all.length && !all.some(isRange)
+      return group.length > 1 && areDistinct && group.every(({ schema }) => schema.body) ? group : []
+    }),
+  )
+  return operations.map((operation) => {
+    const { selectors = [] } = operation
+    const ofBody: Selector = { in: 'header', name: 'Content-Type', texts: mediaTypesOf(operation) }
+    return apart.has(operation) ? { ...operation, selectors: [...selectors, ofBody] } : operation
+  })
+}
+
+/** Returns operations of a document with the schemas that they share, as `routesOf` does. */
+export function convertedOperations(document: Document, given: Endpoint[]): Pick<Routes, 'operations' | 'schemas'> {
+  const shared = new Map<string, Schema>()
+  /** Returns a schema in the form that the service compiles, and adds the name of each $ref to `shared`. */
+  const convert = (schema: Schema): Schema =>
+    mapTree(asObject(schema), 'schema', {
+      schema: (node) => {
+        const { $ref, ...rest } = validatorSchema(node)
+        if (typeof $ref !== 'string') return rest
+        const name = sharedName($ref)
+        if (!shared.has(name)) shared.set(name, {})
+        return { $ref: `${safeName(name)}#`, ...rest }
+      },
+    }) as Schema
+  const operations = given.map((endpoint) => operationOf(document, endpoint, convert))
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const name of shared.keys()) shared.set(name, convert(schemasOf(document)[name] as Schema))
+  const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
+    ([one], [other]) => (one < other ? -1 : 1),
+  )
+  return { operations, schemas: Object.fromEntries(byName) }
+}
+
+/**
+ * Returns a name that Fastify and Ajv accept for a schema: both store schemas by name in plain objects, and Ajv parses
+ * a name as a relative URI.
+ */
+const safeName = (name: string): string =>
+  name in Object.prototype || !/^[\w-][\w.-]*$/.test(name) ? `schema-${Buffer.from(name).toString('hex')}` : name
+
+const schemasOf = ({ components = {} }: Document) =>
+  (components as { schemas?: Record<string, Schema> }).schemas as Record<string, Schema>
+
+type Convert = (schema: Schema) => Schema
+
+function operationOf(document: Document, endpoint: Endpoint, convert: Convert): Operation {
+  const { operationId, method, routes, security, parameters, requestBody, responses } = endpoint
+  const kinds = Object.entries(parts).flatMap(([kind, part]) => {
+    const described = parameters.filter((parameter) => parameter.in === kind)
+    return described.length === 0 ? [] : [[part, objectOf(described, convert)]]
+  })
+  const schema: RouteSchema = {
+    ...Object.fromEntries(kinds),
+    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
+    response: mapEntries(responses, (response) => replyOf(document, response as Located<Response>, convert)),
+  }
+  const given = Object.entries(responses).map(
+    ([status, response]) => [status, responseHeaders(document, response)] as const,
+  )
+  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
+  const events = Object.entries(requestBody?.content ?? {}).filter(([type]) => kindOf(type) === 'events')
+  const deprecation = deprecationHeaders(document, endpoint)
+  const withHeaders = given.filter(([, headers]) => headers.length > 0)
+  return {
+    operationId,
+    method: method as Operation['method'],
+    servedPaths: routes.map(servedPath),
+    security,
+    ...(requestBody && { bodyRequired: requestBody.required === true }),
+    parameters: parameters.map((parameter) =>
+      withoutCredentials(document, endpoint, serializedParameter(document, endpoint.path, parameter)),
+    ),
+    ...(forms.length > 0 && {
+      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
+    }),
+    ...(events.length > 0 && {
+      eventTypes: Object.fromEntries(events.map(([type, { schema }]) => [type, typesOf(document, schema).types])),
+    }),
+    ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
+    ...(deprecation !== undefined && { deprecation }),
+    schema,
+  }
+}
+
+function replyOf(document: Document, response: Located<Response>, convert: Convert) {
+  const content = checkedContent(document, response)
+  const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
+  return {
+    ...(described.length > 0 && { headers: Object.fromEntries(described) }),
+    ...(Object.keys(content).length > 0 ? { content: contentOf(content, convert) } : { type: 'null' }),
+  }
+}
+
+/** Returns an object that accepts any name with the names of the credentials beside it, which it must not receive. */
+function withoutCredentials(
+  document: Document,
+  { security }: Endpoint,
+  parameter: SerializedParameter,
+): SerializedParameter {
+  if (!parameter.acceptsAnyName) return parameter
+  const credentials = security
+    .flatMap((requirement) => Object.keys(requirement))
+    .flatMap((scheme) => credentialOf(document, scheme) ?? [])
+    .flatMap((credential) => (credential.in === parameter.in ? [credential.name] : []))
+  return credentials.length === 0 ? parameter : { ...parameter, credentials: [...new Set(credentials)] }
+}
+
+/** Fastify's names for the locations of parameters. */
+const parts = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
+
+const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
+  convert({
+    type: 'object',
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, schemaOf(parameter)])),
+  })
+
+const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
+  Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
+
+/** Keywords that neither the validator nor the serializer needs; Ajv rejects `id`, which JSON Schema does not know. */
+const unusedKeywords = ['id', '$defs', 'definitions']
+const isUnused = (keyword: string) =>
+  unusedKeywords.includes(keyword) || (isDocumentation(keyword) && keyword !== ignoredKeyword)
+
+/** Returns a boolean schema as an equivalent object, which Fastify expects. */
+const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
+
+/**
+ * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it
+ * does not list, which the serializer must send. Drops the format of an integer if the type allows other numbers: the
+ * service would then accept integers only.
+ */
+function validatorSchema(node: Node): Node {
+  const isParent = node.oneOf === undefined && node.anyOf === undefined
+  const isRounded = /^(int32|u?int64)$/.test(String(node.format)) && !isExactInteger(node)
+  const isDropped = (keyword: string) =>
+    keyword === 'discriminator' ? !isParent : isUnused(keyword) || (isRounded && keyword === 'format')
+  return withoutPrototype(
+    withBoundedPatterns(withExactKeywords(withoutKeys(node, Object.keys(node).filter(isDropped)))),
+  )
+}
+
+/** Moves a property called __proto__, which Ajv ignores, to patternProperties. */
+function withoutPrototype(schema: Node): Node {
+  const { properties, patternProperties } = schema as { properties?: Node; patternProperties?: Node }
+  if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return schema
+  const others = Object.entries(properties).filter(([name]) => name !== '__proto__')
+  const own = Object.getOwnPropertyDescriptor(properties, '__proto__')?.value
+  return {
+    ...schema,
+    properties: Object.fromEntries(others),
+    patternProperties: { ...patternProperties, '^__proto__$': own },
+  }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
+import type ts from 'typescript'
+import { mapScalars } from '../document/walk-document.ts'
+import { typeOfSchema } from './schema-types.ts'
+import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
+
+const { factory } = compiler
+
+/** A member that the type of an operation gets: its name, and its own members, each with the texts that it may be. */
+export type Fact = [name: string, members: [name: string, texts: string[]][]]
+
+/** The facts of the members of `operations`, by name, and of the methods of `webhooks`, by `NAME METHOD`. */
+export type Facts = { operations: Map<string, Fact[]>; webhooks: Map<string, Fact[]> }
+
+/**
+ * Returns the types of a document as openapi-typescript writes them, in which the types of operations also have their
+ * facts, and `paths` has only names that are paths.
+ */
+export function printTypes(document: object, facts: Facts): string {
+  // A comment shows a default or an example, which JSON.stringify would not write with a bigint.
+  const mark = randomUUID()
+  const withMark = (scalar: unknown) => (typeof scalar === 'bigint' ? `${mark}${scalar}` : scalar)
+  const given = mapScalars(document, withMark) as OpenAPI3
+  // The package's main function would first lint and bundle the document a second time, which takes seconds.
+  const nodes = transformSchema(given, {
+    discriminators: { objects: {}, refsHandled: [] },
+    injectFooter: [],
+    resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
+    transform: typeOfSchema,
+  } as Partial<GlobalContext> as GlobalContext)
+  const text = astToString(nodes.map((node) => changedDeclaration(node, facts)))
+  return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))
+}
+
+/**
+ * Removes the index signature that openapi-typescript adds to the headers of each response: the service sends no header
+ * that the response does not declare. No comment has such a line, since each line of a comment starts with an asterisk.
+ */
+const withDeclaredHeaders = (text: string): string =>
+  text
+    .replace(/^( *headers:) \{\n *\[name: string\]: unknown;\n *\};$/gm, '$1 Record<string, never>;')
+    .replace(/^ *\[name: string\]: unknown;\n/gm, '')
+
+function changedDeclaration(node: ts.Node, facts: Facts): ts.Node {
+  if (!compiler.isInterfaceDeclaration(node)) return node
+  const { name } = node
+  if (name.text === 'paths') return withMembers(node, node.members.filter(isPathMember))
+  if (name.text === 'operations') {
+    return withMembers(
+      node,
+      node.members.map((member) => withFacts(member, facts.operations.get(nameOf(member)))),
+    )
+  }
+  if (name.text !== 'webhooks') return node
+  return withMembers(
+    node,
+    node.members.map((member) => withMethodFacts(member, facts.webhooks)),
+  )
+}
+
+const withMembers = (node: ts.InterfaceDeclaration, members: ts.TypeElement[]): ts.InterfaceDeclaration =>
+  factory.updateInterfaceDeclaration(
+    node,
+    node.modifiers,
+    node.name,
+    node.typeParameters,
+    node.heritageClauses,
+    members,
+  )
+
+/** Returns whether a member of `paths` is a path: the document has other names for operations of unknown methods. */
+const isPathMember = ({ name }: ts.TypeElement): boolean =>
+  name === undefined || !compiler.isStringLiteral(name) || name.text.startsWith('/')
+
+const nameOf = ({ name }: ts.TypeElement): string => (name as ts.Identifier | ts.StringLiteral).text
+
+const withFacts = (operation: ts.TypeElement, facts: Fact[] = []): ts.TypeElement =>
+  mapMembers(operation, (members) => [...members, ...facts.flatMap(propertyOf)])
+
+const withMethodFacts = (webhook: ts.TypeElement, facts: Facts['webhooks']): ts.TypeElement =>
+  mapMembers(webhook, (methods) =>
+    methods.map((method) => withFacts(method, facts.get(`${nameOf(webhook)} ${nameOf(method)}`))),
+  )
+
+/** Changes the members of the object type that a property has, if it has one. */
+function mapMembers(element: ts.TypeElement, change: (members: readonly ts.TypeElement[]) => ts.TypeElement[]) {
+  if (!compiler.isPropertySignature(element) || !element.type || !compiler.isTypeLiteralNode(element.type))
+    return element
+  const { modifiers, name, questionToken, type } = element
+  const changed = factory.updateTypeLiteralNode(type, factory.createNodeArray(change(type.members)))
+  return factory.updatePropertySignature(element, modifiers, name, questionToken, changed)
+}
+
+/** Returns the property for a fact; none if it has no members. */
+const propertyOf = ([name, members]: Fact): ts.TypeElement[] =>
+  members.length === 0
+    ? []
+    : [property(name, factory.createTypeLiteralNode(members.map(([key, texts]) => property(key, union(texts)))))]
+
+const property = (name: string, type: ts.TypeNode): ts.PropertySignature =>
+  factory.createPropertySignature(
+    undefined,
+    /^\w+$/.test(name) ? name : factory.createStringLiteral(name),
+    undefined,
+    type,
+  )
+
+const union = (texts: string[]): ts.UnionTypeNode => factory.createUnionTypeNode(texts.map(literalType))
+
+const literalType = (text: string): ts.LiteralTypeNode =>
+  factory.createLiteralTypeNode(factory.createStringLiteral(text))

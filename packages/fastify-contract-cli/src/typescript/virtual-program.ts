@@ -1,0 +1,78 @@
+import { dirname, join, resolve } from 'node:path'
+import type ts from 'typescript'
+import { parsedFiles, type Rest, reuseParsedFiles } from './parsed-files.ts'
+import { compiler } from './typescript.ts'
+
+/** From where a module for `moduleFindings` imports the types of the engine, and those of the operations. */
+export const engineTypes = 'fastify-contract/handlers'
+export const operationTypes = './new-operations.d.ts'
+
+/** What the compiler finds at a position of a module. */
+type Finding = { start: number; message: string }
+
+/**
+ * Returns what the compiler finds in a module that imports `engineTypes` and `operationTypes`.
+ *
+ * @param types The text of `operationTypes`.
+ * @param options Options of the compiler as in tsconfig.json; default: those of the current directory.
+ */
+export function moduleFindings(text: string, types: string, options?: object): Finding[] {
+  // These files are in the directory of this module, from which the compiler finds the engine that is installed with it.
+  const module = join(import.meta.dirname, 'new-module.ts')
+  const texts = { [join(import.meta.dirname, operationTypes)]: types, [module]: text }
+  const program = virtualProgram([module], texts, checkOptions, options)
+  const file = program.getSourceFile(module)
+  return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(findingOf)
+}
+
+/** The module resolution of Node 10, which a project may have, would not find the export of the engine. */
+const checkOptions = {
+  types: [],
+  noUnusedLocals: false,
+  moduleResolution: compiler.ModuleResolutionKind.Bundler,
+}
+
+const findingOf = ({ start = 0, messageText }: ts.Diagnostic): Finding => ({
+  start,
+  message: typeof messageText === 'string' ? messageText : messageText.messageText,
+})
+
+/**
+ * Returns a TypeScript program of some modules with the given compiler options, by default those of tsconfig.json.
+ * `texts` are virtual files by path, which take precedence over files on disk.
+ */
+export function virtualProgram(
+  modules: string[],
+  texts: Record<string, string>,
+  more: ts.CompilerOptions = {},
+  compilerOptions: object = ownOptions(),
+): ts.Program {
+  const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
+  const directories = new Set(Array.from(virtual.keys(), (path) => dirname(path)))
+  const { options: own } = compiler.convertCompilerOptionsFromJson(compilerOptions, '.')
+  const options = { ...own, ...more }
+  const host = compiler.createCompilerHost(options)
+  const parsed = parsedFiles(options)
+  reuseParsedFiles(host, parsed)
+  const { getSourceFile, fileExists, readFile, directoryExists } = host
+  host.getSourceFile = virtualSourceFile
+  host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
+  host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
+  host.directoryExists = (name) => directories.has(resolve(name)) || (directoryExists?.(name) ?? true)
+  return compiler.createProgram(modules, options, host)
+
+  function virtualSourceFile(name: string, ...rest: Rest<ts.CompilerHost['getSourceFile']>): ts.SourceFile | undefined {
+    const text = virtual.get(resolve(name))
+    if (text === undefined) return getSourceFile(name, ...rest)
+    const known = parsed.get(name)?.file
+    const file = known?.text === text ? known : compiler.createSourceFile(name, text, rest[0])
+    parsed.set(name, { file, modified: undefined })
+    return file
+  }
+}
+
+/** Returns the compiler options of tsconfig.json; strict ones if there is none. */
+const ownOptions = (): object =>
+  compiler.readConfigFile('tsconfig.json', compiler.sys.readFile).config?.compilerOptions ?? strict
+
+const strict = { strict: true, target: 'ES2023', module: 'NodeNext', allowImportingTsExtensions: true, noEmit: true }

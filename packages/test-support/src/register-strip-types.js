@@ -1,0 +1,40 @@
+import { register, syncBuiltinESMExports } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import workers from 'node:worker_threads'
+import processOnSpawn from 'process-on-spawn'
+
+register('./strip-types.js', import.meta.url)
+// More hooks of the tests that run: a path relative to the directory where they were started.
+if (process.env.TEST_HOOKS !== undefined) {
+  process.env.TEST_HOOKS = resolve(process.env.TEST_HOOKS)
+  register(pathToFileURL(process.env.TEST_HOOKS))
+}
+
+// Most of a test runs once, but Node 20 spends a tenth of the CPU on optimizing it; later versions optimize later.
+if (process.version.startsWith('v20.')) setFlagsFromString('--interrupt-budget=1000000')
+
+const withoutHooks = (options = '') => options.replace(/"?--import=\S+processinfo\S+/, '').trim()
+
+// tap's hooks cost 0.3 s of CPU in each child process and thread, where they only measure coverage. Only a process with
+// this loader can cover src, so every other one starts without them.
+processOnSpawn.addListener((child) => {
+  if (child.args.some((argument) => argument.includes('register-strip-types.js'))) return
+  const { NODE_OPTIONS, ...environment } = child.env
+  const options = withoutHooks(NODE_OPTIONS)
+  child.env = { ...environment, ...(options !== '' && { NODE_OPTIONS: options }) }
+})
+
+if (process.env.TAP_DISABLE_COVERAGE === '1') {
+  // Blanks keep the places of the code, but Node would read the source maps of all packages.
+  process.setSourceMapsEnabled(false)
+  process.env.NODE_OPTIONS = withoutHooks(process.env.NODE_OPTIONS)
+  const execArgv = [`--import=${import.meta.url}`]
+  workers.Worker = class extends workers.Worker {
+    constructor(file, options) {
+      super(file, { execArgv, ...options })
+    }
+  }
+  syncBuiltinESMExports()
+}

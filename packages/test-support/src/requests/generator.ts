@@ -1,0 +1,115 @@
+import * as fc from 'fast-check'
+import type { Schema } from 'fastify-contract/contract'
+import type { Document } from 'fastify-contract-cli/testing'
+import { alternativesOf } from './alternatives.ts'
+import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
+import { arrays, arrayViolations } from './arrays.ts'
+import { integers, integerViolations } from './integers.ts'
+import type { Json } from './json-notations.ts'
+import type { Keywords, SchemaBranch } from './keywords.ts'
+import { numbers, numberViolations } from './numbers.ts'
+import { objects, objectViolations } from './objects.ts'
+import { ReferenceValidator } from './reference-validator.ts'
+import type { SchemaViolation } from './schema-violation.ts'
+import { strings, stringViolations } from './strings.ts'
+import { typesOf, unlisted, wrongTypes } from './types.ts'
+
+/** The maximum number of levels that a generated value has beyond its smallest possible depth. */
+const moreLevels = 3
+/** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
+const mostLevels = 64
+
+/** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
+export class Generator {
+  readonly #judge: ReferenceValidator
+  readonly #alternatives: (schema: Schema) => SchemaBranch[]
+  readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
+
+  constructor(document: Document) {
+    this.#judge = new ReferenceValidator(document)
+    this.#alternatives = alternativesOf(document)
+  }
+
+  /** Returns values that are valid under a schema. Throws if none can be made. */
+  valid(schema: Schema): fc.Arbitrary<Json> {
+    const values = this.#shallow(schema, moreLevels)
+    if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
+    return values
+  }
+
+  /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
+  breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
+    const identity = (schema as { $ref?: string }).$ref ?? schema
+    if (above.filter((other) => other === identity).length > 1) return []
+    if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
+    const alternatives = this.#alternatives(schema)
+    const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
+    if (alternatives.length === 1 && !alternatives[0]?.judged) return all
+    // A value that breaks one alternative may satisfy another one.
+    const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
+    return all
+      .filter(({ values }) => isFoundInSample(values, isInvalid))
+      .map((breach) => ({
+        ...breach,
+        values: filterOrThrow(breach.values, isInvalid, `${breach.where} ${breach.what}`),
+      }))
+  }
+
+  /** Returns values of the smallest possible depth plus `more` levels, or undefined if there are none. */
+  #shallow(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
+    for (let levels = 0; levels < mostLevels; levels++) {
+      if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
+    }
+    return undefined
+  }
+
+  /** Returns values with at most `levels` levels of arrays and objects, or undefined if there are none. */
+  #within(schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
+    if (levels < 0) return undefined
+    const known = this.#known.get(schema) ?? []
+    this.#known.set(schema, known)
+    if (levels in known) return known[levels]
+    const alternatives = this.#alternatives(schema)
+    const parts = alternatives.flatMap(({ keywords }) => this.#ofKeywords(keywords, schema, levels) ?? [])
+    const values = parts.length === 0 ? undefined : fc.oneof(...parts)
+    const judged = alternatives.some((alternative) => alternative.judged)
+    const isValid = (value: Json) => this.#judge.accepts(schema, value)
+    known[levels] = values && judged ? filterOrThrow(values, isValid, JSON.stringify(schema)) : values
+    return known[levels]
+  }
+
+  #ofKeywords(keywords: Keywords, schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
+    const values = keywords.enum?.filter((value) => this.#judge.accepts(schema, value))
+    if (values !== undefined) return values.length === 0 ? undefined : fc.constantFrom(...values)
+    const below = (child: Schema) => this.#within(child, levels - 1)
+    const makers: Record<string, () => fc.Arbitrary<Json> | undefined> = {
+      integer: () => integers(keywords),
+      number: () => numbers(keywords),
+      string: () => strings(keywords),
+      array: () => arrays(keywords, below(keywords.items ?? true)),
+      object: () => objects(keywords, below),
+    }
+    const types = typesOf(keywords)
+    const parts = types.flatMap(
+      (type) => (Object.hasOwn(makers, type) ? makers[type]?.() : ofType[type as 'null']) ?? [],
+    )
+    if (types.length === 0) return levels > 0 ? anyJson : fc.oneof(ofType.null, ofType.boolean, ofType.string)
+    return parts.length === 0 ? undefined : fc.oneof(...parts)
+  }
+
+  #breachesOf({ keywords }: SchemaBranch, schema: Schema, above: unknown[]): SchemaViolation[] {
+    const { type, enum: listed, items = true } = keywords
+    const types = typesOf(keywords)
+    const breaches = type === undefined ? [] : wrongTypes(type, this.#shallow(schema) ?? anyJson)
+    if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
+    if (types.includes('number')) breaches.push(...numberViolations(keywords))
+    else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
+    if (types.includes('string')) breaches.push(...stringViolations(keywords))
+    if (types.includes('array')) {
+      breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
+    }
+    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
+    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
+    return breaches
+  }
+}

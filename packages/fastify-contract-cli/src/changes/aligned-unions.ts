@@ -19,7 +19,7 @@ export function alignUnions(older: object, newer: object): [PointerMap, PointerM
   const [before, after] = [sideOf(older), sideOf(newer)]
   const others = new Map<string, Node>()
   walkSchemas(newer, (schema, pointer) => others.set(pointer, schema))
-  walkSchemas(older, (schema, pointer) => {
+  function align(schema: Node, pointer: string): void {
     const other = others.get(pointer)
     if (other === undefined || before.isTarget(pointer) || after.isTarget(pointer)) return
     const [one, two] = [unionKeyword(schema), unionKeyword(other)]
@@ -30,7 +30,9 @@ export function alignUnions(older: object, newer: object): [PointerMap, PointerM
     other[one] = other[two]
     delete other[two]
     for (const [node, keyword] of [[schema, one] as const, [other, two] as const]) node[unionMark] = keyword
-  })
+  }
+
+  walkSchemas(older, align)
   return [before.origins, after.origins]
 }
 

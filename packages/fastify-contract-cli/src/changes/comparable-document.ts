@@ -82,12 +82,14 @@ const withoutSiblings = (document: Document): Document =>
 
 function referencesOf(document: Document): string[] {
   const references: string[] = []
-  walkSchemas(document, ({ $ref, discriminator }) => {
+  function addReferences({ $ref, discriminator }: Node): void {
     const { mapping = {} } = Object(discriminator) as { mapping?: Node }
     for (const reference of [$ref, ...Object.values(mapping)]) {
       if (typeof reference === 'string' && reference.startsWith('#/')) references.push(targetOf(reference))
     }
-  })
+  }
+
+  walkSchemas(document, addReferences)
   return references
 }
 
@@ -197,31 +199,40 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
       places.set(sources, join(at, ...keys))
       return held(sources, at, keys, depth)
     }
-    const plainValues = Array.from(values, ([keyword, { value, from }]) => {
+    const built: [string, unknown][] = []
+    for (const [keyword, { value, from }] of values) {
       places.set(from, join(at, keyword))
-      return [keyword, value]
-    })
-    const subschemas = Array.from(schemas, ([keyword, { from, byKey, isList }]) => {
-      if (byKey === undefined) return [keyword, below(from, keyword)]
+      built.push([keyword, value])
+    }
+    for (const [keyword, { from, byKey, isList }] of schemas) {
+      if (byKey === undefined) {
+        built.push([keyword, below(from, keyword)])
+        continue
+      }
       places.set(from, join(at, keyword))
-      const entries = Array.from(byKey, ([key, sources]) => [key, below(sources, keyword, key)] as const)
-      return [keyword, isList ? entries.map(([, schema]) => schema) : Object.fromEntries(entries)]
-    })
-    return ordered(Object.fromEntries([...plainValues, ...subschemas]))
+      const entries: [string, unknown][] = []
+      for (const [key, sources] of byKey) entries.push([key, below(sources, keyword, key)])
+      built.push([keyword, heldBy(isList, entries)])
+    }
+    return ordered(Object.fromEntries(built))
   }
 
   /** Returns a schema that keeps its keywords, with merged schemas in them. */
   function plain(schema: Node, pointer: string, at: string, depth: number): Node {
     const below = (...keys: string[]) => held([{ pointer: join(pointer, ...keys), shared: false }], at, keys, depth)
-    const entries = Object.entries(schema).map(([keyword, value]) => {
+    const kept: [string, unknown][] = []
+    for (const [keyword, value] of Object.entries(schema)) {
       steps++
       const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined
-      if (shape === undefined || typeof value !== 'object' || value === null) return [keyword, value]
-      if (shape === 'one') return [keyword, below(keyword)]
-      const schemas = Object.keys(value).map((key) => [key, below(keyword, key)] as const)
-      return [keyword, shape === 'list' ? schemas.map(([, schema]) => schema) : Object.fromEntries(schemas)]
-    })
-    return ordered(Object.fromEntries(entries))
+      if (shape === undefined || typeof value !== 'object' || value === null) kept.push([keyword, value])
+      else if (shape === 'one') kept.push([keyword, below(keyword)])
+      else {
+        const entries: [string, unknown][] = []
+        for (const key of Object.keys(value)) entries.push([key, below(keyword, key)])
+        kept.push([keyword, heldBy(shape === 'list', entries)])
+      }
+    }
+    return ordered(Object.fromEntries(kept))
   }
 
   return {
@@ -232,6 +243,10 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     steps: () => steps,
   }
 }
+
+/** Returns the value of a keyword that holds several schemas. */
+const heldBy = (isList: boolean, entries: [string, unknown][]): unknown =>
+  isList ? entries.map(([, schema]) => schema) : Object.fromEntries(entries)
 
 export type SchemaMerger = Pick<SourceMoves, 'finish' | 'originsOf'> & {
   /** Returns the schema at a pointer, with its allOf merged if possible. */

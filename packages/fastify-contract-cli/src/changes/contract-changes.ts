@@ -77,12 +77,14 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
     const what = `${difference.kind} ${decodeURIComponent(existing(document, pointer))}`
     heaviest.set(key, { weight, place: placeOf(pointer), what, reasons: new Set([why]) })
   }
-  const changes = Array.from(heaviest.values(), ({ weight, place, what, reasons }) => {
-    const why = [...reasons].filter((reason) => reason !== '').join(' ')
-    return { weight, place, what: why === '' ? what : `${what}: ${why}` }
-  })
-  // Several removed members share the location of their former parent, so equal changes are merged.
-  return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()]
+  const changes = new Map<string, Change>()
+  for (const { weight, place, what, reasons } of heaviest.values()) {
+    reasons.delete('')
+    const change = { weight, place, what: reasons.size === 0 ? what : `${what}: ${[...reasons].join(' ')}` }
+    // Several removed members share the location of their former parent, so equal changes are merged.
+    changes.set(JSON.stringify(change), change)
+  }
+  return [...changes.values()]
 }
 
 /** Returns a pointer if the document has a value there, or else the pointer of the closest ancestor that exists. */
@@ -98,16 +100,18 @@ function existing(document: Document, pointer: string): string {
 function errorNumberChanges(released: Published, published: Published, path: string): Change[] {
   const { 'x-error-numbers': before = serviceErrors as Record<string, ErrorNumber> } = released
   const { 'x-error-numbers': after = serviceErrors as Record<string, ErrorNumber> } = published
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap((name): Change[] => {
+  const changes: Change[] = []
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [old, now] = [before[name], after[name]]
     const place = `${path}${tablePlace}/${name}`
-    if (old === undefined) return [{ weight: 'compatible', place, what: `added ${now?.error}` }]
-    if (now?.error !== old.error) {
-      return [{ weight: 'breaking', place, what: `removed ${old.error}: Clients tell errors apart by their numbers.` }]
-    }
-    return now.meaning === old.meaning ? [] : [{ weight: 'text', place, what: `modified the meaning of ${now.error}` }]
-  })
+    if (old === undefined) changes.push({ weight: 'compatible', place, what: `added ${now?.error}` })
+    else if (now?.error !== old.error) {
+      const what = `removed ${old.error}: Clients tell errors apart by their numbers.`
+      changes.push({ weight: 'breaking', place, what })
+    } else if (now.meaning !== old.meaning)
+      changes.push({ weight: 'text', place, what: `modified the meaning of ${now.error}` })
+  }
+  return changes
 }
 
 /** Returns the next version after changes of which the most severe is `heaviest` (semver.org, sections 6 to 8). */
@@ -131,32 +135,45 @@ export async function documentDifferences(older: Document, newer: Document): Pro
   const [before, after] = pairedDocuments(older, newer)
   const removed = removeErrors(before.document, after.document).map(removedError)
   const reports = await reportsOf(before.document, after.document)
-  return [...removed, ...reports.filter(({ path }) => !isItem(path))].flatMap(({ verdicts, ...report }) => {
-    const [side, other] = report.revision === undefined ? [before, after] : [after, before]
-    const found = side.pointerOf(pointerOf(report))
-    const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
-    // Adding or removing the name of a schema changes nothing by itself: the references to it are compared.
-    if (isNamed && side.isReferredTo(found)) return []
-    const directions = verdicts
-      .filter(({ ruleId }) => ruleId === directionsRule)
-      .flatMap(({ message }) => message.split(' '))
-    const difference: Difference = {
-      ...report,
-      directions: directions.filter((direction) => direction !== '') as Difference['directions'],
-      verdicts: verdicts.filter(({ ruleId }) => ruleId !== directionsRule),
-    }
+  const found: LocatedDifference[] = []
+  for (const report of [...removed, ...reports.filter(({ path }) => !isItem(path))]) {
+    const located = locatedDifference(report, before, after)
+    if (located !== undefined) found.push(located)
+  }
+  return found
+}
+
+/** Returns the difference of a report with its pointer; undefined for one that is found elsewhere. */
+function locatedDifference(report: Report, before: Compared, after: Compared): LocatedDifference | undefined {
+  const [side, other] = report.revision === undefined ? [before, after] : [after, before]
+  const found = side.pointerOf(pointerOf(report))
+  const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
+  // Adding or removing the name of a schema changes nothing by itself: the references to it are compared.
+  if (isNamed && side.isReferredTo(found)) return undefined
+  const difference = differenceOf(report)
+  if (difference.directions.length === 0) {
     // A schema that is only used by being merged into others is compared there.
-    const isTaken =
-      difference.directions.length === 0 && side.isTaken(found) && severityOf(difference).weight !== 'text'
-    if (isTaken || (difference.directions.length === 0 && isReplaced(report, before))) return []
-    const origins = side.originsOf(found)
-    const isChanged = (origin: string) =>
-      !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
-    // A pointer that does not exist in the original was created from a discriminator.
-    const isMade = (origin: string) => resolve(side.original, origin) === undefined
-    const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
-    return [{ difference, pointer }]
-  })
+    if (side.isTaken(found) && severityOf(difference).weight !== 'text') return undefined
+    if (isReplaced(report, before)) return undefined
+  }
+  const origins = side.originsOf(found)
+  const isChanged = (origin: string) =>
+    !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
+  // A pointer that does not exist in the original was created from a discriminator.
+  const isMade = (origin: string) => resolve(side.original, origin) === undefined
+  const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
+  return { difference, pointer }
+}
+
+/** Returns the difference of a report, whose directions are the message of a rule. */
+function differenceOf({ verdicts, ...report }: Report): Difference {
+  const difference: Difference = { ...report, directions: [], verdicts: [] }
+  for (const verdict of verdicts) {
+    if (verdict.ruleId !== directionsRule) difference.verdicts.push(verdict)
+    else if (verdict.message !== '')
+      difference.directions.push(...(verdict.message.split(' ') as Difference['directions']))
+  }
+  return difference
 }
 
 /** Returns the report of an error response that no longer occurs. */

@@ -75,10 +75,14 @@ function inheritSecurity({ security }: Document, item: Node, pointer: string, or
 
 /** Moves the servers of the operations into the document if all operations have the same. */
 function liftServers(document: Document, items: [item: Node, pointer: string][]): void {
-  const holders = items.flatMap(([item, pointer]) =>
-    operationsBelow(item, pointer).map(([operation]) => ({ item, operation })),
-  )
-  const all = holders.map(({ item, operation }) => operation.servers ?? item.servers ?? document.servers)
+  const holders: { item: Node; operation: Node }[] = []
+  const all: unknown[] = []
+  for (const [item, pointer] of items) {
+    for (const [operation] of operationsBelow(item, pointer)) {
+      holders.push({ item, operation })
+      all.push(operation.servers ?? item.servers ?? document.servers)
+    }
+  }
   const [first] = all
   if (first === undefined || all.some((servers) => !isDeepStrictEqual(servers, first))) return
   for (const { item, operation } of holders) {

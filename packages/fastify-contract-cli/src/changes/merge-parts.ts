@@ -22,14 +22,15 @@ export function mergeParts(parts: LocatedPart[], root?: LocatedPart): Merged | u
   const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isDocumentation(keyword)))
   if (binding.length > 1 && !areIndependent(binding, root)) return undefined
   const merged: Merged = { parts, values: new Map(), schemas: new Map() }
-  for (const keyword of new Set(parts.flatMap(({ own }) => Object.keys(own)))) {
-    const holders = parts.filter(({ own, shared }) => {
+  const holders = new Map<string, LocatedPart[]>()
+  for (const part of parts) {
+    for (const keyword of Object.keys(part.own)) {
       // A shared discriminator is already expressed in the schemas that it distinguishes.
-      const isLeftOut = shared && (isDocumentation(keyword) || keyword === 'discriminator')
-      return Object.hasOwn(own, keyword) && !isLeftOut
-    })
-    if (holders.length > 0 && !mergeKeyword(merged, keyword, holders)) return undefined
+      const isLeftOut = part.shared && (isDocumentation(keyword) || keyword === 'discriminator')
+      holders.set(keyword, [...(holders.get(keyword) ?? []), ...(isLeftOut ? [] : [part])])
+    }
   }
+  for (const [keyword, all] of holders) if (all.length > 0 && !mergeKeyword(merged, keyword, all)) return undefined
   return withoutSurplus(merged)
 }
 
@@ -155,12 +156,16 @@ const combines: Record<string, Combine> = {
   deprecated: any,
   readOnly: any,
   writeOnly: any,
-  ...Object.fromEntries(
-    ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, greatest]),
-  ),
-  ...Object.fromEntries(
-    ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, least]),
-  ),
+  minimum: greatest,
+  exclusiveMinimum: greatest,
+  minLength: greatest,
+  minItems: greatest,
+  minProperties: greatest,
+  maximum: least,
+  exclusiveMaximum: least,
+  maxLength: least,
+  maxItems: least,
+  maxProperties: least,
 }
 
 /** Returns the value of a keyword that is equivalent to all of these values together, or undefined if there is none. */

@@ -44,8 +44,10 @@ export function nameItems(document: Document, lists: Set<string>): PointerMap {
     for (const [member, value] of Object.entries(node)) {
       const below = memberOf(kind, member)
       if (below === undefined || !hasShape(value, below)) continue
-      eachHeld(value, below, join('', member), (held, keys) => {
-        if (!isNode(held)) return
+      eachHeld(value, below, join('', member), nameHeld)
+
+      function nameHeld(held: unknown, keys: string): void {
+        if (!isNode(held) || below === undefined) return
         const identity = identityOf(document, held, below)
         const from = pointer + keys
         const kept = below.kind === 'parameter' ? parametersName : alternativesName
@@ -58,7 +60,7 @@ export function nameItems(document: Document, lists: Set<string>): PointerMap {
         holder[name] = held
         origins.set(to, [from])
         ;(value as Node)[keysOf(keys).at(-1) as string] = { $ref: to }
-      })
+      }
     }
   }
 

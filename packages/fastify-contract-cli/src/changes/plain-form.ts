@@ -17,7 +17,7 @@ export function toPlainForm(document: object): PointerMap {
   const isNullable = String((document as Node).openapi).startsWith('3.0.')
   const targets = pointersIn(document)
   const isTarget = (pointer: string) => targets.some((target) => target === pointer || target.startsWith(`${pointer}/`))
-  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+  function toPlain(node: Node, kind: Kind, pointer: string): void {
     for (const keyword of ['style', 'explode']) if (isDefault(node, kind, keyword)) delete node[keyword]
     for (const keyword of flags[kind] ?? []) if (node[keyword] === false) delete node[keyword]
     if (kind !== 'schema') return
@@ -44,7 +44,9 @@ export function toPlainForm(document: object): PointerMap {
       delete node.const
     }
     if (Array.isArray(node.enum)) node.enum = sorted(node.enum)
-  })
+  }
+
+  walk(document as Node, 'document', '#', toPlain)
   return origins
 }
 

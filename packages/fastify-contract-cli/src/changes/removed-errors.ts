@@ -10,15 +10,17 @@ import { isServed } from './inherited-members.ts'
  */
 export function removeErrors(older: Document, newer: Document): string[] {
   const others = responsesIn(newer)
-  return [...responsesIn(older)].flatMap(([pointer, responses]) => {
+  const removed: string[] = []
+  for (const [pointer, responses] of responsesIn(older)) {
     const other = others.get(pointer)
-    if (other === undefined || Object.hasOwn(other, 'default')) return []
-    const gone = Object.keys(responses).filter(
-      (status) => /^[45]/.test(status) && !Object.hasOwn(other, status) && !Object.hasOwn(other, `${status[0]}XX`),
-    )
-    for (const status of gone) delete responses[status]
-    return gone.map((status) => join(pointer, status))
-  })
+    if (other === undefined || Object.hasOwn(other, 'default')) continue
+    for (const status of Object.keys(responses)) {
+      if (!/^[45]/.test(status) || Object.hasOwn(other, status) || Object.hasOwn(other, `${status[0]}XX`)) continue
+      delete responses[status]
+      removed.push(join(pointer, status))
+    }
+  }
+  return removed
 }
 
 /** Returns the responses of each operation by their pointer. Those of webhooks and callbacks are sent by clients. */

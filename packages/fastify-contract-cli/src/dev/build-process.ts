@@ -65,17 +65,19 @@ async function generate(serviceUrl: string): Promise<void> {
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */
 async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
   if (options.bundle !== undefined) return (await import(pathToFileURL(resolve(options.bundle)).href)).bundle
-  return (directory) =>
-    build({
-      entryPoints: [options.entry],
-      outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      // Stack traces name the sources.
-      sourcemap: true,
-      logLevel: 'silent',
-    })
+  return bundleWithEsbuild
 }
+
+const bundleWithEsbuild = (directory: string): Promise<unknown> =>
+  build({
+    entryPoints: [options.entry],
+    outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    // Stack traces name the sources.
+    sourcemap: true,
+    logLevel: 'silent',
+  })

@@ -145,24 +145,23 @@ export const withHeaderSchemas = (document: Document): Document =>
   })
 
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */
-export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
-  headersOf(document, response)
-    .filter(([name]) => isGiven(name))
-    .map(([name, { required = false, explode = false, style }]) => ({
-      name,
-      isRequired: required,
-      explode,
-      ...(style === jsonStyle && { isJson: true }),
-    }))
+export function responseHeaders(document: Document, response: Located<Response>): ResponseHeader[] {
+  const headers: ResponseHeader[] = []
+  for (const [name, { required: isRequired = false, explode = false, style }] of headersOf(document, response))
+    if (isGiven(name)) headers.push({ name, isRequired, explode, ...(style === jsonStyle && { isJson: true }) })
+  return headers
+}
 
 /**
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a
  * referenced header as required.
  */
 export const withOptionalHeaders = (document: Document, response: Node): Node =>
-  mapHeld(response, 'headers', (header) => {
-    const { $ref } = header as { $ref?: string }
-    if ($ref === undefined) return header
-    const { pointer: _, ...found } = locate<Header>(document, $ref)
-    return found.required === true ? header : found
-  })
+  mapHeld(response, 'headers', (header) => withoutReference(document, header))
+
+function withoutReference(document: Document, header: unknown): unknown {
+  const { $ref } = header as { $ref?: string }
+  if ($ref === undefined) return header
+  const { pointer: _, ...found } = locate<Header>(document, $ref)
+  return found.required === true ? header : found
+}

@@ -123,15 +123,20 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     return rewritten(schema, inside({ direction, ignored: new Set(), kept }, schema))
   }
 
-  const inside = ({ direction, ignored, kept }: Context, schema: Schema): Context => {
-    const own = [...ignoredNames[direction](schema)].filter((name) => !kept.has(name))
-    return { direction, ignored: new Set([...ignored, ...own]), kept }
+  function inside({ direction, ignored, kept }: Context, schema: Schema): Context {
+    const all = new Set(ignored)
+    for (const name of ignoredNames[direction](schema)) if (!kept.has(name)) all.add(name)
+    return { direction, ignored: all, kept }
   }
 
   function rewritten(schema: Schema, context: Context): Schema {
     if (!isNode(schema)) return schema
-    const entries = Object.entries(schema).map(([keyword, value]) => [keyword, keywordOf(keyword, value, context)])
-    return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+    const converted: [string, unknown][] = []
+    for (const [keyword, given] of Object.entries(schema)) {
+      const value = keywordOf(keyword, given, context)
+      if (value !== undefined) converted.push([keyword, value])
+    }
+    return Object.fromEntries(converted)
   }
 
   function keywordOf(keyword: string, value: unknown, context: Context): unknown {
@@ -166,8 +171,8 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     const target = schemas[name] as Schema
     // Locations that differ only in names which the schema does not mention share a variant.
     const { named, marked } = mentionsOf(name, direction)
-    const kept = new Set([...context.kept].filter((each) => marked.has(each)))
-    const ignored = new Set([...context.ignored].filter((each) => named.has(each)))
+    const kept = common(context.kept, marked)
+    const ignored = common(context.ignored, named)
     const own = inside({ direction, ignored, kept }, target)
     if (own.ignored.size === 0 && !reaches[direction](target)) return name
     const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...kept].sort()])
@@ -186,10 +191,10 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
     const key = `${direction} ${name}`
     const known = mentions.get(key)
     if (known !== undefined) return known
-    const parts = inPlace(document, schemas[name] as Schema)
-    const found = {
-      named: new Set(parts.flatMap(namesIn)),
-      marked: new Set(parts.flatMap((part) => markedNames(document, part, direction))),
+    const found: Mentions = { named: new Set(), marked: new Set() }
+    for (const part of inPlace(document, schemas[name] as Schema)) {
+      for (const each of namesIn(part)) found.named.add(each)
+      for (const each of markedNames(document, part, direction)) found.marked.add(each)
     }
     mentions.set(key, found)
     return found
@@ -203,6 +208,9 @@ function schemasByDirection(document: object, schemas: Record<string, Schema>) {
 
   return { convert, added }
 }
+
+/** Returns the members of a set that another one has, too. */
+const common = (set: Set<string>, other: Set<string>): Set<string> => new Set([...set].filter((one) => other.has(one)))
 
 /** Returns the names of a list that are not ignored, or undefined if none are left. */
 function notIgnored(list: unknown, ignored: Set<string>): unknown {
@@ -273,32 +281,35 @@ export function ignoredNamesOf(document: object, direction: Direction): (schema:
     }
     const parts: Set<string>[] = []
     for (const part of schemasBelow(document, schema, ['allOf'])) parts.push(yield ignoredNames(part))
-    const others = parts.filter(({ size }) => size > 0)
+    const [only, ...others] = parts.filter(({ size }) => size > 0)
     // A schema that only adds unmarked properties to another one shares its set: copies would take quadratic time.
-    if (names.size === 0 && others.length === 1) {
-      known.set(schema, others[0] as Set<string>)
-      return others[0] as Set<string>
+    if (names.size === 0 && only !== undefined && others.length === 0) {
+      known.set(schema, only)
+      return only
     }
-    for (const name of others.flatMap((each) => [...each])) names.add(name)
+    for (const part of parts) for (const name of part) names.add(name)
     return names
   }
 }
 
 /** Returns the names of a schema's own properties that are ignored in a direction. */
-const markedNames = (document: object, schema: Node, direction: Direction): string[] =>
-  Object.entries(propertiesOf(schema)).flatMap(([name, below]) =>
-    isMarked(document, below, markOf[direction]) ? [name] : [],
-  )
+function markedNames(document: object, schema: Node, direction: Direction): string[] {
+  const names: string[] = []
+  for (const [name, below] of Object.entries(propertiesOf(schema)))
+    if (isMarked(document, below, markOf[direction])) names.push(name)
+  return names
+}
 
 /** Returns a schema and the subschemas that may describe the same value. */
 export const inPlace = (document: object, schema: Schema): Node[] =>
   schemasDescribing(document, [schema], inPlaceKeywords)
 
 /** Returns the discriminator properties of some schemas, which are never ignored. */
-export const discriminatorNames = (schemas: Node[]): Set<string> =>
-  new Set(
-    schemas.flatMap(({ discriminator }) => {
-      const { propertyName } = Object(discriminator) as { propertyName?: unknown }
-      return typeof propertyName === 'string' ? [propertyName] : []
-    }),
-  )
+export function discriminatorNames(schemas: Node[]): Set<string> {
+  const names = new Set<string>()
+  for (const { discriminator } of schemas) {
+    const { propertyName } = Object(discriminator) as { propertyName?: unknown }
+    if (typeof propertyName === 'string') names.add(propertyName)
+  }
+  return names
+}

@@ -26,18 +26,15 @@ export function withDiscriminators(given: Document): Document {
       else known.push(child)
     }
   }
-  const childrenOf = (schema: string) => children.get(schemaPrefix + schema) ?? []
-
   /** Returns the discriminator values of a schema and of the schemas that inherit from it, and narrows the latter. */
   function inherit(schema: string, discriminator: Discriminator, above: string[]): unknown[] {
     if (above.includes(schema)) return []
-    const isChild = (child: string) =>
-      !isAlias(schemas[child] as Node) ||
-      !discriminator.mapping ||
-      mappedNames(child, discriminator, schemas).length > 0
-    const below = childrenOf(schema)
-      .filter(isChild)
-      .flatMap((child) => inherit(child, discriminator, [...above, schema]))
+    const below: unknown[] = []
+    for (const child of children.get(schemaPrefix + schema) ?? []) {
+      const isOther = isAlias(schemas[child] as Node) && mappedNames(child, discriminator, schemas).length === 0
+      if (isOther && discriminator.mapping) continue
+      below.push(...inherit(child, discriminator, [...above, schema]))
+    }
     const given = namesOf(schema, discriminator, schemas)
     const isOpen = schema === defaultName(discriminator, schemas)
     const own = isOpen ? given : decided(document, schemas[schema], discriminator, given)
@@ -51,21 +48,30 @@ export function withDiscriminators(given: Document): Document {
     return names
   }
 
-  walkSchemas(document, ({ discriminator }, pointer) => {
+  function inheritFrom({ discriminator }: Node, pointer: string): void {
     if (!isDiscriminator(discriminator) || !pointer.startsWith(schemaPrefix)) return
     inheriting = []
-    const all = inherit(pointer.slice(schemaPrefix.length), discriminator, [])
+    const all = new Set(inherit(pointer.slice(schemaPrefix.length), discriminator, []))
     const open = inheriting.find(({ child }) => child === defaultName(discriminator, schemas))
-    // What a child allows, the schemas between it and the parent allow, too.
-    const isAbove = ({ names }: Member) => open?.names.every((name) => names.includes(name))
-    for (const member of inheriting.filter(isAbove)) member.others = all.filter((name) => !member.names.includes(name))
-  })
+    if (open === undefined) return
+    for (const member of inheriting) {
+      const names = new Set(member.names)
+      // What a child allows, the schemas between it and the parent allow, too.
+      if (containsAll(names, open.names)) member.others = without(all, names)
+    }
+  }
+
+  walkSchemas(document, inheritFrom)
   const narrowed = Array.from(members, ([name, all]) => [name, allowing(schemas[name], all)])
   const inherited = { ...schemas, ...Object.fromEntries(narrowed) }
   return mapDocument(members.size === 0 ? document : withExactFamilies(document, inherited, families), {
     schema: (schema) => toldApart(document, schema, schemas),
   })
 }
+
+const containsAll = (set: Set<unknown>, values: unknown[]): boolean => values.every((value) => set.has(value))
+
+const without = (all: Iterable<unknown>, others: Set<unknown>): unknown[] => [...all].filter((one) => !others.has(one))
 
 /**
  * Returns a document in which the children of a parent that lists them in oneOf or anyOf inherit from a copy of it
@@ -82,20 +88,18 @@ export function withUnlistedParents(document: Document): Document {
       if (part === schema && holder !== undefined && !isOwn) parents.set(holder.schema, name)
   }
   if (parents.size === 0) return document
-  const copies = Array.from(new Set(parents.values()), (name) => {
+  const copies: [string, Node][] = []
+  for (const name of new Set(parents.values())) {
     const { oneOf: _, anyOf: __, ...rest } = schemas[name] as Node
-    return [inheritedName(schemas, name), rest]
-  })
+    copies.push([inheritedName(schemas, name), rest])
+  }
   const components = { ...document.components, schemas: { ...schemas, ...Object.fromEntries(copies) } }
-  return mapDocument(
-    { ...document, components },
-    {
-      schema: (node) => {
-        const parent = parents.get(node)
-        return parent === undefined ? node : { ...node, $ref: schemaPrefix + inheritedName(schemas, parent) }
-      },
-    },
-  )
+  return mapDocument({ ...document, components }, { schema: withCopy })
+
+  function withCopy(node: Node): Node {
+    const parent = parents.get(node)
+    return parent === undefined ? node : { ...node, $ref: schemaPrefix + inheritedName(schemas, parent) }
+  }
 }
 
 /**
@@ -122,48 +126,57 @@ function withExactFamilies(document: Document, schemas: Record<string, Node>, fa
   // A member of a child may lead to another child, so only the whole document tells which of them hold an int64.
   const whole = withFamilies(families)
   const holdsInt64 = int64Holders(whole)
-  const exact = Array.from(families, ([parent, family]) => {
-    const inherited = [inheritedName(schemas, parent), ...family.map(({ child }) => child)].map(
-      (name) => schemaPrefix + name,
-    )
-    const holdsOwn = (child: string) => {
-      const { allOf, ...own } = whole.components.schemas[child] as Node
-      return [own, ...(allOf as Node[])].some((part) => !inherited.includes(String(part.$ref)) && holdsInt64(part))
-    }
+  const exact: Families = new Map()
+  for (const [parent, family] of families) {
+    const inherited = new Set([schemaPrefix + inheritedName(schemas, parent)])
+    for (const { child } of family) inherited.add(schemaPrefix + child)
     // Such a child would be validated without end.
     const { [parent]: self, ...others } = whole.components.schemas
     const leadsBack = reachability(whole, [...inPlaceKeywords, 'not'], (schema) => schema === self)
-    return [parent, family.filter(({ child }) => holdsOwn(child) && !leadsBack(others[child]))] as const
-  })
-  return withFamilies(new Map(exact.filter(([, family]) => family.length > 0)))
+    const kept = family.filter(({ child }) => holdsOwn(child, inherited) && !leadsBack(others[child]))
+    if (kept.length > 0) exact.set(parent, kept)
+  }
+  return withFamilies(exact)
+
+  /** Returns whether a child has int64 values besides those that it inherits. */
+  function holdsOwn(child: string, inherited: Set<string>): boolean {
+    const { allOf, ...own } = whole.components.schemas[child] as Node
+    return [own, ...(allOf as Node[])].some((part) => !inherited.has(String(part.$ref)) && holdsInt64(part))
+  }
 }
 
 /** Returns shared schemas in which each parent applies its children, which refer to a copy of it that does not. */
 function applied(schemas: Record<string, Node>, families: Families): Record<string, Node> {
-  const copies = new Map(
-    Array.from(families.keys(), (parent) => [schemaPrefix + parent, inheritedName(schemas, parent)]),
-  )
-  const all = mapEntries(schemas, (schema) => {
-    const { allOf } = schema as Node
-    const referenced = (part: Node) => {
-      const copy = copies.get(String(Object(part).$ref))
-      return copy === undefined ? part : { ...part, $ref: schemaPrefix + copy }
-    }
-    return Array.isArray(allOf) && !isAlias(schema as Node)
-      ? { ...(schema as Node), allOf: allOf.map(referenced) }
-      : schema
-  }) as Record<string, Node>
-  const parents = Array.from(families, ([parent, family]) => {
+  const copies = new Map<string, string>()
+  for (const parent of families.keys()) copies.set(schemaPrefix + parent, inheritedName(schemas, parent))
+  const all = mapEntries(schemas, withCopies) as Record<string, Node>
+  const parents: [string, Node][] = []
+  const copied: [string, Node][] = []
+  for (const [parent, family] of families) {
     const { allOf = [], ...own } = all[parent] as Node
-    const conditions = family.map(({ child, property, names, others }) => ({
-      if: { required: [property], properties: { [property]: listing(others ?? names) } },
-      [others === undefined ? 'then' : 'else']: { $ref: schemaPrefix + child },
-    }))
-    return [parent, { ...own, allOf: [...(allOf as Node[]), ...conditions] }]
-  })
-  const copied = Array.from(families.keys(), (parent) => [inheritedName(schemas, parent), all[parent]])
+    parents.push([parent, { ...own, allOf: [...(allOf as Node[]), ...family.map(conditionOf)] }])
+    copied.push([inheritedName(schemas, parent), all[parent] as Node])
+  }
   return { ...all, ...Object.fromEntries([...parents, ...copied]) }
+
+  function withCopies(schema: unknown): unknown {
+    const { allOf } = schema as Node
+    return Array.isArray(allOf) && !isAlias(schema as Node)
+      ? { ...(schema as Node), allOf: allOf.map(withCopy) }
+      : schema
+  }
+
+  function withCopy(part: Node): Node {
+    const copy = copies.get(String(Object(part).$ref))
+    return copy === undefined ? part : { ...part, $ref: schemaPrefix + copy }
+  }
 }
+
+/** Returns the schema by which a parent applies a child to the values that name it. */
+const conditionOf = ({ child, property, names, others }: Member): Node => ({
+  if: { required: [property], properties: { [property]: listing(others ?? names) } },
+  [others === undefined ? 'then' : 'else']: { $ref: schemaPrefix + child },
+})
 
 /**
  * Returns whether a schema is another one under a second name, with its own description or as nullable. A mapping that
@@ -218,11 +231,12 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   const within = new Set([schema])
   for (const each of within) {
     const { oneOf, anyOf } = Object(schemas[each]) as Node
-    const references = referencesOf([oneOf, anyOf].flat()).filter((one) => one.startsWith(schemaPrefix))
-    for (const reference of references) within.add(reference.slice(schemaPrefix.length))
+    for (const reference of referencesOf([oneOf, anyOf].flat()))
+      if (reference.startsWith(schemaPrefix)) within.add(reference.slice(schemaPrefix.length))
   }
-  const mapped = [...within].filter((each) => mappedNames(each, discriminator, schemas).length > 0)
-  return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator, schemas)) : [schema]
+  const mapped: string[] = []
+  for (const each of within) mapped.push(...mappedNames(each, discriminator, schemas))
+  return mapped.length > 0 ? mapped : [schema]
 }
 
 /** Returns whether `defaultMapping` refers to an alternative, or to a schema that inherits from the given one. */
@@ -244,10 +258,14 @@ export const isDiscriminator = (value: unknown): value is Discriminator =>
   typeof (value as Partial<Discriminator> | undefined)?.propertyName === 'string'
 
 /** Returns the targets of the references among some schemas. */
-const referencesOf = (schemas: unknown): string[] =>
-  Array.isArray(schemas)
-    ? schemas.flatMap((schema) => (typeof Object(schema).$ref === 'string' ? [Object(schema).$ref] : []))
-    : []
+function referencesOf(schemas: unknown): string[] {
+  const references: string[] = []
+  for (const schema of Array.isArray(schemas) ? schemas : []) {
+    const { $ref } = Object(schema) as Node
+    if (typeof $ref === 'string') references.push($ref)
+  }
+  return references
+}
 
 /** The names of each discriminator by the schema that they are mapped to. */
 const namesByTarget = new WeakMap<Discriminator, Map<string, string[]>>()
@@ -298,16 +316,23 @@ export function decided(
 
 /** Returns the values that a schema, or all alternatives of a union, allow for a property; undefined for any value. */
 function valuesOf(document: Document, schema: Schema, property: string, within: Schema[] = []): unknown[] | undefined {
-  const parts = partsOf(document, schema).map((part) => part.schema)
-  const described = parts.flatMap(({ properties }): Schema[] =>
-    Object.hasOwn(Object(properties), property) ? [Object(properties)[property]] : [],
-  )
+  const described: Schema[] = []
+  let union: Schema[] | undefined
+  for (const { schema: part } of partsOf(document, schema)) {
+    if (Object.hasOwn(Object(part.properties), property)) described.push(Object(part.properties)[property])
+    const alternatives = part.oneOf ?? part.anyOf
+    if (Array.isArray(alternatives)) union ??= alternatives
+  }
   const own = listedValues(document, described)
   if (own !== undefined) return own
-  const union = parts.map(({ oneOf, anyOf }) => oneOf ?? anyOf).find(Array.isArray)
   if (union === undefined || within.includes(schema)) return undefined
-  const values = union.map((one: Schema) => valuesOf(document, one, property, [...within, schema]))
-  return values.every((list) => list !== undefined) ? values.flat() : undefined
+  const values: unknown[] = []
+  for (const one of union) {
+    const allowed = valuesOf(document, one, property, [...within, schema])
+    if (allowed === undefined) return undefined
+    for (const value of allowed) values.push(value)
+  }
+  return values
 }
 
 /** Returns a schema of some values; \`enum\` cannot be empty. */
@@ -316,12 +341,14 @@ const listing = (values: unknown[]): Schema => (values.length === 0 ? false : { 
 /** Returns a schema in which properties have discriminator values. */
 function allowing(schema: Node | boolean | undefined, all: Values[]): Node {
   const properties: Node = {}
+  const required = new Set<string>()
   for (const { property, others } of all) {
-    const names = new Set(all.filter((one) => one.property === property).flatMap((one) => one.names))
+    const names = new Set<unknown>()
+    for (const one of all) if (one.property === property) for (const name of one.names) names.add(name)
     properties[property] = others === undefined ? listing([...names]) : { not: listing(others) }
+    if (others === undefined) required.add(property)
   }
-  const required = all.filter(({ others }) => others === undefined).map(({ property }) => property)
-  return allOf(schema, { ...(required.length > 0 && { required: [...new Set(required)] }), properties })
+  return allOf(schema, { ...(required.size > 0 && { required: [...required] }), properties })
 }
 
 /** Returns a schema of objects that satisfy both schemas. */

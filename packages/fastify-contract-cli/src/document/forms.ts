@@ -27,23 +27,26 @@ export const isForm = (mediaType: string): boolean => ['form', 'multipart'].incl
  */
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
   const discriminators = discriminatorNames(inPlace(document, schema))
-  const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !discriminators.has(name))
+  const ignored = ignoredNamesOf(document, 'request')(schema)
   const parts = schemasDescribing(document, [schema])
-  return propertyNames(document, schema).flatMap((name) => {
-    // `withDirections` has replaced the schemas of ignored properties, if it ran before.
-    const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
-    if (described.length === 0 || ignored.includes(name)) return []
+  const found: FormProperty[] = []
+  for (const name of propertyNames(document, schema)) {
+    const described: Schema[] = []
+    for (const { properties } of parts) {
+      const own = Object.hasOwn(Object(properties), name) ? (properties as Record<string, Schema>)[name] : undefined
+      // `withDirections` has replaced the schemas of ignored properties, if it ran before.
+      if (own !== undefined && !isIgnored(own)) described.push(own)
+    }
+    if (described.length === 0 || (ignored.has(name) && !discriminators.has(name))) continue
     const own = Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {}
     // Which subschema applies depends on the other fields, so any may match here. Validation of the whole form decides.
-    return [{ name, schema: anyOf(described), encoding: own }]
-  })
+    found.push({ name, schema: anyOf(described), encoding: own })
+  }
+  return found
 }
 
 /** Returns a schema that allows what any of the given schemas allows; true if there are none. */
 const anyOf = ([first = true, ...more]: Schema[]): Schema => (more.length === 0 ? first : { anyOf: [first, ...more] })
-
-const ownSchema = ({ properties }: Node, name: string): Schema[] =>
-  Object.hasOwn(Object(properties), name) ? [(properties as Record<string, Schema>)[name] as Schema] : []
 
 /** Returns how the service parses a form. `convert` converts a schema of the document to one of the service. */
 export function formOf(

@@ -29,16 +29,22 @@ export type CorrectedName = { name: string; served: string[]; text: string }
  */
 export function correctedNames({ content }: Node): CorrectedName[] {
   const names = isNode(content) ? Object.keys(content).filter((name) => !/^x-[^/]*$/.test(name)) : []
-  const all = names.map((name) => ({ name, meant: meantBy(name) }))
-  const taken = new Set(all.flatMap(({ name, meant }) => (meant?.includes(name) ? [name] : [])))
-  const hasTypes = all.some(({ meant }) => meant !== undefined)
-  return all.flatMap(({ name, meant }): CorrectedName[] => {
-    if (meant?.includes(name)) return []
-    if (meant === undefined) return hasTypes ? [{ name, served: [], text: ignored }] : []
-    const served = meant.filter((each) => taken.size < taken.add(each).size)
+  const taken = new Set<string>()
+  let hasTypes = false
+  for (const name of names) {
+    const meant = meantBy(name)
+    hasTypes ||= meant !== undefined
+    if (meant?.includes(name)) taken.add(name)
+  }
+  const corrected: CorrectedName[] = []
+  for (const name of names) {
+    const meant = meantBy(name)
+    if (meant?.includes(name) || (meant === undefined && !hasTypes)) continue
+    const served = (meant ?? []).filter((each) => taken.size < taken.add(each).size)
     const text = served.length > 0 ? `is served as ${served.join(' and ')}; write it so` : ignored
-    return [{ name, served, text }]
-  })
+    corrected.push({ name, served, text })
+  }
+  return corrected
 }
 
 const ignored = 'is not a media type, so it is ignored; name each media type'

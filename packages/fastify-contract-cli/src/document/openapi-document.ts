@@ -82,33 +82,37 @@ const known = new WeakMap<Document, Endpoint[]>()
  * of its own.
  */
 export function endpoints(document: Document): Endpoint[] {
-  const all =
-    known.get(document) ??
-    withUniqueIds(
-      Object.keys(document.paths ?? {}).flatMap((path) => {
-        if (!path.startsWith('/')) return []
-        const item = itemAt(document, path)
-        return operationsIn(item).map((location) => endpointOf(document, path, item, location))
-      }),
-    )
-  known.set(document, all)
-  return all
+  const found = known.get(document)
+  if (found !== undefined) return found
+  const all: Endpoint[] = []
+  for (const path of Object.keys(document.paths ?? {})) {
+    if (!path.startsWith('/')) continue
+    const item = itemAt(document, path)
+    for (const location of operationsIn(item)) all.push(endpointOf(document, path, item, location))
+  }
+  const unique = withUniqueIds(all)
+  known.set(document, unique)
+  return unique
 }
 
 /** Returns operations with a derived operationId in place of one that an earlier operation has, too. */
 function withUniqueIds(all: Endpoint[]): Endpoint[] {
   const taken = new Set<string>()
-  const given = all.map((one) => {
-    const isOwn = !one.hasDerivedId && taken.size < taken.add(one.operationId).size
-    return isOwn ? one : { ...one, operationId: derivedId(one.method, one.path), hasDerivedId: true }
-  })
-  return given.map((one) => {
-    if (!one.hasDerivedId) return one
-    let operationId = one.operationId
-    for (let count = 2; taken.has(operationId); count++) operationId = `${one.operationId}${count}`
+  const doubles = new Set<Endpoint>()
+  for (const one of all) if (one.hasDerivedId || taken.size === taken.add(one.operationId).size) doubles.add(one)
+  const unique: Endpoint[] = []
+  for (const one of all) {
+    if (!doubles.has(one)) {
+      unique.push(one)
+      continue
+    }
+    const derived = derivedId(one.method, one.path)
+    let operationId = derived
+    for (let count = 2; taken.has(operationId); count++) operationId = `${derived}${count}`
     taken.add(operationId)
-    return { ...one, operationId }
-  })
+    unique.push({ ...one, operationId, hasDerivedId: true })
+  }
+  return unique
 }
 
 /** A request that the document describes as a webhook, or in a callback, which has the expression of its URL. */
@@ -120,37 +124,35 @@ export type Outgoing = { name: string; item: Located<object>; expression?: strin
  */
 export function outgoingItems(document: Document): Outgoing[] {
   const { webhooks = {} } = document as Document & { webhooks?: object }
-  const callbacks = endpoints(document).flatMap(({ operationId, pointer }) => {
+  const found: Outgoing[] = []
+  for (const name of named(webhooks)) found.push({ name, item: locate(document, join('#', 'webhooks', name)) })
+  for (const { operationId, pointer } of endpoints(document)) {
     const { callbacks = {} } = resolve(document, pointer) as { callbacks?: object }
-    return named(callbacks).flatMap((name) => {
+    for (const name of named(callbacks)) {
       const { pointer: holder, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
-      return named(items).map(
-        (expression, index): Outgoing => ({
-          name: `${operationId} ${index === 0 ? name : `${name} ${expression}`}`,
-          item: locate(document, join(holder, expression)),
-          expression,
-        }),
-      )
-    })
-  })
-  return [
-    ...named(webhooks).map((name): Outgoing => ({ name, item: locate(document, join('#', 'webhooks', name)) })),
-    ...callbacks,
-  ]
+      for (const [index, expression] of named(items).entries()) {
+        const item = locate<object>(document, join(holder, expression))
+        found.push({ name: `${operationId} ${index === 0 ? name : `${name} ${expression}`}`, item, expression })
+      }
+    }
+  }
+  return found
 }
 
 /** Returns the keys of a map that are not extensions. */
 export const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
 
 /** Returns the operations of webhooks and callbacks, each with its name as its operationId. */
-export const outgoingEndpoints = (document: Document): Endpoint[] =>
-  outgoingItems(document).flatMap(({ name, item }) =>
-    operationsIn(item).map((location) => ({
-      ...endpointOf(document, name, item as Located<Item>, location),
-      routes: [],
-      operationId: name,
-    })),
-  )
+export function outgoingEndpoints(document: Document): Endpoint[] {
+  const found: Endpoint[] = []
+  for (const { name, item } of outgoingItems(document)) {
+    for (const location of operationsIn(item)) {
+      const endpoint = endpointOf(document, name, item as Located<Item>, location)
+      found.push({ ...endpoint, routes: [], operationId: name })
+    }
+  }
+  return found
+}
 
 /** Returns the path item of a path. */
 export const itemAt = (document: Document, path: string): Located<Item> =>
@@ -181,9 +183,11 @@ function endpointOf(
   const operation = { ...(resolve(document, pointer) as Operation), pointer }
   const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
   const servers = operation.servers ?? item.servers ?? document.servers ?? []
-  const at = (...keys: string[]) => join(operation.pointer, ...keys)
+  const located: [string, Located<Response>][] = []
+  for (const status of named(responses))
+    located.push([status, locate<Response>(document, join(pointer, 'responses', status))])
   return {
-    pointer: operation.pointer,
+    pointer,
     path,
     server: serverUrl(servers),
     routes: basePaths(servers).map((base) => withCharacters(base + routedPath(path))),
@@ -192,12 +196,8 @@ function endpointOf(
     operationId: operationId || derivedId(method, path),
     hasDerivedId: !operationId,
     parameters: parametersOf(document, item, operation),
-    requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
-    responses: Object.fromEntries(
-      Object.keys(responses)
-        .filter((status) => !status.startsWith('x-'))
-        .map((status) => [status, locate<Response>(document, at('responses', status))]),
-    ),
+    requestBody: requestBody && locate<RequestBody>(document, join(pointer, 'requestBody')),
+    responses: Object.fromEntries(located),
     security,
   }
 }
@@ -235,15 +235,15 @@ export type PathPair = { name: string; value: string; parameter?: string }
 /** Returns the pairs in the query of a path; none if it has no query or an unsupported one. */
 export function pathQuery(path: string): PathPair[] {
   const [, query] = queryOfPath.exec(withoutFragment(path)) ?? []
-  return (query ?? '')
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const [name = '', value = ''] = pair.split(/=(.*)/s)
-      const [, parameter] = /^\{(.*)\}$/.exec(value) ?? []
-      const text = { name: decodedOrSame(name), value: decodedOrSame(value) }
-      return parameter === undefined ? text : { ...text, parameter }
-    })
+  const pairs: PathPair[] = []
+  for (const pair of (query ?? '').split('&')) {
+    if (pair === '') continue
+    const [name = '', value = ''] = pair.split(/=(.*)/s)
+    const [, parameter] = /^\{(.*)\}$/.exec(value) ?? []
+    const text = { name: decodedOrSame(name), value: decodedOrSame(value) }
+    pairs.push(parameter === undefined ? text : { ...text, parameter })
+  }
+  return pairs
 }
 
 /** Returns a name in camelCase: `getOwnersByOwnerIdPets` for GET /owners/{owner-id}/pets. */
@@ -264,11 +264,14 @@ export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
 
 /** Returns the parameters of an operation; its own override those of its path item. */
 export function parametersOf(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
-  const all = holders.flatMap(({ parameters = [], pointer }) =>
-    parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
-  )
-  const kept = all.filter((parameter) => !isIgnored(parameter))
-  return [...new Map(kept.map((parameter) => [parameterKey(parameter), parameter])).values()]
+  const kept = new Map<string, Located<Parameter>>()
+  for (const { parameters = [], pointer } of holders) {
+    for (const index of parameters.keys()) {
+      const parameter = locate<Parameter>(document, join(pointer, 'parameters', String(index)))
+      if (!isIgnored(parameter)) kept.set(parameterKey(parameter), parameter)
+    }
+  }
+  return [...kept.values()]
 }
 
 /** Returns what is unique to a parameter. The case of a header does not matter (RFC 9110 section 5.1). */
@@ -298,13 +301,13 @@ export const schemePointer = (name: string): string => join('#', 'components', '
 type OperationLocation = { method: string; keys: string[] }
 
 /** Returns the operations of a path item, including the additionalOperations of OpenAPI 3.2. */
-export const operationsIn = (item: object): OperationLocation[] => [
-  ...methods.filter((name) => Object.hasOwn(item, name)).map((name) => ({ method: name.toUpperCase(), keys: [name] })),
-  ...Object.keys(Object((item as { additionalOperations?: object }).additionalOperations)).map((method) => ({
-    method,
-    keys: ['additionalOperations', method],
-  })),
-]
+export function operationsIn(item: object): OperationLocation[] {
+  const found: OperationLocation[] = []
+  for (const name of methods) if (Object.hasOwn(item, name)) found.push({ method: name.toUpperCase(), keys: [name] })
+  for (const method of Object.keys(Object((item as { additionalOperations?: object }).additionalOperations)))
+    found.push({ method, keys: ['additionalOperations', method] })
+  return found
+}
 
 export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
 

@@ -96,17 +96,18 @@ export function selectorsOf(
   document: Document,
   { path, parameters }: Pick<Endpoint, 'path' | 'parameters'>,
 ): Selector[] {
-  const named = pathQuery(path).flatMap((pair) => (pair.parameter === undefined ? [] : [pair.name]))
-  return parameters
-    .flatMap(({ in: location, name, required, schema = true, allowEmptyValue }): Selector[] => {
-      const [value, ...others] = listedValues(document, [schema]) ?? []
-      const isText = typeof value === 'string' || typeof value === 'boolean' || isInteger(value)
-      if (!required || (location !== 'query' && location !== 'header')) return []
-      if (isText && others.length === 0)
-        return [{ in: location, name, texts: [...new Set([String(value), ...(allowEmptyValue ? [''] : [])])] }]
-      return location === 'query' && named.includes(name) ? [{ in: location, name }] : []
-    })
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+  const selectors: Selector[] = []
+  const pairs = pathQuery(path)
+  for (const { in: location, name, required, schema = true, allowEmptyValue } of parameters) {
+    if (!required || (location !== 'query' && location !== 'header')) continue
+    const [value, ...others] = listedValues(document, [schema]) ?? []
+    const isText = typeof value === 'string' || typeof value === 'boolean' || isInteger(value)
+    if (isText && others.length === 0)
+      selectors.push({ in: location, name, texts: [...new Set([String(value), ...(allowEmptyValue ? [''] : [])])] })
+    else if (location === 'query' && pairs.some((pair) => pair.parameter !== undefined && pair.name === name))
+      selectors.push({ in: location, name })
+  }
+  return selectors.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 /** Returns what the router knows of an operation: its method and each of its paths. */
@@ -169,27 +170,38 @@ export function segmentOf(path: string, name: string): { fromEnd: number; prefix
 /** Returns a served path in three notations: OpenAPI's, Fastify's, and as a regular expression. */
 export function servedPath(path: string): ServedPath {
   const names = routerNames(path)
-  const segments = path.split('/').map((segment) => segment.split(template))
-  return {
-    path,
-    url: segments.map((parts) => routerSegment(parts, names)).join('/'),
-    pattern: `^${segments.map((parts) => parts.map((part, index) => (index % 2 === 0 ? escaped(part) : parameterExpression(parts, index, '[^/]'))).join('')).join('/')}$`,
+  const urls: string[] = []
+  const patterns: string[] = []
+  for (const segment of path.split('/')) {
+    const parts = segment.split(template)
+    urls.push(routerSegment(parts, names))
+    patterns.push(segmentPattern(parts))
   }
+  return { path, url: urls.join('/'), pattern: `^${patterns.join('/')}$` }
+}
+
+/** Returns a regular expression for a segment, from its texts and the names of its parameters between them. */
+function segmentPattern(parts: string[]): string {
+  let pattern = ''
+  for (const [index, part] of parts.entries())
+    pattern += index % 2 === 0 ? escaped(part) : parameterExpression(parts, index, '[^/]')
+  return pattern
 }
 
 /**
  * Returns a segment in the syntax of Fastify's router, from its texts and the names of its parameters between them. A
  * parameter beside a text has a regular expression.
  */
-const routerSegment = (parts: string[], names: Map<string, string>): string =>
-  parts
-    .map((part, index) => {
-      // A colon has no special meaning in OpenAPI; the router needs it doubled.
-      if (index % 2 === 0) return part.replaceAll(':', '::')
-      const isWhole = parts.join('') === part
-      return isWhole ? `:${names.get(part)}` : `:${names.get(part)}(${parameterExpression(parts, index, '[\\s\\S]')})`
-    })
-    .join('')
+function routerSegment(parts: string[], names: Map<string, string>): string {
+  let segment = ''
+  for (const [index, part] of parts.entries()) {
+    // A colon has no special meaning in OpenAPI; the router needs it doubled.
+    if (index % 2 === 0) segment += part.replaceAll(':', '::')
+    else if (parts.join('') === part) segment += `:${names.get(part)}`
+    else segment += `:${names.get(part)}(${parameterExpression(parts, index, '[\\s\\S]')})`
+  }
+  return segment
+}
 
 /**
  * Returns a regular expression for the value of a parameter. It ends at the first occurrence of the text before the

@@ -15,26 +15,34 @@ import { isNode, mapEntries, methods, type Node } from './walk-document.ts'
  * so that problems are reported with the pointers of the document.
  */
 export function withPathQueries(document: Document): Document {
-  const paths = mapEntries(document.paths ?? {}, (given, path) => {
-    const pairs = path.startsWith('/') ? pathQuery(path) : []
-    if (pairs.length === 0) return given
-    const { pointer: _, ...item } = itemAt(document, path) as Node
-    const { $ref: __, ...own } = given as Node
-    const inQuery = (parameters: unknown) =>
-      [parameters ?? []]
-        .flat()
-        .map((one) => (queryParameter(resolved<Parameter>(document, one as object), path, pairs) ?? one) as Node)
-    const all = mapEntries({ ...item, ...own }, (operation, name) =>
-      methods.includes(name) && isNode(operation) && operation.parameters !== undefined
-        ? { ...operation, parameters: inQuery(operation.parameters) }
-        : operation,
-    )
-    const parameters = inQuery(all.parameters)
-    const names = parameters.map((one) => one.in === 'query' && one.name)
-    const missing = pairs.filter(({ name }) => !names.includes(name)).map(describedBy)
-    return { ...all, parameters: [...parameters, ...missing] }
-  })
+  const paths = mapEntries(document.paths ?? {}, (item, path) => withQuery(document, path, item as Node))
   return paths === document.paths ? document : { ...document, paths: paths as Record<string, object> }
+}
+
+/** Returns the path item of a path with parameters that describe the query of the path. */
+function withQuery(document: Document, path: string, given: Node): Node {
+  const pairs = path.startsWith('/') ? pathQuery(path) : []
+  if (pairs.length === 0) return given
+  const { pointer: _, ...item } = itemAt(document, path) as Node
+  const { $ref: __, ...own } = given
+  const all = mapEntries({ ...item, ...own }, withOwnQuery)
+  const parameters = inQuery(all.parameters)
+  for (const pair of pairs)
+    if (!parameters.some((one) => one.in === 'query' && one.name === pair.name)) parameters.push(describedBy(pair))
+  return { ...all, parameters }
+
+  function withOwnQuery(operation: unknown, name: string): unknown {
+    return methods.includes(name) && isNode(operation) && operation.parameters !== undefined
+      ? { ...operation, parameters: inQuery(operation.parameters) }
+      : operation
+  }
+
+  function inQuery(parameters: unknown): Node[] {
+    const found: Node[] = []
+    for (const one of [parameters ?? []].flat() as Node[])
+      found.push((queryParameter(resolved<Parameter>(document, one), path, pairs) as Node | undefined) ?? one)
+    return found
+  }
 }
 
 /** Returns a parameter that the query of a path names as a required parameter of the query; undefined for others. */

@@ -73,15 +73,18 @@ function isSurelyLinear(pattern: string): boolean {
   if (second !== undefined || start?.type !== 'Assertion' || start.kind !== 'start') return false
   if (elements.some((element) => insideOf(element).length > 0 || repeatedElement(element).type === 'Backreference'))
     return false
-  const repeated = elements.flatMap((element, index) => (isVariable(element) ? [index] : []))
+  const last = elements.findLastIndex(isVariable)
   const { flags } = compilePattern(pattern)
-  return repeated.slice(0, -1).every((index) => {
-    const next = elements[index + 1] as PatternElement
-    const character = repeatedElement(next)
-    if (character.type !== 'Character' || (next.type === 'Quantifier' && next.min === 0)) return false
-    const { raw } = repeatedElement(elements[index] as PatternElement)
-    return !new RegExp(`^${raw}$`, flags).test(String.fromCodePoint(character.value))
-  })
+  for (const [index, element] of elements.slice(0, Math.max(last, 0)).entries())
+    if (isVariable(element) && !endsAt(elements[index + 1] as PatternElement, element, flags)) return false
+  return true
+}
+
+/** Returns whether an element is a character that a repetition before it does not match. */
+function endsAt(element: PatternElement, before: PatternElement, flags: string): boolean {
+  const character = repeatedElement(element)
+  if (character.type !== 'Character' || (element.type === 'Quantifier' && element.min === 0)) return false
+  return !new RegExp(`^${repeatedElement(before).raw}$`, flags).test(String.fromCodePoint(character.value))
 }
 
 /** Returns the element that a quantifier repeats; any other element itself. */
@@ -98,14 +101,16 @@ function insideOf(element: PatternElement): PatternAlternative[] {
 }
 
 /** Without a repeated part there is little to backtrack to. */
-const isRepeated = (alternatives: PatternAlternative[]): boolean =>
-  alternatives.some(({ elements }) =>
-    elements.some((element) => {
+function isRepeated(alternatives: PatternAlternative[]): boolean {
+  for (const { elements } of alternatives) {
+    for (const element of elements) {
       const { min, max } = element.type === 'Quantifier' ? element : { min: 1, max: 1 }
       const inside = insideOf(element)
-      return (max > 1 && (min !== max || inside.length > 0)) || isRepeated(inside)
-    }),
-  )
+      if ((max > 1 && (min !== max || inside.length > 0)) || isRepeated(inside)) return true
+    }
+  }
+  return false
+}
 
 /** Returns whether a group is repeated, or more choices follow each other than can be tried in all combinations. */
 const hasManyChoices = (alternatives: PatternAlternative[]): boolean => choicesIn(alternatives) > 10

@@ -24,7 +24,9 @@ export function reachability(
 ): (schema: unknown) => boolean {
   const visited = new Set<Node>()
   const reaching = new Set<Node>()
-  return (schema) => {
+  return isReaching
+
+  function isReaching(schema: unknown): boolean {
     if (typeof schema !== 'object' || schema === null) return false
     const unvisited = new Set(visited.has(schema as Node) ? [] : [schema as Node])
     const holders = new Map<Node, Node[]>()
@@ -173,9 +175,12 @@ const openKeywords = ['patternProperties', 'additionalProperties', 'unevaluatedP
 const parts = (document: Document, schema: Schema | undefined): Node[] => schemasDescribing(document, [schema])
 
 /** Returns the names of the properties that a schema or its subschemas name. */
-export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [
-  ...new Set(parts(document, schema).flatMap(({ properties }) => Object.keys(Object(properties)))),
-]
+export function propertyNames(document: Document, schema: Schema | undefined): string[] {
+  const names = new Set<string>()
+  for (const { properties } of parts(document, schema))
+    for (const name of Object.keys(Object(properties))) names.add(name)
+  return [...names]
+}
 
 /**
  * Returns the schemas of a named property in each part of a schema. Ignores unevaluatedProperties, which never applies
@@ -189,36 +194,40 @@ export const propertyTypes = (document: Document, schema: Schema | undefined, na
   typesIn(document, propertySchemas(document, schema, name))
 
 /** Returns the types of the properties that a schema does not name, in each part of it that limits them. */
-export const otherTypes = (document: Document, schema: Schema | undefined): JsonType[][] =>
-  typesIn(
-    document,
-    parts(document, schema).flatMap((part) =>
-      openKeywords.flatMap((keyword) => schemasIn(part, keyword).map((one) => [one])),
-    ),
-  )
+export function otherTypes(document: Document, schema: Schema | undefined): JsonType[][] {
+  const open: Schema[][] = []
+  for (const part of parts(document, schema))
+    for (const keyword of openKeywords) for (const one of schemasIn(part, keyword)) open.push([one])
+  return typesIn(document, open)
+}
 
-const typesIn = (document: Document, all: Schema[][]): JsonType[][] =>
-  all
-    .map((schemas) => [...new Set(schemas.flatMap((schema) => typesOf(document, schema).types))])
-    .filter(({ length }) => length > 0)
+function typesIn(document: Document, all: Schema[][]): JsonType[][] {
+  const found: JsonType[][] = []
+  for (const schemas of all) {
+    const types = new Set<JsonType>()
+    for (const schema of schemas) for (const type of typesOf(document, schema).types) types.add(type)
+    if (types.size > 0) found.push([...types])
+  }
+  return found
+}
 
 /** Returns whether a schema describes properties that it does not name. */
-export const isOpen = (document: Document, schema: Schema | undefined): boolean =>
-  parts(document, schema).some((part) =>
-    openKeywords.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
-  )
+export function isOpen(document: Document, schema: Schema | undefined): boolean {
+  for (const part of parts(document, schema))
+    for (const keyword of openKeywords) for (const one of schemasIn(part, keyword)) if (one !== false) return true
+  return false
+}
 
 /** Returns whether every text is parsed to the same value with each of the lists of types. */
-export const isReadAlike = (all: JsonType[][]): boolean =>
-  new Set(
-    all.map((types) =>
-      [
-        types.some((type) => type === 'integer' || type === 'number'),
-        types.includes('boolean'),
-        types.includes('null') && !types.includes('string'),
-      ].join(),
-    ),
-  ).size < 2
+export const isReadAlike = (all: JsonType[][]): boolean => new Set(all.map(readingOf)).size < 2
+
+/** Returns which texts are parsed to numbers, booleans and null. */
+const readingOf = (types: JsonType[]): string =>
+  [
+    types.includes('integer') || types.includes('number'),
+    types.includes('boolean'),
+    types.includes('null') && !types.includes('string'),
+  ].join()
 
 /** Returns the schemas of a member or an item, whether the schema names it or not. */
 export function memberSchemas(schema: Node, member: string): Schema[] {
@@ -234,9 +243,11 @@ const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items
 export function unnamedSchemas(schema: Node, name?: string): Schema[] {
   // Most schemas name all their members, and a large document asks each schema for each member.
   if (!('patternProperties' in schema) && !unnamedKeywords.some((keyword) => keyword in schema)) return []
-  const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
-  const matching = patterns.filter(([pattern]) => name === undefined || compilePattern(pattern).test(name))
-  return [...matching.map(([, below]) => below), ...unnamedKeywords.flatMap((keyword) => schemasIn(schema, keyword))]
+  const found: Schema[] = []
+  for (const [pattern, below] of Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>))
+    if (name === undefined || compilePattern(pattern).test(name)) found.push(below)
+  for (const keyword of unnamedKeywords) found.push(...schemasIn(schema, keyword))
+  return found
 }
 
 /** Returns a function that tells whether a schema holds values that are bigints at any depth, also behind a $ref. */

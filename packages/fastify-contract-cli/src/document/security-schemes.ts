@@ -49,15 +49,17 @@ type NeededScope = { pointer: string; scheme: string; scope: string }
  * Returns each scope that a document requires, in document order. A requirement that operations inherit occurs once.
  */
 export function neededScopes(document: Document): NeededScope[] {
-  const needed = endpoints(document).flatMap((endpoint) => {
+  const needed = new Map<string, NeededScope>()
+  for (const endpoint of endpoints(document)) {
     const holder = securityPointer(document, endpoint)
-    return endpoint.security.flatMap((requirement, index) =>
-      Object.entries(requirement).flatMap(([scheme, scopes]) =>
-        scopes.map((scope) => ({ pointer: join(holder, String(index), scheme), scheme, scope })),
-      ),
-    )
-  })
-  return [...new Map(needed.map((one) => [`${one.pointer} ${one.scope}`, one])).values()]
+    for (const [index, requirement] of endpoint.security.entries()) {
+      for (const [scheme, scopes] of Object.entries(requirement)) {
+        const pointer = join(holder, String(index), scheme)
+        for (const scope of scopes) needed.set(`${pointer} ${scope}`, { pointer, scheme, scope })
+      }
+    }
+  }
+  return [...needed.values()]
 }
 
 /** Returns the scopes that a document requires, each once. */

@@ -14,14 +14,16 @@ export function withSharedSchemas(document: Document): Document {
   const names = new Map<string, string>()
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
   const taken = new Set(Object.keys(schemas))
-  walkSchemas(document, ({ $ref }) => {
+  function nameTarget({ $ref }: Node): void {
     if (typeof $ref !== 'string') return
     const keys = keysOf($ref)
     const pointer = join('#', ...keys)
     if (names.has(pointer)) return
     const isNamed = keys.length === 3 && pointer.startsWith(schemaPrefix)
     names.set(pointer, isNamed ? (keys[2] as string) : unusedName(taken, keys))
-  })
+  }
+
+  walkSchemas(document, nameTarget)
   const renamed = mapDocument(document, {
     schema: (schema) =>
       typeof schema.$ref === 'string'

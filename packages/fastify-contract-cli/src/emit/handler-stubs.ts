@@ -21,19 +21,21 @@ export function handlerStubs(
   if (added.length === 0) return []
   const sendable = sendableResponses(routes, files['schemas.js'] as string)
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
-  const choices = added.map((endpoint) => {
+  return compiled(added.map(choiceOf), files['api.d.ts'] as string, compilerOptions)
+
+  function choiceOf(endpoint: Endpoint): Choice {
     const operation = byId.get(endpoint.operationId) as Operation
     const isNegotiated = contentNegotiation(operation.schema) !== undefined
-    // Made one by one, since the first one mostly compiles.
-    const statements = function* (): Generator<string[]> {
-      for (const { outcome, origin } of exampleResponses(document, endpoint)) {
-        const sent = origin === undefined && !madeToo ? undefined : sendable(endpoint.operationId, outcome)
-        if (sent !== undefined) yield [`// ${noteOf(sent, origin)}`, `return ${literalOf(sent)}`]
-      }
+    return { isNegotiated, endpoint, statements: statementsOf(endpoint) }
+  }
+
+  /** Yields the statements one by one, since the first ones mostly compile. */
+  function* statementsOf(endpoint: Endpoint): Generator<string[]> {
+    for (const { outcome, origin } of exampleResponses(document, endpoint)) {
+      const sent = origin === undefined && !madeToo ? undefined : sendable(endpoint.operationId, outcome)
+      if (sent !== undefined) yield [`// ${noteOf(sent, origin)}`, `return ${literalOf(sent)}`]
     }
-    return { isNegotiated, endpoint, statements: statements() }
-  })
-  return compiled(choices, files['api.d.ts'] as string, compilerOptions)
+  }
 }
 
 /** How handlers are made: whether with values made from schemas, and for which options of TypeScript. */

@@ -22,7 +22,9 @@ export function mcpTable(document: Document): McpTable | undefined {
   const isSendable = sendable(document)
   const inputs = chosen.map((endpoint) => inputOf(endpoint, isSendable))
   const { nodes, responses } = int64Responses(withResponses(document, inputs))
-  const tools = chosen.map((endpoint, index): OperationTool => {
+  return { info: { name: document.info.title, version: document.info.version }, tools: chosen.map(toolOf), nodes }
+
+  function toolOf(endpoint: Endpoint, index: number): OperationTool {
     const { method, path, routes, operationId: name } = endpoint
     const { summary, description } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }
     const own = styles[`${method} ${path}`]
@@ -43,8 +45,7 @@ export function mcpTable(document: Document): McpTable | undefined {
       ...(own !== undefined && { styles: own }),
       ...(typeof root === 'number' && { root }),
     }
-  })
-  return { info: { name: document.info.title, version: document.info.version }, tools, nodes }
+  }
 }
 
 /** Returns the first JSON media type of a request body; undefined if it has none. */
@@ -53,15 +54,7 @@ const jsonTypeOf = ({ requestBody }: Pick<Endpoint, 'requestBody'>): string | un
 
 /** Returns the schema of a tool's arguments: the parameters by location, and the body. */
 function inputOf({ parameters, requestBody }: Endpoint, isSendable: (parameter: Parameter) => boolean): Node {
-  const groups = ['path', 'query', 'header'].flatMap((location): [string, Node, boolean][] => {
-    const described = parameters.filter((parameter) => parameter.in === location && isSendable(parameter))
-    if (described.length === 0) return []
-    const required = described.filter((one) => one.required).map(({ name }) => name)
-    const properties = Object.fromEntries(
-      described.map((parameter) => [parameter.name, withDescription(schemaOf(parameter), parameter)]),
-    )
-    return [[location, objectOf(properties, required), required.length > 0]]
-  })
+  const groups = ['path', 'query', 'header'].flatMap(groupOf)
   const json = requestBody?.content[jsonTypeOf({ requestBody }) ?? '']
   const body: [string, Schema, boolean][] =
     json === undefined ? [] : [['body', json.schema ?? {}, requestBody?.required === true]]
@@ -70,6 +63,17 @@ function inputOf({ parameters, requestBody }: Endpoint, isSendable: (parameter: 
     Object.fromEntries(all.map(([name, schema]) => [name, schema])),
     all.filter(([, , isRequired]) => isRequired).map(([name]) => name),
   )
+
+  /** Returns the parameters of a location as a member of the arguments; none if it has no parameters. */
+  function groupOf(location: string): [name: string, schema: Node, isRequired: boolean][] {
+    const described = parameters.filter((parameter) => parameter.in === location && isSendable(parameter))
+    if (described.length === 0) return []
+    const required = described.filter((one) => one.required).map(({ name }) => name)
+    const properties = Object.fromEntries(
+      described.map((parameter) => [parameter.name, withDescription(schemaOf(parameter), parameter)]),
+    )
+    return [[location, objectOf(properties, required), required.length > 0]]
+  }
 }
 
 const objectOf = (properties: Record<string, Schema>, required: string[]): Node => ({

@@ -158,23 +158,25 @@ function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): B
 }
 
 function formText(parts: ExamplePart[]): BodyText {
-  const shown = parts.map((part) => {
-    // The escapes of browsers (html.spec.whatwg.org, multipart form data).
-    const name = part.name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
-    if (!isRequestLine(name)) return { lines: [], files: [], omitted: [`the part ${part.name}`] }
-    const head = `Content-Disposition: form-data; name="${name}"`
-    const { text, files } = 'file' in part ? inFile(part.file) : partText(part)
-    const lines =
-      'file' in part
-        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', text]
-        : [head, '', text]
-    return { lines: [`--${boundary}`, ...lines], files, omitted: [] }
-  })
+  const shown = parts.map(shownPart)
   return {
     text: [...shown.flatMap(({ lines }) => lines), `--${boundary}--`].join('\n'),
     files: shown.flatMap(({ files }) => files),
     omitted: shown.flatMap(({ omitted }) => omitted),
   }
+}
+
+function shownPart(part: ExamplePart): { lines: string[]; files: string[]; omitted: string[] } {
+  // The escapes of browsers (html.spec.whatwg.org, multipart form data).
+  const name = part.name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
+  if (!isRequestLine(name)) return { lines: [], files: [], omitted: [`the part ${part.name}`] }
+  const head = `Content-Disposition: form-data; name="${name}"`
+  const { text, files } = 'file' in part ? inFile(part.file) : partText(part)
+  const lines =
+    'file' in part
+      ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', text]
+      : [head, '', text]
+  return { lines: [`--${boundary}`, ...lines], files, omitted: [] }
 }
 
 const partText = ({ name, text }: { name: string; text: string }): BodyText =>

@@ -15,13 +15,20 @@ import { checkedBody, checkedContent, headersOf, responseHeaders } from '../docu
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
-import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Parameter,
+  type Response,
+} from '../document/openapi-document.ts'
 import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
-import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
+import { mapEntries, mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
 import { withExactKeywords } from '../passes/exact-integers.ts'
 
 /**
@@ -115,21 +122,10 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     const described = parameters.filter((parameter) => parameter.in === kind)
     return described.length === 0 ? [] : [[part, objectOf(described, convert)]]
   })
-  const replies = Object.entries(responses).map(([status, response]) => {
-    const content = checkedContent(document, response)
-    const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
-    return [
-      status,
-      {
-        ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-        ...(Object.keys(content).length > 0 ? { content: contentOf(content, convert) } : { type: 'null' }),
-      },
-    ]
-  })
   const schema: RouteSchema = {
     ...Object.fromEntries(kinds),
     ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
-    response: Object.fromEntries(replies),
+    response: mapEntries(responses, (response) => replyOf(document, response as Located<Response>, convert)),
   }
   const given = Object.entries(responses).map(
     ([status, response]) => [status, responseHeaders(document, response)] as const,
@@ -156,6 +152,15 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),
     schema,
+  }
+}
+
+function replyOf(document: Document, response: Located<Response>, convert: Convert) {
+  const content = checkedContent(document, response)
+  const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
+  return {
+    ...(described.length > 0 && { headers: Object.fromEntries(described) }),
+    ...(Object.keys(content).length > 0 ? { content: contentOf(content, convert) } : { type: 'null' }),
   }
 }
 

@@ -47,15 +47,16 @@ export function skippedRoutes(
   function routesFor(method: string, path: string): ServedOperation[] {
     if (!METHODS.includes(method) || method === 'CONNECT') return []
     const selectors = selectorsAt(document, path, method)
-    return serversAt(document, path, method)
-      .map((base) => base + routedPath(path))
-      .filter(isRoutable)
-      .flatMap((route): ServedOperation[] => {
-        const one: ServedOperation = { method: method as HTTPMethods, servedPaths: [servedPath(route)] }
-        const [key = ''] = routeKeys(one)
-        if (isFree(key)) return [one]
-        return selectors.length > 0 && isFree(key + JSON.stringify(selectors)) ? [{ ...one, selectors }] : []
-      })
+    const routes: ServedOperation[] = []
+    for (const base of serversAt(document, path, method)) {
+      const route = base + routedPath(path)
+      if (!isRoutable(route)) continue
+      const one: ServedOperation = { method: method as HTTPMethods, servedPaths: [servedPath(route)] }
+      const [key = ''] = routeKeys(one)
+      if (isFree(key)) routes.push(one)
+      else if (selectors.length > 0 && isFree(key + JSON.stringify(selectors))) routes.push({ ...one, selectors })
+    }
+    return routes
   }
 }
 

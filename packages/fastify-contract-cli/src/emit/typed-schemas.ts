@@ -178,12 +178,13 @@ function withoutMixture(alternatives: unknown, resolve: ($ref: string) => unknow
   const forbidden = closed.map((own) => (own === undefined ? [] : all.filter((name) => !own.includes(name))))
   const count = forbidden.flat().length
   if (count === 0 || count > maxForbidden) return alternatives
-  return alternatives.map((one, index) => {
-    const names = forbidden[index] as string[]
-    if (names.length === 0) return one
-    const properties = Object.fromEntries(names.map((name) => [name, false]))
-    return { allOf: [one, { type: 'object', properties }] }
-  })
+  return alternatives.map((one, index) => withoutMembers(one, forbidden[index] as string[]))
+}
+
+function withoutMembers(schema: unknown, names: string[]): unknown {
+  if (names.length === 0) return schema
+  const properties = Object.fromEntries(names.map((name) => [name, false]))
+  return { allOf: [schema, { type: 'object', properties }] }
 }
 
 /** Returns the names of the members that a closed object may have; undefined for any other schema. */

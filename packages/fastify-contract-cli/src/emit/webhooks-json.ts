@@ -1,3 +1,4 @@
+import type { Operation } from 'fastify-contract/contract'
 import type { WebhookTable } from 'fastify-contract/webhooks'
 import { callStyles } from '../document/call-styles.ts'
 import { type Document, outgoingEndpoints, outgoingItems } from '../document/openapi-document.ts'
@@ -9,7 +10,17 @@ export function webhookTable(document: Document): WebhookTable | undefined {
   if (endpoints.length === 0) return undefined
   const styles = callStyles(document, endpoints)
   const { operations, schemas } = convertedOperations(document, endpoints)
-  const requests = operations.map(({ operationId: name, method, bodyRequired: isRequired, schema }) => {
+  const callbacks = outgoingItems(document).flatMap(({ name, expression }) =>
+    expression === undefined ? [] : [[name, expression]],
+  )
+  return { requests: operations.map(requestOf), callbacks: Object.fromEntries(callbacks), schemas }
+
+  function requestOf({
+    operationId: name,
+    method,
+    bodyRequired: isRequired,
+    schema,
+  }: Operation): WebhookTable['requests'][number] {
     const { querystring, headers, body, response } = schema
     const own = styles[`${method} ${name}`]
     return {
@@ -23,9 +34,5 @@ export function webhookTable(document: Document): WebhookTable | undefined {
         Object.entries(response).map(([status, { content }]) => [status, content === undefined ? {} : { content }]),
       ),
     }
-  })
-  const callbacks = outgoingItems(document).flatMap(({ name, expression }) =>
-    expression === undefined ? [] : [[name, expression]],
-  )
-  return { requests, callbacks: Object.fromEntries(callbacks), schemas }
+  }
 }

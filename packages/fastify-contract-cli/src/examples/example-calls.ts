@@ -17,20 +17,22 @@ export type ExampleCall = { operationId: string; request: InjectOptions }
  * operation if the service would reject each of these requests.
  */
 export const exampleCalls = (contract: Contract, token: string): ExampleCall[] =>
-  requestsOf(contract, token).map(({ operationId, request }) => {
-    const { method, server, target, headers, body, sent } = request
-    // inject sets the type of a form itself, with its boundary.
-    const { 'Content-Type': _, ...others } = headers
-    return {
-      operationId,
-      request: {
-        method: method as 'GET',
-        url: new URL(server).pathname.replace(/\/$/, '') + target,
-        headers: sent?.kind === 'multipart' ? others : headers,
-        ...(sent !== undefined && { payload: payloadOf(body, sent) }),
-      },
-    }
-  })
+  requestsOf(contract, token).map(callOf)
+
+function callOf({ operationId, request }: ReturnType<typeof requestsOf>[number]): ExampleCall {
+  const { method, server, target, headers, body, sent } = request
+  // inject sets the type of a form itself, with its boundary.
+  const { 'Content-Type': _, ...others } = headers
+  return {
+    operationId,
+    request: {
+      method: method as 'GET',
+      url: new URL(server).pathname.replace(/\/$/, '') + target,
+      headers: sent?.kind === 'multipart' ? others : headers,
+      ...(sent !== undefined && { payload: payloadOf(body, sent) }),
+    },
+  }
+}
 
 function payloadOf(body: unknown, { kind, text, parts, file }: ExampleBody): string | Buffer | FormData {
   if (kind === 'json') return String(stringifyJson(body))

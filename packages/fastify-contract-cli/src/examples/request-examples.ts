@@ -1,5 +1,5 @@
 import { type ParameterPair, parameterPairs, sentBody } from 'fastify-contract/client'
-import { kindOf, type RequestKind, requestKindOf, serializeEvent } from 'fastify-contract/contract'
+import { type FormField, kindOf, type RequestKind, requestKindOf, serializeEvent } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { formStyles, parameterStyle } from '../document/call-styles.ts'
 import { formOf } from '../document/forms.ts'
@@ -22,20 +22,22 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
     pairs: (location: Parameter['in']): ParameterPair[] =>
       values
         .filter(({ parameter }) => parameter.in === location)
-        .flatMap(({ parameter, value }) => {
-          const { in: location, name } = parameter
-          const made = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
-          // A path has no empty segments, as an object without members would be.
-          const isEmpty = location === 'path' && made.every(([, text]) => text === '')
-          const pairs: ParameterPair[] = isEmpty ? [[name, name]] : made
-          return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
-        }),
+        .flatMap(({ parameter, value }) => pairsOf(document, parameter, value)),
     credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
       const credential = credentialOf(document, scheme)
       return credential === undefined ? [] : [{ ...credential, scheme }]
     }),
     body: requestBody && exampleRequestBody(document, requestBody),
   }
+}
+
+function pairsOf(document: Document, parameter: Parameter, value: unknown): ParameterPair[] {
+  const { in: location, name } = parameter
+  const made = parameterPairs({ ...parameterStyle(document, parameter), in: location, name }, value)
+  // A path has no empty segments, as an object without members would be.
+  const isEmpty = location === 'path' && made.every(([, text]) => text === '')
+  const pairs: ParameterPair[] = isEmpty ? [[name, name]] : made
+  return pairs.map(([name, ...rest]): ParameterPair => [name.toWellFormed(), ...rest])
 }
 
 /** A part of an example form: a text, or a file that the user must provide. */
@@ -86,7 +88,9 @@ function formParts(
   value: Record<string, unknown>,
 ): ExamplePart[] {
   const { fields } = formOf(document, mediaType, media)
-  return fields.flatMap(({ name, kind, part }): ExamplePart[] => {
+  return fields.flatMap(partsFor)
+
+  function partsFor({ name, kind, part }: FormField): ExamplePart[] {
     if (!Object.hasOwn(value, name)) return []
     const [first = 'application/octet-stream'] = part?.mediaTypes ?? []
     const type = concreteType(first)
@@ -96,7 +100,7 @@ function formParts(
       name,
       text: typeof item === 'string' && kind !== 'json' ? item : String(stringifyJson(item)),
     }))
-  })
+  }
 }
 
 /** Returns a name for a file of a media type. */

@@ -101,7 +101,9 @@ function exactValues(schemas: Record<string, Schema>, compiled: CompiledSchemas)
       return mapEntries(value, (member, name) => withInt64(merged.properties.get(name) ?? merged.others ?? [], member))
     return typeof value === 'number' && [...merged.schemas].some(isInt64) ? BigInt(value) : value
   }
-  return (schema, value) => {
+  return exactValue
+
+  function exactValue(schema: Schema, value: unknown): Exact | undefined {
     const serialize = compiled.serializers.get(schema)
     try {
       // A serializer takes a bigint for an int64 only; the service would not use it for another one.

@@ -1,7 +1,15 @@
 import { type Form, kindOf, type MediaKind, type Operation, type Routes, type Schema } from 'fastify-contract/contract'
 import { parseJson, stringifyJson } from 'fastify-contract/json'
 import type { Validator } from 'fastify-contract/schema'
-import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
+import type {
+  Document,
+  Endpoint,
+  Located,
+  MediaType,
+  MediaTypes,
+  Parameter,
+  RequestBody,
+} from '../document/openapi-document.ts'
 import { holderOf, isShown, type WithExample } from '../document/parameter-objects.ts'
 import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
 
@@ -53,18 +61,15 @@ export function validRequests(
   function validParameters(endpoint: Endpoint, { schema }: Operation, location: keyof typeof locations) {
     const own = endpoint.parameters.filter((parameter) => parameter.in === location)
     const choices = candidates.map((candidate) => own.map((parameter) => changed(document, parameter, candidate)))
-    const found = choices.find((parameters) => {
-      const sent = parameters.filter(isShown)
-      const values = sent.map((parameter): [string, unknown] => [
-        parameter.name,
-        exampleOfRequest(document, holderOf(parameter)),
-      ])
-      return (
-        values.every(([, value]) => value !== undefined) &&
-        isValid(schema[locations[location]], Object.fromEntries(values))
-      )
-    })
+    const found = choices.find((parameters) => areValid(parameters, schema[locations[location]]))
     return { parameters: found ?? own, isFound: found !== undefined }
+  }
+
+  function areValid(parameters: Located<Parameter>[], schema: Schema | undefined): boolean {
+    const values: [string, unknown][] = []
+    for (const parameter of parameters.filter(isShown))
+      values.push([parameter.name, exampleOfRequest(document, holderOf(parameter))])
+    return values.every(([, value]) => value !== undefined) && isValid(schema, Object.fromEntries(values))
   }
 
   function validBody(requestBody: Located<RequestBody>, { schema, forms = {} }: Operation) {
@@ -73,7 +78,10 @@ export function validRequests(
         Object.entries(requestBody.content).map(([type, media]) => [type, candidate(document, media) as MediaType]),
       ),
     )
-    const found = contents.find((content) => {
+    const found = contents.find(isValidContent)
+    return { requestBody: { ...requestBody, content: found ?? requestBody.content }, isFound: found !== undefined }
+
+    function isValidContent(content: MediaTypes): boolean {
       const [[type, media] = ['', {}]] = Object.entries(content)
       const value = exampleOfRequest(document, media)
       if (requestBody.required && kindOf(type) === 'form' && Object.keys(Object(value)).length === 0) return false
@@ -81,8 +89,7 @@ export function validRequests(
       if (form?.fields.some(({ part }) => part !== undefined)) return isValidForm(form, Object(value))
       const whole = schema.body?.content[type]?.schema
       return itemsOf(kindOf(type), value).every((item) => isValid(whole, item))
-    })
-    return { requestBody: { ...requestBody, content: found ?? requestBody.content }, isFound: found !== undefined }
+    }
   }
 
   const isValidForm = ({ fields }: Form, value: Record<string, unknown>): boolean =>
@@ -91,7 +98,9 @@ export function validRequests(
       return (part?.isItem ? [value[name]].flat() : [value[name]]).every((item) => isValid(part?.schema, item))
     })
 
-  return (endpoint) => {
+  return validRequest
+
+  function validRequest(endpoint: Endpoint): ValidRequest {
     const operation = byId.get(endpoint.operationId)
     if (operation === undefined) return { endpoint }
     const parts = (Object.keys(locations) as (keyof typeof locations)[]).map((location) => ({

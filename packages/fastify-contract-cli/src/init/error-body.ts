@@ -76,7 +76,9 @@ export function describedErrorBody({ document, routes }: Pick<Compiled, 'documen
     validator.response(schema, 'body')(body)
     return body
   }
-  return (facts, request) => {
+  return checkedBody
+
+  function checkedBody(facts: ErrorFacts, request: ErrorRequest): ReturnType<AnyErrorBody> {
     const { response = {} } = operations.get(String(request.operation))?.schema ?? {}
     const key = responseKey(response, facts.statusCode) ?? ''
     const given = described.get(String(request.operation))?.[key]?.content
@@ -234,7 +236,10 @@ function ofAlternatives(document: Document, parts: Node[], alternatives: Schema[
 function objectIn(document: Document, parts: Node[], place: Place): Value | undefined {
   const required = new Set(parts.flatMap((part) => [part.required ?? []].flat() as string[]))
   const siblings = [...new Set([...required, ...parts.flatMap(({ properties }) => Object.keys(Object(properties)))])]
-  const members = siblings.flatMap((name): [string, Value][] => {
+  const members = siblings.flatMap(memberOf)
+  return members.length === 0 && !place.isRequired ? undefined : objectOf(members)
+
+  function memberOf(name: string): [string, Value][] {
     const schemas = parts.flatMap((part) => memberSchemas(part, name))
     const path = [...place.path, name]
     try {
@@ -249,8 +254,7 @@ function objectIn(document: Document, parts: Node[], place: Place): Value | unde
       if (required.has(name) || !(error instanceof UnknownMember)) throw error
       return []
     }
-  })
-  return members.length === 0 && !place.isRequired ? undefined : objectOf(members)
+  }
 }
 
 function objectOf(members: [string, Value][]): Value {

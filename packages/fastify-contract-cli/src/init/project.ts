@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { endpoints } from '../document/openapi-document.ts'
+import { type Document, endpoints } from '../document/openapi-document.ts'
 import { securityScheme } from '../document/security-schemes.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { markdownCode, markdownLink, markdownText, shellPath } from '../text/foreign-text.ts'
@@ -150,28 +150,30 @@ type VerifierText = { uses: string[]; lines: string[] }
 /** Returns the verifier of each security scheme that an operation requires. */
 function verifiersOf({ document }: Compiled): VerifierText[] {
   const names = new Set(endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys)))
-  return [...names].map((name) => {
-    const { type, scheme = '', in: place, name: key = '' } = securityScheme(document, name)
-    const kind = type === 'http' ? scheme.toLowerCase() : type
-    const line = (value: string) => `      ${keyOf(name)}: ${value},`
-    if (kind === 'apiKey')
-      return {
-        uses: ['apiKey'],
-        lines: [line(`apiKey({ in: ${stringLiteral(String(place))}, name: ${stringLiteral(key)} }, verifyToken)`)],
-      }
-    if (kind === 'basic')
-      return { uses: ['basic', 'tokensAsPasswords'], lines: [line('basic(tokensAsPasswords(verifyToken))')] }
-    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind))
-      return { uses: ['bearer'], lines: [line('bearer(verifyToken)')] }
-    const message = stringLiteral(`the verifier of ${name} is not written yet`)
+  return Array.from(names, (name) => verifierOf(document, name))
+}
+
+function verifierOf(document: Document, name: string): VerifierText {
+  const { type, scheme = '', in: place, name: key = '' } = securityScheme(document, name)
+  const kind = type === 'http' ? scheme.toLowerCase() : type
+  const line = (value: string) => `      ${keyOf(name)}: ${value},`
+  if (kind === 'apiKey')
     return {
-      uses: ['ContractError'],
-      lines: [
-        `      // Write the verifier of "${lineText(kind)}"; until then its operations respond with 501.`,
-        line(`() => (_request, done) => done(new ContractError('notImplemented', ${message}))`),
-      ],
+      uses: ['apiKey'],
+      lines: [line(`apiKey({ in: ${stringLiteral(String(place))}, name: ${stringLiteral(key)} }, verifyToken)`)],
     }
-  })
+  if (kind === 'basic')
+    return { uses: ['basic', 'tokensAsPasswords'], lines: [line('basic(tokensAsPasswords(verifyToken))')] }
+  if (['bearer', 'oauth2', 'openIdConnect'].includes(kind))
+    return { uses: ['bearer'], lines: [line('bearer(verifyToken)')] }
+  const message = stringLiteral(`the verifier of ${name} is not written yet`)
+  return {
+    uses: ['ContractError'],
+    lines: [
+      `      // Write the verifier of "${lineText(kind)}"; until then its operations respond with 501.`,
+      line(`() => (_request, done) => done(new ContractError('notImplemented', ${message}))`),
+    ],
+  }
 }
 
 function handlersModule(handlers: string[]): string {

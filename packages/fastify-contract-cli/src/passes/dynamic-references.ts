@@ -62,17 +62,7 @@ class DynamicScopes<Document extends object> {
     this.#names = dynamicMembers(mark)
     const { schemas } = Object(Object(document).components) as { schemas?: object }
     this.#taken = new Set(Object.keys(Object(schemas)))
-    walkSchemas(document, (schema, pointer) => {
-      this.#pointers.set(schema, pointer)
-      this.#schemas.set(pointer, schema)
-      for (const name of this.#anchorsOf(schema)) {
-        const { [this.#names.resource]: resource } = schema
-        const own = this.#anchors.get(resource) ?? new Map<string, Node>()
-        // The bundler writes a schema of another file in each place where it is needed.
-        if (!own.has(name)) own.set(name, schema)
-        this.#anchors.set(resource, own)
-      }
-    })
+    walkSchemas(document, (schema, pointer) => this.#addSchema(schema, pointer))
     for (const [schema, pointer] of this.#pointers) {
       const holder = this.#holderOf(pointer)
       this.#homes.set(schema, this.#entered(schema, (holder && this.#homes.get(holder)) ?? outermost))
@@ -148,6 +138,19 @@ class DynamicScopes<Document extends object> {
       for (const member of Object.values(this.#names)) delete schema[member]
     })
     return result
+  }
+
+  /** Records where a schema is, and which anchors it has. */
+  #addSchema(schema: Node, pointer: string): void {
+    this.#pointers.set(schema, pointer)
+    this.#schemas.set(pointer, schema)
+    for (const name of this.#anchorsOf(schema)) {
+      const { [this.#names.resource]: resource } = schema
+      const own = this.#anchors.get(resource) ?? new Map<string, Node>()
+      // The bundler writes a schema of another file in each place where it is needed.
+      if (!own.has(name)) own.set(name, schema)
+      this.#anchors.set(resource, own)
+    }
   }
 
   /** Returns a schema as it is evaluated in a scope. */

@@ -77,13 +77,14 @@ export function fieldProblems(document: Document, { schema, encoding }: FormProp
 
 /** Returns the style problems of the fields. A field is written like a query parameter unless it has a media type. */
 export function styleProblems(document: Document, properties: FormProperty[]): { name: string; problem: string }[] {
-  const parameters = properties
-    .filter(({ encoding }) => mediaTypesOf(encoding).length === 0 || isStyled(encoding))
-    .filter(({ schema, encoding }) => isStyled(encoding) || !typesOf(document, schema).types.includes('object'))
-    .map(({ name, schema, encoding: { style, explode } }): Located<Parameter> => {
-      const styled = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) }
-      return { name, in: 'query', schema, pointer: '', ...styled }
-    })
+  const parameters: Located<Parameter>[] = []
+  for (const { name, schema, encoding } of properties) {
+    const isPlain = mediaTypesOf(encoding).length === 0 && !typesOf(document, schema).types.includes('object')
+    if (!isStyled(encoding) && !isPlain) continue
+    const { style, explode } = encoding
+    const styled = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) }
+    parameters.push({ name, in: 'query', schema, pointer: '', ...styled })
+  }
   return parameterProblems(document, { path: '/', parameters, security: [] }).map(({ parameter, problem }) => ({
     name: parameter.name,
     problem: problem.replace(useContent, useJson),
@@ -97,10 +98,12 @@ const useJson = 'give it the contentType application/json in encoding'
  * before it knows which subschema applies, so all of them must parse it in the same way.
  */
 export function ambiguities(document: Document, { schema }: MediaType, { name, kind, part }: FormField): string[] {
-  const described = propertySchemas(document, schema, name)
-    .map((schemas) => schemas.map((one) => typesOf(document, one)))
-    .map((all) => ({ types: all.flatMap(({ types }) => types), items: all.flatMap(({ items }) => items) }))
-    .filter(({ types }) => types.length > 0)
+  const described: { types: JsonType[]; items: JsonType[] }[] = []
+  for (const schemas of propertySchemas(document, schema, name)) {
+    const all = schemas.map((one) => typesOf(document, one))
+    const types = all.flatMap((one) => one.types)
+    if (types.length > 0) described.push({ types, items: all.flatMap((one) => one.items) })
+  }
   const lists = described.filter(({ types }) => types.includes('array'))
   // In JSON and in brackets an array is distinct from other values, unless each item is sent as a part of its own.
   const mayVary = kind === 'nested' || (kind === 'json' && part === undefined)

@@ -149,13 +149,15 @@ function conflicts(document: Document, endpoint: Given): ParameterProblem[] {
     claimOf(serializedParameter(document, endpoint.path, parameter)),
   )
   const all = [...claims, ...credentialClaims(document, endpoint)]
-  return endpoint.parameters.flatMap((parameter, index) => {
+  const problems: ParameterProblem[] = []
+  for (const [index, parameter] of endpoint.parameters.entries()) {
     const own = claims[index] as Claim
-    const others = all.filter((one) => one !== own && one.in === own.in)
-    return others
-      .flatMap((other) => clashes(own, other))
-      .map((clash) => ({ parameter, kind: 'conflicting-names' as const, ...clash }))
-  })
+    for (const other of all) {
+      if (other === own || other.in !== own.in) continue
+      for (const clash of clashes(own, other)) problems.push({ parameter, kind: 'conflicting-names', ...clash })
+    }
+  }
+  return problems
 }
 
 function claimOf({
@@ -182,14 +184,17 @@ function claimOf({
   }
 }
 
-const credentialClaims = (document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] =>
-  [...new Set(security.flatMap((requirement) => Object.keys(requirement)))]
-    .filter((scheme) => resolve(document, schemePointer(scheme)) !== undefined)
-    .flatMap((scheme) => {
-      const credential = credentialOf(document, scheme)
-      const what = `security scheme ${scheme}`
-      return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name], isCredential: true }]
-    })
+function credentialClaims(document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] {
+  const claims: Claim[] = []
+  for (const scheme of new Set(security.flatMap((requirement) => Object.keys(requirement)))) {
+    if (resolve(document, schemePointer(scheme)) === undefined) continue
+    const credential = credentialOf(document, scheme)
+    if (credential === undefined) continue
+    const { in: location, name } = credential
+    claims.push({ what: `security scheme ${scheme}`, in: location, names: [name], isCredential: true })
+  }
+  return claims
+}
 
 function clashes(own: Claim, other: Claim): Clash[] {
   if (own.isWhole)
@@ -207,24 +212,24 @@ function clashes(own: Claim, other: Claim): Clash[] {
     const isNamed = other.acceptsAnyName || own.names.some((name) => other.names.includes(name))
     return [isNamed ? { problem } : { problem, advice: `${start}, but ${other.what} is left out; ${remedy}` }]
   }
+  const found: Clash[] = []
   if (own.isObject) {
-    return own.names
-      .filter((name) => other.names.includes(name) || isBelow(name, other))
-      .map((name) =>
-        finding(
-          `its property ${name} has the same name as ${other.what}`,
-          'rename one of them, or use explode: false',
-          given,
-        ),
-      )
+    for (const name of own.names) {
+      if (!other.names.includes(name) && !isBelow(name, other)) continue
+      const start = `its property ${name} has the same name as ${other.what}`
+      found.push(finding(start, 'rename one of them, or use explode: false', given))
+    }
+    return found
   }
-  return other.names
-    .filter((name) => !other.isObject && isBelow(name, own))
-    .map((name) =>
+  for (const name of other.isObject ? [] : other.names) {
+    if (!isBelow(name, own)) continue
+    found.push(
       given
         ? finding(`${name} names both a property of it and ${other.what}`, 'rename one of them', given)
         : { problem: `${name} would name both a property of it and ${other.what}; rename one of them` },
     )
+  }
+  return found
 }
 
 const isBelow = (name: string, { prefix }: Claim): boolean =>

@@ -113,29 +113,29 @@ type Advise = (kind: Advised, text: string, ...keys: string[]) => void
 /** Returns the encoding of a form without what has no effect, with advice for it. */
 function servedEncoding({ encoding }: MediaType, isMultipart: boolean, advise: Advise): MediaType['encoding'] {
   if (encoding === undefined) return undefined
-  return Object.fromEntries(
-    Object.entries(encoding).map(([name, given]) => {
-      const styles = isMultipart ? ['style', 'explode'].filter((field) => hasEffect(given, field)) : []
-      if (styles.length > 0)
-        advise(
-          'style-of-part',
-          `${styles.join(' and ')} in multipart/form-data ${areNot(styles)} applied: each item of an array is a part, and an object is JSON`,
-          'encoding',
-          name,
-        )
-      if (isMultipart && Object.keys(given.headers ?? {}).length > 0)
-        advise(
-          'headers-of-part',
-          'headers of a part are not checked; state them in the description',
-          'encoding',
-          name,
-          'headers',
-        )
-      const { contentType, ...others } = (isMultipart ? withoutKeys(given, partStyles) : given) as Encoding
-      const served = contentType === undefined ? undefined : servedTypes(name, contentType, isMultipart, advise)
-      return [name, { ...others, ...(served !== undefined && { contentType: served }) }]
-    }),
-  )
+  const all: [string, Encoding][] = []
+  for (const [name, given] of Object.entries(encoding)) {
+    const styles = isMultipart ? ['style', 'explode'].filter((field) => hasEffect(given, field)) : []
+    if (styles.length > 0)
+      advise(
+        'style-of-part',
+        `${styles.join(' and ')} in multipart/form-data ${areNot(styles)} applied: each item of an array is a part, and an object is JSON`,
+        'encoding',
+        name,
+      )
+    if (isMultipart && Object.keys(given.headers ?? {}).length > 0)
+      advise(
+        'headers-of-part',
+        'headers of a part are not checked; state them in the description',
+        'encoding',
+        name,
+        'headers',
+      )
+    const { contentType, ...others } = (isMultipart ? withoutKeys(given, partStyles) : given) as Encoding
+    const served = contentType === undefined ? undefined : servedTypes(name, contentType, isMultipart, advise)
+    all.push([name, { ...others, ...(served !== undefined && { contentType: served }) }])
+  }
+  return Object.fromEntries(all)
 }
 
 /** The default of a style has no effect beside the default of the encoding. */
@@ -146,17 +146,22 @@ const hasEffect = (encoding: object, field: string): boolean => {
 
 /** Returns the media types of a field that the service distinguishes; undefined if there are none. */
 function servedTypes(name: string, contentType: string, isMultipart: boolean, advise: Advise): string | undefined {
-  const all = contentType.split(',').flatMap((text) => {
+  const all: string[] = []
+  for (const text of contentType.split(',')) {
     const type = withHyphen(text.trim())
-    const problem = type === '' ? undefined : fieldTypeProblem(type)
-    if (problem === undefined) return type === '' ? [] : [type]
+    if (type === '') continue
+    const problem = fieldTypeProblem(type)
+    if (problem === undefined) {
+      all.push(type)
+      continue
+    }
     const isType = nameProblem(type) === undefined
     const isText = isType && charsetProblem(type, 'read') === undefined
     const served = isText ? essenceOf(type) : isType && isMultipart ? type : undefined
     const effect = served === undefined ? 'it is ignored' : isText ? `it is read as ${served}` : 'it is read as bytes'
     advise('unclear-form', `property ${name}: ${type} ${soThat(problem, effect)}`)
-    return served ?? []
-  })
+    if (served !== undefined) all.push(served)
+  }
   return all.length === 0 ? undefined : all.join(', ')
 }
 
@@ -191,14 +196,17 @@ function partChanges(document: Document, media: MediaType, advise: Advise): Chan
 const areNot = ({ length }: string[]): string => (length === 1 ? 'is not' : 'are not')
 
 /** Returns a property without the keywords that constrain the bytes of files. */
-const withoutFileKeywords = (document: Document, schema: Schema): Schema =>
-  changedOr(document, schema, (node) => {
+function withoutFileKeywords(document: Document, schema: Schema): Schema {
+  return changedOr(document, schema, withoutKeywords)
+
+  function withoutKeywords(node: Node): Node {
     const { items } = node
     const own = withoutKeys(node, [...textKeywords, 'uniqueItems'])
     if (items === undefined) return own
     const below = changedOr(document, items as Schema, (item) => withoutKeys(item, textKeywords))
     return below === items ? own : { ...own, items: below }
-  })
+  }
+}
 
 const changedOr = (document: Document, schema: Schema, change: (schema: Node) => Node): Schema =>
   changedSchema(document, schema, change) ?? true
@@ -207,11 +215,11 @@ function fieldChanges(document: Document, mediaType: string, media: MediaType, a
   const changes: Changes = { schemas: new Map(), plain: [] }
   const problemsOf = (properties: FormProperty[]): Map<string, string[]> => {
     const form = formOf(document, mediaType, { ...media, encoding: encodingOf(properties) })
-    const all = properties.map((property, index): [string, string[]] => [
-      property.name,
-      [...fieldProblems(document, property), ...ambiguities(document, media, form.fields[index] as FormField)],
-    ])
-    const problems = new Map(all)
+    const problems = new Map<string, string[]>()
+    for (const [index, property] of properties.entries()) {
+      const field = form.fields[index] as FormField
+      problems.set(property.name, [...fieldProblems(document, property), ...ambiguities(document, media, field)])
+    }
     for (const { name, problem } of styleProblems(document, properties)) problems.get(name)?.push(problem)
     return problems
   }
@@ -241,15 +249,13 @@ const openKeywords = ['patternProperties', 'additionalProperties', 'unevaluatedP
 
 /** Returns why the service cannot read the parts that a schema does not name as described. */
 function openPartProblems(document: Document, media: MediaType): string[] {
-  const hasPatterns = schemasDescribing(document, [media.schema]).some((part) =>
-    ['patternProperties', 'unevaluatedProperties'].some((keyword) =>
-      schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0),
-    ),
-  )
-  if (hasPatterns)
-    return [
-      'parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties',
-    ]
+  for (const part of schemasDescribing(document, [media.schema])) {
+    const others = [...schemasIn(part, 'patternProperties'), ...schemasIn(part, 'unevaluatedProperties')]
+    if (others.some((one) => Object.keys(Object(one)).length > 0))
+      return [
+        'parts whose names a pattern describes are not supported; name each as a property, or use additionalProperties',
+      ]
+  }
   const open = openPart(document, media)
   return open === undefined ? [] : partProblems(document, open).map((problem) => `additionalProperties: ${problem}`)
 }

@@ -102,14 +102,14 @@ export class ComponentNames {
     const value = this.#valueAt({ file, pointer })
     if (typeof value !== 'object' || value === null) return stringifyJson(value) ?? ''
     const isReference = this.#targetAt({ file, pointer }) !== undefined
-    const members = Object.entries(value)
-      .filter(([key]) => !(isReference && key === '$ref'))
-      .map(([key, held]) => {
-        const at = join(pointer, key)
-        const isObject = typeof held === 'object' && held !== null
-        const isTarget = !isObject && this.#targetAt({ file, pointer: at }) !== undefined
-        return `${JSON.stringify(key)}:${isObject ? this.#shapeOf({ file, pointer: at }) : isTarget ? '' : stringifyJson(held)}`
-      })
+    const members: string[] = []
+    for (const [key, held] of Object.entries(value)) {
+      if (isReference && key === '$ref') continue
+      const at = { file, pointer: join(pointer, key) }
+      const isObject = typeof held === 'object' && held !== null
+      const shape = isObject ? this.#shapeOf(at) : this.#targetAt(at) === undefined ? stringifyJson(held) : ''
+      members.push(`${JSON.stringify(key)}:${shape}`)
+    }
     return `${Array.isArray(value) ? 'list' : isReference ? 'reference' : 'object'}{${members.sort().join()}}`
   }
 

@@ -20,7 +20,12 @@ export function withOwnNames(
   if (renamed.size === 0) return { document, warnings }
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
   const changed = new Map<unknown, Node>()
-  walkSchemas(document, (schema, pointer) => {
+  walkSchemas(document, addMapping)
+  const withMapping = (node: Node) =>
+    changed.has(node.discriminator) ? { ...node, discriminator: changed.get(node.discriminator) } : node
+  return { document: mapDocument(document, { schema: withMapping }), warnings }
+
+  function addMapping(schema: Node, pointer: string): void {
     const { discriminator } = schema
     if (!isDiscriminator(discriminator)) return
     const named = new Set([...alternativesOf(schema, schemas), ...childrenOf(pointer, schemas)])
@@ -47,10 +52,7 @@ export function withOwnNames(
       }
     }
     changed.set(discriminator, { ...discriminator, mapping: Object.fromEntries(values) })
-  })
-  const schema = (node: Node) =>
-    changed.has(node.discriminator) ? { ...node, discriminator: changed.get(node.discriminator) } : node
-  return { document: mapDocument(document, { schema }), warnings }
+  }
 }
 
 const namesIn = (list: unknown): string[] =>

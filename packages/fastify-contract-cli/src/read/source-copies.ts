@@ -33,15 +33,15 @@ export function copyFor(value: unknown, edits: Edits, mark: string | undefined):
   const copy = (each: unknown, pointer: string): unknown => {
     if (typeof each !== 'object' || each === null) return each
     if (Array.isArray(each)) return each.map((item, index) => copy(item, join(pointer, String(index))))
-    return Object.fromEntries(
-      Object.entries(each).flatMap(([name, held]) => {
-        const at = join(pointer, name)
-        if (edits.dropped.has(at)) return []
-        const isData = mark !== undefined && edits.data.has(at)
-        if (isData && !followed.includes(name)) return [[name, `${mark}${held}`]]
-        return [[isData ? mark + name : name, edits.texts.get(at) ?? copy(held, at)]]
-      }),
-    )
+    const members: [string, unknown][] = []
+    for (const [name, held] of Object.entries(each)) {
+      const at = join(pointer, name)
+      if (edits.dropped.has(at)) continue
+      const isData = mark !== undefined && edits.data.has(at)
+      if (isData && !followed.includes(name)) members.push([name, `${mark}${held}`])
+      else members.push([isData ? mark + name : name, edits.texts.get(at) ?? copy(held, at)])
+    }
+    return Object.fromEntries(members)
   }
   return isUnchanged(edits, mark) ? value : copy(value, '#')
 }

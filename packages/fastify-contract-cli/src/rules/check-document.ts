@@ -26,7 +26,7 @@ import {
   withoutFragment,
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { methods, type Node, walk } from '../document/walk-document.ts'
+import { type Kind, methods, type Node, walk } from '../document/walk-document.ts'
 import { roundedIntegers } from '../passes/exact-integers.ts'
 import { upgrade } from '../passes/normalize.ts'
 import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1.ts'
@@ -95,7 +95,9 @@ export function checkDocument(
 /** Warns of what `asOpenApi31` leaves out, because OpenAPI says that it has no effect, and of what it adds. */
 function checkIgnored(published: Document, report: Report): void {
   const is30 = published.openapi.startsWith('3.0.')
-  walk(published as unknown as Node, 'document', '#', (node, kind, pointer) => {
+  walk(published as unknown as Node, 'document', '#', checkNode)
+
+  function checkNode(node: Node, kind: Kind, pointer: string): void {
     if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
     if (kind === 'pathItem') {
       for (const method of ignoredBodies(published, node))
@@ -127,7 +129,7 @@ function checkIgnored(published: Document, report: Report): void {
     if (kind === 'pathItem' && published.openapi.startsWith('3.2.')) checkQueryBody(node, pointer)
     if (kind === 'operation') checkResponses(Object(node.responses), pointer)
     if (kind === 'document' || kind === 'pathItem' || kind === 'operation') checkServers(node, pointer)
-  })
+  }
 
   function checkPartStyles(content: Record<string, { encoding?: Record<string, object> }>, pointer: string): void {
     for (const [mediaType, media] of Object.entries(content)) {
@@ -218,21 +220,18 @@ const fixFor = (schema: Node): string =>
  */
 export function sharedRoutes(document: Document, { operations }: Routes, rejected: string[]): string[] {
   const seen = new Set<string>()
-  return endpoints(document).flatMap(({ method, path, pointer }, index) => {
-    if (rejected.includes(`${method} ${path}`)) return []
+  const lines: string[] = []
+  for (const [index, { method, path, pointer }] of endpoints(document).entries()) {
+    if (rejected.includes(`${method} ${path}`)) continue
     const { servedPaths, selectors } = operations[index] as Operation
     const reason = withoutFragment(path) === path ? '' : ', since a request has no fragment'
-    const shared = servedPaths.filter(
-      ({ pattern }) => seen.size === seen.add(JSON.stringify([method, pattern, selectors])).size,
-    )
-    return shared.map((each) =>
-      refusal(
-        'shared-route',
-        pointer,
-        `${method} ${each.path} is already served by another operation${reason}; remove one of them, or distinguish them by a required query or header parameter with one value`,
-      ),
-    )
-  })
+    for (const served of servedPaths) {
+      if (seen.size < seen.add(JSON.stringify([method, served.pattern, selectors])).size) continue
+      const text = `${method} ${served.path} is already served by another operation${reason}; remove one of them, or distinguish them by a required query or header parameter with one value`
+      lines.push(refusal('shared-route', pointer, text))
+    }
+  }
+  return lines
 }
 
 function checkMethod({ method, keys, requestBody, pointer }: Endpoint, report: Report): void {

@@ -104,11 +104,13 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
       }
     }
   }
-  return Array.from(found, ([reason, { statuses, body }]) => {
+  const lines: string[] = []
+  for (const [reason, { statuses, body }] of found) {
     const example = body === undefined ? '' : `, as in ${shown(body)}`
-    const line = reason.replace('{statuses}', () => [...statuses].sort().join(', '))
-    return `${line}${example}; correct the response, or errorBody in ${path}`
-  })
+    const line = reason.replace('{statuses}', [...statuses].sort().join(', '))
+    lines.push(`${line}${example}; correct the response, or errorBody in ${path}`)
+  }
+  return lines
 
   function problemsOf(endpoint: Endpoint, operation: Operation, error: Occurrence, facts: object): Problem[] {
     const { statusCode } = facts as ErrorFacts
@@ -120,13 +122,15 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
     const { occurs = 'after' } = error
     const known = [...(occurs === 'after' ? [] : [undefined]), ...(occurs === 'before' ? [] : [operation])]
     const pointer = join(endpoint.responses[key]?.pointer ?? '', 'content')
-    return known.flatMap((each) =>
-      messages.flatMap((message) => {
+    const problems: Problem[] = []
+    for (const each of known) {
+      for (const message of messages) {
         const request = { id: 'a', operation: each?.operationId }
         const problem = problemOf(content, { ...facts, message } as ErrorFacts, request)
-        return problem === undefined ? [] : [{ ...problem, reason: refusal('error-body', pointer, problem.reason) }]
-      }),
-    )
+        if (problem !== undefined) problems.push({ ...problem, reason: refusal('error-body', pointer, problem.reason) })
+      }
+    }
+    return problems
   }
 
   function problemOf(

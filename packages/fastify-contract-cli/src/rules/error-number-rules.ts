@@ -1,7 +1,7 @@
 import { stringifyJson } from 'fastify-contract/json'
 import { type ErrorNumber, errorTableOf } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { type Node, walk } from '../document/walk-document.ts'
+import { type Kind, type Node, walk } from '../document/walk-document.ts'
 import { refusal } from '../reports/reports.ts'
 
 /** Returns one line for each problem of the table of error numbers; none if the document has no table. */
@@ -9,10 +9,10 @@ export function errorNumberProblems(document: Document): string[] {
   const table = errorTableOf(document)
   if (table === undefined) return []
   const seen = new Set<number>()
-  const problems = Object.entries(table).flatMap(([name, entry]) => {
+  const problems: string[] = []
+  for (const [name, entry] of Object.entries(table)) {
     const { error, meaning } = Object(entry) as ErrorNumber
     const pointer = `#/x-error-numbers/${name}`
-    const problems = []
     if (!/^[a-z][A-Za-z]*$/.test(name))
       problems.push(refusal('error-number', pointer, 'the name must be an identifier in camelCase; rename it'))
     if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
@@ -30,15 +30,14 @@ export function errorNumberProblems(document: Document): string[] {
       )
     if (typeof meaning !== 'string')
       problems.push(refusal('error-number', `${pointer}/meaning`, 'must be a string that describes the error'))
-    return problems
-  })
+  }
   return [...problems, ...unknownNumbers(document, seen)]
 }
 
 /** Returns one line for each error number in the description or an example of a response that is not in the table. */
 function unknownNumbers(document: Document, known: Set<number>): string[] {
   const problems: string[] = []
-  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+  function checkResponse(node: Node, kind: Kind, pointer: string): void {
     if (kind !== 'response') return
     const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
     const isError = /\/([45]\w\w|default)$/.test(pointer)
@@ -48,7 +47,9 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
       if (!known.has(Number(number)))
         problems.push(refusal('error-number', pointer, `${number} is not in x-error-numbers; add it there`))
     }
-  })
+  }
+
+  walk(document as Node, 'document', '#', checkResponse)
   return problems
 }
 

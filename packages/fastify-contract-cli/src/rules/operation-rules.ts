@@ -125,16 +125,14 @@ export function checkScopes(document: Document, report: Report): void {
 /** Rejects announcements of an operation that are not valid, or that contradict each other. */
 export function checkDeprecation(endpoint: Endpoint, report: Report, document: Document): void {
   const operation = resolve(document, endpoint.pointer) as Node
-  const [deprecation, sunset] = announcements.map((name) => {
-    const announcement = announcementOf(document, endpoint, name)
-    if (announcement === undefined && Object.hasOwn(operation, name))
+  for (const name of announcements)
+    if (Object.hasOwn(operation, name) && announcementOf(document, endpoint, name) === undefined)
       report(
         'invalid-announcement',
         join(endpoint.pointer, name),
         'must be a date such as 2027-01-31, or an object with such a date and a link that begins with https://; correct it',
       )
-    return announcement
-  })
+  const [deprecation, sunset] = announcements.map((name) => announcementOf(document, endpoint, name))
   if (deprecation !== undefined && sunset !== undefined && sunset.date < deprecation.date)
     report(
       'invalid-announcement',

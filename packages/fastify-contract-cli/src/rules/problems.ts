@@ -69,11 +69,12 @@ export function withoutRepeats(lines: string[]): string[] {
     const text = line.slice(pointer.length + 2)
     pointers.set(text, [...(pointers.get(text) ?? []), pointer])
   }
-  return [...pointers].flatMap(([text, all]) =>
-    all.length <= repeatLimit
-      ? all.map((pointer) => `${pointer}: ${text}`)
-      : [`${all[0]}: ${text} (also at ${all.length - 1} other locations)`],
-  )
+  const kept: string[] = []
+  for (const [text, all] of pointers) {
+    if (all.length > repeatLimit) kept.push(`${all[0]}: ${text} (also at ${all.length - 1} other locations)`)
+    else for (const pointer of all) kept.push(`${pointer}: ${text}`)
+  }
+  return kept
 }
 
 function summaryOf(problems: Problem[], document: Document): string {
@@ -97,7 +98,9 @@ const isOfOperations = /^#\/((paths|components|webhooks)\/|servers$|security$)/
 export function findingsIn(document: Document): (lines: string[]) => Findings {
   let all: Reach[] | undefined
   let leftOut: ((pointer: string) => string) | undefined
-  return (lines) => {
+  return findingsOf
+
+  function findingsOf(lines: string[]): Findings {
     const findings: Findings = { problems: [], unused: [] }
     for (const line of new Set(lines.map(visible))) {
       all ??= operationReaches(document)
@@ -118,7 +121,9 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
  */
 export function soundPart(document: Document, { problems, unused }: Findings): Document {
   const names = new Set(problems.flatMap(({ operations }) => operations))
-  const lost = operationReaches(document).filter(({ name }) => names.has(name))
+  const all = operationReaches(document)
+  const lost = all.filter(({ name }) => names.has(name))
+  const needed = all.flatMap(({ name, pointers }) => (names.has(name) ? [] : pointers))
   const pointers = [
     ...problems.map(({ pointer }) => pointer),
     ...unused.map(pointerOf),
@@ -127,8 +132,17 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   const targetsFrom = targetFinder(document)
   const isBroken = (location: string) => pointers.some((pointer) => isOf(location, pointer))
   const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
-  const soundIn = (held: unknown, pointer: string): Node =>
-    Object.fromEntries(Object.entries(isNode(held) ? held : {}).filter(([name]) => !isUnsound(join(pointer, name))))
+  const isNeeded = (location: string) => needed.some((pointer) => isWithin(pointer, location))
+  /** Leaves out the members with a problem, but for the parts of them that a sound operation refers to. */
+  function soundIn(held: unknown, pointer: string): Node {
+    const entries = Object.entries(isNode(held) ? held : {}).flatMap(([name, member]): [string, unknown][] => {
+      const location = join(pointer, name)
+      if (!isUnsound(location)) return [[name, member]]
+      if (!isNeeded(location)) return []
+      return [[name, isNode(member) ? soundIn(member, location) : member]]
+    })
+    return Object.fromEntries(entries)
+  }
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.
   const broken = ['servers', 'security'].filter((name) => isBroken(join('#', name)))
@@ -164,12 +178,16 @@ function withoutBrokenCallbacks(document: Document, isBroken: (pointer: string) 
 /** Returns a function that tells what is left out with a location that no operation needs. */
 function leftOutWith(document: Document): (pointer: string) => string {
   const targetsFrom = targetFinder(document)
-  const all = callbacksIn(document).map((pointer) => ({ pointer, targets: targetsFrom([pointer]) }))
-  return (pointer) => {
-    const [first, ...others] = all.filter(({ targets }) => targets.some((each) => isOf(each, pointer)))
+  const targets = new Map<string, string[]>()
+  for (const callback of callbacksIn(document)) targets.set(callback, targetsFrom([callback]))
+  return effectOf
+
+  function effectOf(pointer: string): string {
+    const callbacks = [...targets.keys()]
+    const [first, ...others] = callbacks.filter((one) => targets.get(one)?.some((each) => isOf(each, pointer)))
     if (first === undefined) return 'no operation uses it'
     const more = others.length === 0 ? 'is' : `and ${others.length} more are`
-    return `so the callback ${keysOf(first.pointer).at(-1)} ${more} left out`
+    return `so the callback ${keysOf(first).at(-1)} ${more} left out`
   }
 }
 
@@ -184,13 +202,15 @@ function soundPaths(
     const { $ref, ...own } = paths[path] as Node
     paths[path] = without($ref === undefined ? own : { ...item, ...own }, keys)
   }
-  const affected = new Set(lost.flatMap(({ path, pointer }) => [path, pointer]))
-  const isKept = ([path, item]: [string, Node]) => {
+  const affected = new Set<string>()
+  for (const { path, pointer } of lost) affected.add(path).add(pointer)
+  const kept: [string, object][] = []
+  for (const [path, item] of Object.entries(paths)) {
     const own = join('#', 'paths', path)
     const hasOperations = path.startsWith('/') && operationsIn(Object(item)).length > 0
-    return !affected.has(own) && (hasOperations || !(affected.has(path) || isUnsound(own)))
+    if (!affected.has(own) && (hasOperations || !(affected.has(path) || isUnsound(own)))) kept.push([path, item])
   }
-  return Object.fromEntries(Object.entries(paths).filter(isKept))
+  return Object.fromEntries(kept)
 }
 
 /** Returns the pointer of a line, which precedes its text. */
@@ -230,38 +250,47 @@ function operationsAt(all: Reach[], pointer: string): string[] {
 function operationReaches(document: Document): Reach[] {
   const targetsFrom = targetFinder(document)
   const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
-  const sent = named(Object(webhooks)).map((path): Reach => {
-    const pointer = join('#', 'webhooks', path)
-    return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, pointers: targetsFrom([pointer]) }
-  })
-  const served = Object.keys(Object(paths)).flatMap((path) => {
-    if (!path.startsWith('/')) return []
+  const all: Reach[] = []
+  for (const path of Object.keys(Object(paths))) {
+    if (!path.startsWith('/')) continue
     const own = join('#', 'paths', path)
     const at = itemPointer(document, own)
-    // The operations of a path item without a target are unknown.
-    if (at === undefined)
-      return { name: `path ${path}`, path, item: {}, keys: [], pointer: own, pointers: targetsFrom([own]) }
+    if (at === undefined) {
+      // The operations of a path item without a target are unknown.
+      all.push({ name: `path ${path}`, path, item: {}, keys: [], pointer: own, pointers: targetsFrom([own]) })
+      continue
+    }
     const item = resolve(document, at) as Node
-    return operationsIn(item).map(({ method, keys }): Reach => {
+    for (const { method, keys } of operationsIn(item)) {
       const pointer = join(at, ...keys)
-      const operation = Object(resolve(document, pointer)) as Node
-      const required = [operation.security ?? security].flat().flatMap((one) => Object.keys(Object(one)))
-      const roots = [
-        ...[keys, ['parameters'], ['servers']].flatMap((below) => [join(at, ...below), join(own, ...below)]),
-        ...required.map(schemePointer),
-        ...(operation.security === undefined && security !== undefined ? ['#/security'] : []),
-        ...(servers !== undefined && (operation.servers ?? item.servers) === undefined ? ['#/servers'] : []),
-      ]
-      return { name: `${method} ${path}`, path, item, keys, pointer, pointers: targetsFrom(roots) }
-    })
-  })
-  return [...served, ...sent]
+      const pointers = targetsFrom(rootsOf(Object(resolve(document, pointer)), item, [at, own], keys))
+      all.push({ name: `${method} ${path}`, path, item, keys, pointer, pointers })
+    }
+  }
+  for (const path of named(Object(webhooks))) {
+    const pointer = join('#', 'webhooks', path)
+    all.push({ name: `webhook ${path}`, path, item: {}, keys: [], pointer, pointers: targetsFrom([pointer]) })
+  }
+  return all
+
+  /** Returns the locations that an operation consists of, but for what it refers to. */
+  function rootsOf(operation: Node, item: Node, items: string[], keys: string[]): string[] {
+    const roots: string[] = []
+    for (const below of [keys, ['parameters'], ['servers']]) for (const one of items) roots.push(join(one, ...below))
+    for (const requirement of [operation.security ?? security].flat())
+      roots.push(...Object.keys(Object(requirement)).map(schemePointer))
+    if (operation.security === undefined && security !== undefined) roots.push('#/security')
+    if (servers !== undefined && (operation.servers ?? item.servers) === undefined) roots.push('#/servers')
+    return roots
+  }
 }
 
 /** Returns a function that returns some pointers and the targets of all references below them, at any distance. */
 function targetFinder(document: Document): (pointers: string[]) => string[] {
   const known = new Map<string, string[]>()
-  return (pointers) => {
+  return targetsFrom
+
+  function targetsFrom(pointers: string[]): string[] {
     const reached = new Set(pointers)
     // Iteration over a Set includes the elements that are added meanwhile.
     for (const pointer of reached) {

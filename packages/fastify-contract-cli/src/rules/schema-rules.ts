@@ -85,58 +85,75 @@ const rules: Rule[] = [
       ? 'int64 values are not exact in contains; use items instead'
       : undefined,
   ),
-  rule('inexact-contains', 'unevaluatedItems', (schema, { document }) => {
-    const certain = new Set(partsOf(document, schema).map((part) => part.schema))
-    const all = schemasDescribing(document, [schema], inPlaceKeywords)
-    return all.some((one) => 'contains' in one && !certain.has(one))
-      ? 'cannot tell which items match a contains in anyOf, oneOf, if, then, else or dependentSchemas; move the contains beside it'
-      : undefined
-  }),
-  rule('exposed-property', ['oneOf', 'anyOf'], (schema, context, keyword) =>
-    unlikeAlternatives(context, schema, keyword).map((name) => [
-      [keyword],
-      `${name} is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each`,
-    ]),
-  ),
-  rule('mark-without-effect', 'properties', (schema, { document }) =>
-    Object.entries(propertiesOf(schema))
-      .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
-      .map(([name]) => [
-        ['properties', name],
-        'is both readOnly and writeOnly, so requests ignore it and no response has it; remove one of them',
-      ]),
-  ),
-  rule('mark-without-effect', ['readOnly', 'writeOnly', '$ref', 'allOf'], (schema, { document }, _, member) => {
-    if (ofProperties.includes(member)) return undefined
-    const marks = (['readOnly', 'writeOnly'] as const).filter((mark) => isMarked(document, schema, mark))
-    return marks.map((mark) => [[], `${mark} has no effect here; set it on a property`])
-  }),
-  rule('rounded-format', 'format', (schema) => {
-    const types = [schema.type ?? 'number'].flat()
-    const isRounded = ['int64', 'uint64'].includes(schema.format as string) && types.includes('number')
-    return isRounded
-      ? `${schema.format} is exact for the type integer only; use that, since numbers are rounded`
-      : undefined
-  }),
-  rule('counted-properties', ['minProperties', 'maxProperties'], (schema, { ignoredNames }) => {
-    const names = [...new Set([...ignoredNames.request(schema), ...ignoredNames.response(schema)])]
-    return names.length === 0
-      ? undefined
-      : `counts ${names.join(', ')} when it is sent, although the service ignores it`
-  }),
-  rule('slow-property-pattern', 'patternProperties', ({ patternProperties }) =>
-    Object.keys(patternProperties as object)
-      .filter((pattern) => growthOf(pattern) !== 'linear')
-      .map((pattern) => [
-        ['patternProperties'],
-        `${pattern} takes quadratic time; the names may have at most ${maxSlowLength} characters`,
-      ]),
-  ),
+  rule('inexact-contains', 'unevaluatedItems', uncertainContains),
+  rule('exposed-property', ['oneOf', 'anyOf'], exposedProperties),
+  rule('mark-without-effect', 'properties', contraryMarks),
+  rule('mark-without-effect', ['readOnly', 'writeOnly', '$ref', 'allOf'], misplacedMarks),
+  rule('rounded-format', 'format', roundedFormat),
+  rule('counted-properties', ['minProperties', 'maxProperties'], countedProperties),
+  rule('slow-property-pattern', 'patternProperties', slowPropertyPatterns),
 ]
 
 const byKeyword = (rules: Rule[]) => {
   const found = new Map<string, Rule[]>()
   for (const one of rules) for (const each of one.keywords) found.set(each, [...(found.get(each) ?? []), one])
+  return found
+}
+
+function uncertainContains(schema: Node, { document }: Context): Found {
+  const certain = new Set(partsOf(document, schema).map((part) => part.schema))
+  for (const one of schemasDescribing(document, [schema], inPlaceKeywords)) {
+    if ('contains' in one && !certain.has(one))
+      return 'cannot tell which items match a contains in anyOf, oneOf, if, then, else or dependentSchemas; move the contains beside it'
+  }
+  return undefined
+}
+
+function exposedProperties(schema: Node, context: Context, keyword: string): Found {
+  const found: [string[], string][] = []
+  for (const name of unlikeAlternatives(context, schema, keyword)) {
+    const text = `${name} is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each`
+    found.push([[keyword], text])
+  }
+  return found
+}
+
+function contraryMarks(schema: Node, { document }: Context): Found {
+  const text = 'is both readOnly and writeOnly, so requests ignore it and no response has it; remove one of them'
+  const found: [string[], string][] = []
+  for (const [name, below] of Object.entries(propertiesOf(schema)))
+    if (isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
+      found.push([['properties', name], text])
+  return found
+}
+
+function misplacedMarks(schema: Node, { document }: Context, _: string, member: string): Found {
+  if (ofProperties.includes(member)) return undefined
+  const found: [string[], string][] = []
+  for (const mark of ['readOnly', 'writeOnly'] as const)
+    if (isMarked(document, schema, mark)) found.push([[], `${mark} has no effect here; set it on a property`])
+  return found
+}
+
+function roundedFormat({ type = 'number', format }: Node): Found {
+  const isRounded = (format === 'int64' || format === 'uint64') && [type].flat().includes('number')
+  return isRounded ? `${format} is exact for the type integer only; use that, since numbers are rounded` : undefined
+}
+
+function countedProperties(schema: Node, { ignoredNames }: Context): Found {
+  const names = new Set([...ignoredNames.request(schema), ...ignoredNames.response(schema)])
+  return names.size === 0
+    ? undefined
+    : `counts ${[...names].join(', ')} when it is sent, although the service ignores it`
+}
+
+function slowPropertyPatterns({ patternProperties }: Node): Found {
+  const found: [string[], string][] = []
+  for (const pattern of Object.keys(patternProperties as object)) {
+    if (growthOf(pattern) === 'linear') continue
+    const text = `${pattern} takes quadratic time; the names may have at most ${maxSlowLength} characters`
+    found.push([['patternProperties'], text])
+  }
   return found
 }
 

@@ -47,7 +47,7 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
   const validator = createValidator(schemas)
   // Many operations have the same parameters, and the compilation of a schema takes a millisecond.
   const known = new Map<string, string | undefined>()
-  const problemOf = (schema: Schema, text: string): string | undefined => {
+  function problemOf(schema: Schema, text: string): string | undefined {
     const key = JSON.stringify([schema, text])
     if (!known.has(key)) {
       const result = validator.request(schema, 'its default')(parseJson(text))
@@ -55,15 +55,17 @@ export function invalidDefaults(document: Document, { operations, schemas }: Rou
     }
     return known.get(key)
   }
-  const found = endpoints(document).flatMap(({ parameters: described }, index) => {
+
+  const found = new Map<string, string>()
+  for (const [index, { parameters: described }] of endpoints(document).entries()) {
     const { parameters, schema } = operations[index] as Operation
-    return parameters.flatMap((parameter, position): [string, string][] => {
-      if (parameter.default === undefined) return []
+    for (const [position, parameter] of parameters.entries()) {
+      if (parameter.default === undefined) continue
       const problem = problemOf(schemaOf(schema, parameter), parameter.default)
-      return problem === undefined ? [] : [[described[position]?.pointer as string, problem]]
-    })
-  })
-  return new Map(found)
+      if (problem !== undefined) found.set(described[position]?.pointer as string, problem)
+    }
+  }
+  return found
 }
 
 function schemaOf(

@@ -11,7 +11,9 @@ export type ParsedFiles = Map<string, { file: ts.SourceFile | undefined; modifie
 export function reuseParsedFiles(host: ts.CompilerHost, parsed: ParsedFiles): void {
   host.jsDocParsingMode = compiler.JSDocParsingMode.ParseNone
   const parse = host.getSourceFile
-  host.getSourceFile = (name, ...rest) => {
+  host.getSourceFile = reusedFile
+
+  function reusedFile(name: string, ...rest: Rest<typeof parse>): ts.SourceFile | undefined {
     const modified = compiler.sys.getModifiedTime?.(name)?.getTime()
     const known = parsed.get(name)
     if (known !== undefined && known.modified === modified) return known.file
@@ -20,6 +22,10 @@ export function reuseParsedFiles(host: ts.CompilerHost, parsed: ParsedFiles): vo
     return file
   }
 }
+
+/** The parameters of a function after its first one. */
+export type Rest<Given extends (...parameters: never[]) => unknown> =
+  Parameters<Given> extends [unknown, ...infer Others] ? Others : never
 
 /** By compiler options: programs with the same options share their files. */
 const filesByOptions = new Map<string, ParsedFiles>()

@@ -15,7 +15,9 @@ export function typeChecker(module: string): () => void {
   const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
   let program: ts.SemanticDiagnosticsBuilderProgram | undefined
   let augmenting: ts.SourceFile[] = []
-  return () => {
+  return check
+
+  function check(): void {
     const before = augmenting
     const host = hostOf(options, parsed)
     program = compiler.createSemanticDiagnosticsBuilderProgram([module], options, host, program)

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import type ts from 'typescript'
-import { parsedFiles, reuseParsedFiles } from './parsed-files.ts'
+import { parsedFiles, type Rest, reuseParsedFiles } from './parsed-files.ts'
 import { compiler } from './typescript.ts'
 
 /** From where a module for `moduleFindings` imports the types of the engine, and those of the operations. */
@@ -70,10 +70,6 @@ export function virtualProgram(
     return file
   }
 }
-
-/** The parameters of a function after its first one. */
-type Rest<Given extends (...parameters: never[]) => unknown> =
-  Parameters<Given> extends [unknown, ...infer Others] ? Others : never
 
 /** Returns the compiler options of tsconfig.json; strict ones if there is none. */
 const ownOptions = (): object =>

@@ -102,3 +102,20 @@ t.test('a path that refers to the path item of a broken callback is refused', as
   )
   t.same(skipped[0]?.operations, ['POST /events'])
 })
+
+t.test('an operation that refers to a sound part of an unused path item with a problem is served', async (t) => {
+  const third = '#/components/pathItems/Third'
+  const refers = {
+    parameters: [{ $ref: `${third}/parameters/1` }],
+    responses: { 201: { $ref: `${third}/get/responses/200` } },
+  }
+  const parameters = [{ $ref: '#/components/parameters/Broken' }, { in: 'query', name: 'a', schema: {} }]
+  const pathItems = { Third: { parameters, get: { responses: { 200: { description: 'The response.' } } } } }
+  const components = { parameters: { Broken: {} }, pathItems }
+  for (const skipUnsupported of [false, true]) {
+    const document = documentOf({ '/first': { get: { operationId: 'getFirst', ...refers } } }, { components })
+    const { routes, warnings } = await compileDocument(document, 'a.yaml', { skipUnsupported })
+    t.match(routes.operations, [{ operationId: 'getFirst', schema: { response: { 201: {} } } }])
+    t.match(warnings.join('\n'), /Broken\/name: is missing; add a string \(no operation uses it\)/)
+  }
+})

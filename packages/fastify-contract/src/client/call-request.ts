@@ -16,7 +16,7 @@ export function sentBody(body: unknown, contentType = 'application/json', styles
   const essence = contentType.replace(/[ \t]*;.*$/s, '').toLowerCase()
   // RFC 6839 section 3.1: the suffix +json marks a JSON format.
   if (/[/+]json$/.test(essence)) return { body: stringifyJson(body) as string, contentType }
-  if (essence === 'multipart/form-data') return { body: partsOf(body as object, styles.multipart) }
+  if (essence === 'multipart/form-data') return { body: formDataOf(body as object, styles.multipart) }
   // RFC 7464 section 2.2: a record separator begins each text of a sequence.
   const prefix = essence.endsWith('json-seq') ? '\x1e' : ''
   if (Array.isArray(body))
@@ -56,7 +56,7 @@ const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}, pla
     })
   })
 
-function partsOf(form: object, styles: Record<string, ParameterStyle> = {}): FormData {
+function formDataOf(form: object, styles: Record<string, ParameterStyle> = {}): FormData {
   const data = new FormData()
   for (const [name, value] of membersOf(form)) {
     const { isJson = false, mediaType } = (Object.hasOwn(styles, name) && styles[name]) || {}

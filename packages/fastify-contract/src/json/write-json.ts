@@ -28,8 +28,17 @@ export function stringifyJson(value: unknown, indent = '', line = '\n'): string 
   if (typeof value === 'string') return `"${unquoted(value)}"`
   // JSON.stringify takes longer for a number, and throws for a bigint.
   if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
-  if (typeof value !== 'object' || value === null || typeof (value as { toJSON?: unknown }).toJSON === 'function')
-    return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  // A member of this name may also be data. Its result is not converted again, since it may be the value itself.
+  const { toJSON } = value as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? converted(toJSON.call(value), indent, line) : composite(value, indent, line)
+}
+
+const converted = (value: unknown, indent: string, line: string): string | undefined =>
+  typeof value === 'object' && value !== null ? composite(value, indent, line) : stringifyJson(value)
+
+/** Returns the JSON text of a list or an object. */
+function composite(value: object, indent: string, line: string): string {
   const isList = Array.isArray(value)
   const below = indent === '' ? '' : line + indent
   const colon = indent === '' ? ':' : ': '

@@ -20,7 +20,7 @@ const separators = {
 const explodedSeparators = { label: '.', matrix: ';' } as const
 
 /** Splits a text into its parts: the items of an array, or the names and values of an object. */
-function partsOf({ style, explode }: Style, text: string): string[] {
+function splitText({ style, explode }: Style, text: string): string[] {
   const isExplodedPath = explode && (style === 'label' || style === 'matrix')
   return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
 }
@@ -41,7 +41,8 @@ export function withoutStyle({ style, name }: Style, text: string, decode: (text
 export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
   const { style, explode, name } = value
   if (style === 'form' && explode) return texts
-  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
+  if (style !== 'matrix' || !explode)
+    return texts.flatMap((text) => splitText(value, withoutStyle(value, text, decode)))
   return texts.flatMap((text) => {
     const items = matrixEntries(value, text)
     if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
@@ -54,7 +55,7 @@ export function propertyTexts(value: Style, text: string, decode: (text: string)
   if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
   const inner = withoutStyle(value, text, decode)
   if (inner === '') return []
-  const parts = partsOf(value, inner)
+  const parts = splitText(value, inner)
   if (value.explode) return parts.map(namedPart)
   if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
   return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
@@ -63,7 +64,7 @@ export function propertyTexts(value: Style, text: string, decode: (text: string)
 /** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
 function matrixEntries(value: Style, text: string): Entry[] {
   if (!text.startsWith(';')) throw new TextError('must begin with ;')
-  return partsOf(value, text.slice(1)).map(entryOf)
+  return splitText(value, text.slice(1)).map(entryOf)
 }
 
 function namedPart(part: string): Entry {

@@ -25,6 +25,16 @@ t.test('a bigint is written as its digits', async (t) => {
   t.equal(stringifyJson(2n ** 64n), '18446744073709551616')
 })
 
+function returnThis(this: unknown) {
+  return this
+}
+
+t.test('a bigint is written beside a member named toJSON, and in what a method of that name returns', async (t) => {
+  t.equal(stringifyJson({ toJSON: 'a', id: 1n }), '{"toJSON":"a","id":1}')
+  t.equal(stringifyJson([{ toJSON: () => ({ id: 2n ** 63n }) }]), '[{"id":9223372036854775808}]')
+  t.equal(stringifyJson(Object.assign(Object.create({ toJSON: returnThis }), { id: 3n })), '{"id":3}')
+})
+
 t.test('everything else is written as JSON.stringify writes it', async (t) => {
   const values: unknown[] = [
     ...[null, true, 1.5, -0, Number.NaN, 'a"\u2028\ud800', undefined, () => {}, Symbol('a')],

@@ -132,17 +132,29 @@ for (const prefix of ['', '/v1']) {
   })
 }
 
-t.test('a skipped operation gets 501', async (t) => {
-  const skipped = routes.operations.filter(({ operationId }) => operationId === 'getPet')
-  const others = routes.operations.filter(({ operationId }) => operationId !== 'getPet')
-  const below = { path: '/v1/pets/{pet-id}', url: '/v1/pets/:id', pattern: '^/v1/pets/([^/]+)$' }
-  const withoutId = skipped.map(({ method, servedPaths }) => ({ method, servedPaths: [below, ...servedPaths] }))
-  const { getPet: _, ...otherHandlers } = handlers
+t.test('a skipped operation gets 501, below each server', async (t) => {
+  const { addPet, findPets, restPet, putMine } = handlers
+  const supported: Record<string, unknown> = { addPet, findPets, restPet, putMine }
+  const isSupported = ({ operationId }: { operationId: string }) => Object.hasOwn(supported, operationId)
+  const skipped = routes.operations.filter((operation) => !isSupported(operation))
+  const withoutIds = skipped.map(({ method, servedPaths }) => ({
+    method,
+    servedPaths: ['/v1', '', '/v22'].flatMap((server) =>
+      servedPaths.map(({ path, url, pattern }) => ({
+        path: server + path,
+        url: server + url,
+        pattern: pattern.replace('^', `^${server}`),
+      })),
+    ),
+  }))
   const app = applicationOf(t)
-  const contract = { routes: { ...routes, operations: others, skipped: withoutId } }
-  const given = { ...options(t), contract, handlers: otherHandlers as never }
+  const contract = { routes: { ...routes, operations: routes.operations.filter(isSupported), skipped: withoutIds } }
+  const given = { ...options(t), contract, handlers: supported as never }
   app.register(openapiGlue, { specification: document, operationResolver: operationResolver(app, given) })
-  for (const url of ['/pets/7', '/v1/pets/7']) t.match(await send(app, 'GET', url), [501, { error: 50100 }], url)
+  for (const server of ['', '/v1', '/v22']) {
+    for (const path of ['/pets/7', '/names', '/my/names', '/names/my/names'])
+      t.match(await send(app, 'GET', server + path), [501, { error: 50100 }], server + path)
+  }
 })
 
 t.test('fastify-openapi-glue serves the contract of a server', async (t) => {

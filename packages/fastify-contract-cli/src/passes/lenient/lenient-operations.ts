@@ -45,15 +45,17 @@ function withPlainStatuses(node: Node, pointer: string, advise: Advise): Node {
   if (!isNode(responses)) return node
   const taken = new Set(Object.keys(responses))
   let isSame = true
-  const entries = Object.entries(responses).map(([key, response]): [string, unknown] => {
+  const entries: [string, unknown][] = []
+  for (const [key, response] of Object.entries(responses)) {
     const status = plainStatus(key)
     // Of several keys that mean one status, the first is read.
-    if (taken.has(status)) return [key, response]
+    const isTaken = taken.has(status)
+    entries.push([isTaken ? key : status, response])
+    if (isTaken) continue
     taken.add(status)
     isSame = false
     advise('inexact-status', join(pointer, 'responses', key), `is read as the status ${status}; correct it`)
-    return [status, response]
-  })
+  }
   return isSame ? node : { ...node, responses: Object.fromEntries(entries) }
 }
 
@@ -64,21 +66,21 @@ function withPlainSecurity(node: Node, schemes: string[], pointer: string, advis
   if (isNode(security)) advise('security-requirement', at, 'is read as an array with one requirement; write it as one')
   const given: unknown[] = [security].flat()
   const read = given.map((one, index) => plainRequirement(one, schemes, join(at, String(index)), advise))
-  const missing = read.map((one) => Object.keys(Object(one)).find((name) => !schemes.includes(name)))
-  const isKnown = (one: unknown, index: number) =>
-    isNode(one) && Object.keys(one).length > 0 && missing[index] === undefined
-  const kept = read.filter((one, index) => {
-    // Without another scheme, the operation would be open.
-    const isIgnored = isNode(one) && missing[index] !== undefined && read.some(isKnown)
-    if (isIgnored) {
+  const missingIn = (one: unknown) => Object.keys(Object(one)).find((name) => !schemes.includes(name))
+  const isKnown = (one: unknown) => isNode(one) && Object.keys(one).length > 0 && missingIn(one) === undefined
+  // Without another scheme, the operation would be open.
+  const isOneKnown = read.some(isKnown)
+  const kept: unknown[] = []
+  for (const [index, one] of read.entries()) {
+    const missing = missingIn(one)
+    if (isNode(one) && missing !== undefined && isOneKnown)
       advise(
         'undeclared-alternative',
         join(at, String(index)),
-        `${missing[index]} is not in #/components/securitySchemes, so this alternative is ignored; add it there`,
+        `${missing} is not in #/components/securitySchemes, so this alternative is ignored; add it there`,
       )
-    }
-    return !isIgnored
-  })
+    else kept.push(one)
+  }
   const isSame = kept.length === given.length && kept.every((one, index) => one === given[index])
   return isSame && Array.isArray(security) ? node : { ...node, security: kept }
 }
@@ -89,13 +91,7 @@ function plainRequirement(given: unknown, schemes: string[], pointer: string, ad
     return { [given]: [] }
   }
   if (!isNode(given)) return given
-  const plain = mapEntries(given, (scopes, name) => {
-    if (scopes === null)
-      advise('security-requirement', join(pointer, name), 'is read as an empty array of scopes; write it as one')
-    if (typeof scopes === 'string')
-      advise('security-requirement', join(pointer, name), `is read as the scope ${scopes}; write it as an array`)
-    return scopes === null ? [] : typeof scopes === 'string' ? [scopes] : scopes
-  })
+  const plain = mapEntries(given, plainScopes)
   const meant = (name: string) => {
     const alike = schemes.filter((one) => one.toLowerCase() === name.toLowerCase())
     return schemes.includes(name) || alike.length !== 1 || Object.hasOwn(plain, alike[0] as string) ? name : alike[0]
@@ -105,4 +101,12 @@ function plainRequirement(given: unknown, schemes: string[], pointer: string, ad
     advise('security-requirement', join(pointer, name), `is read as the scheme ${meant(name)}; correct its name`)
   if (changed.length === 0) return plain
   return Object.fromEntries(Object.entries(plain).map(([name, scopes]) => [meant(name), scopes]))
+
+  function plainScopes(scopes: unknown, name: string): unknown {
+    if (scopes === null)
+      advise('security-requirement', join(pointer, name), 'is read as an empty array of scopes; write it as one')
+    if (typeof scopes === 'string')
+      advise('security-requirement', join(pointer, name), `is read as the scope ${scopes}; write it as an array`)
+    return scopes === null ? [] : typeof scopes === 'string' ? [scopes] : scopes
+  }
 }

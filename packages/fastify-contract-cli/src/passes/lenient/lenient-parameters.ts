@@ -8,7 +8,7 @@ import {
   pathQuery,
   routedPath,
 } from '../../document/openapi-document.ts'
-import { isNode, mapDocument, type Node, walk } from '../../document/walk-document.ts'
+import { isNode, type Kind, mapDocument, type Node, walk } from '../../document/walk-document.ts'
 import type { Advise, Advised } from '../../reports/reports.ts'
 
 /** Returns an object after following any $ref; undefined if there is none. The structure may be invalid. */
@@ -23,13 +23,15 @@ export function targetOf(document: object, given: unknown, seen: unknown[] = [])
 export function withRequiredPathParameters(document: Document, advise: Advise): Document {
   const isOptional = (node: Node) => node.in === 'path' && node.required !== true && node.$ref === undefined
   let isSame = true
-  walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
+  walk(document as unknown as Node, 'document', '#', adviseOnOptional)
+  if (isSame) return document
+  return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
+
+  function adviseOnOptional(node: Node, kind: Kind, pointer: string): void {
     if (kind !== 'parameter' || !isOptional(node)) return
     isSame = false
     advise('optional-path-parameter', pointer, 'a path parameter is always required; add required: true')
-  })
-  if (isSame) return document
-  return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
+  }
 }
 
 type Holder = { keys: string[]; operation: Node }
@@ -53,14 +55,30 @@ export function withDescribedParameters(
   const listAt = (holder: Node, keys: string[], above: Parameter[]) =>
     plainList(document, holder.parameters, { names, query, above }, { pointer: join(pointer, ...keys), advise })
   const shared = listAt(item, [], [])
-  const own = operations.map(({ keys, operation }) => listAt(operation, keys, parametersIn(document, shared)))
-  const missingIn = (...lists: unknown[]) => {
-    const described = lists.flatMap((list) => parametersIn(document, list)).filter((one) => one.in === 'path')
-    return names.filter((name) => described.every((one) => one.name !== name))
+  const own: unknown[] = []
+  const missing: string[][] = []
+  for (const { keys, operation } of operations) {
+    const list = listAt(operation, keys, parametersIn(document, shared))
+    own.push(list)
+    missing.push(missingIn(shared, list))
   }
-  const missing = own.map((list) => missingIn(shared, list))
   const everywhere = names.filter((name) => missing.length > 0 && missing.every((all) => all.includes(name)))
-  const filled = (list: unknown, added: string[], at: string): unknown => {
+  let described = withParameters(item, [], filled(shared, everywhere, pointer))
+  for (const [index, { keys }] of operations.entries()) {
+    const added = (missing[index] as string[]).filter((name) => !everywhere.includes(name))
+    described = withParameters(described, keys, filled(own[index], added, join(pointer, ...keys)))
+  }
+  return described
+
+  /** Returns the names of the path that no parameter of some lists describes. */
+  function missingIn(...lists: unknown[]): string[] {
+    const described = new Set<string>()
+    for (const list of lists)
+      for (const one of parametersIn(document, list)) if (one.in === 'path') described.add(one.name)
+    return names.filter((name) => !described.has(name))
+  }
+
+  function filled(list: unknown, added: string[], at: string): unknown {
     if (added.length === 0 || (list !== undefined && !Array.isArray(list))) return list
     for (const name of added)
       advise(
@@ -70,11 +88,6 @@ export function withDescribedParameters(
       )
     return [...(list ?? []), ...added.map(stringParameter)]
   }
-  const start = withParameters(item, [], filled(shared, everywhere, pointer))
-  return operations.reduce((node, { keys }, index) => {
-    const added = (missing[index] as string[]).filter((name) => !everywhere.includes(name))
-    return withParameters(node, keys, filled(own[index], added, join(pointer, ...keys)))
-  }, start)
 }
 
 const stringParameter = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
@@ -91,8 +104,14 @@ function withParameters(node: Node, [key, ...below]: string[], parameters: unkno
 }
 
 /** Returns the parameters in a list whose structure is valid so far. */
-const parametersIn = (document: Document, list: unknown): Parameter[] =>
-  (Array.isArray(list) ? list : []).flatMap((each) => parameterAt(document, each) ?? [])
+function parametersIn(document: Document, list: unknown): Parameter[] {
+  const found: Parameter[] = []
+  for (const each of Array.isArray(list) ? list : []) {
+    const parameter = parameterAt(document, each)
+    if (parameter !== undefined) found.push(parameter)
+  }
+  return found
+}
 
 function parameterAt(document: Document, given: unknown): Parameter | undefined {
   const found = targetOf(document, given)
@@ -106,14 +125,25 @@ type Scope = { names: string[]; query: string[]; above: Parameter[] }
 function plainList(document: Document, given: unknown, scope: Scope, { pointer, advise }: Place): unknown {
   if (!Array.isArray(given)) return given
   const described = given.map((each) => parameterAt(document, each))
-  const lastOf = new Map(described.map((each, index) => [each && parameterKey(each), index]))
-  const list = given.flatMap((each, index): unknown[] => {
+  const firstOf = new Map<string, number>()
+  const lastOf = new Map<string, number>()
+  for (const [index, each] of described.entries()) {
+    if (each === undefined) continue
+    const key = parameterKey(each)
+    lastOf.set(key, index)
+    if (!firstOf.has(key)) firstOf.set(key, index)
+  }
+  const list: unknown[] = []
+  for (const [index, each] of given.entries()) {
     const parameter = described[index]
-    if (parameter === undefined || isIgnored(parameter)) return [each]
+    if (parameter === undefined || isIgnored(parameter)) {
+      list.push(each)
+      continue
+    }
     const report = (kind: Advised, text: string) => advise(kind, join(pointer, 'parameters', String(index)), text)
-    const last = lastOf.get(parameterKey(parameter)) as number
-    if (last !== index) return []
-    const first = described.findIndex((one) => one && parameterKey(one) === parameterKey(parameter))
+    const key = parameterKey(parameter)
+    if (lastOf.get(key) !== index) continue
+    const first = firstOf.get(key) as number
     if (first !== index) {
       const isEqual = stringifyJson(described[first]) === stringifyJson(parameter)
       const counted = isEqual ? '' : ', and differently; the last description counts'
@@ -123,8 +153,8 @@ function plainList(document: Document, given: unknown, scope: Scope, { pointer, 
       )
     }
     const renamed = plainParameter(parameter, described, scope, report)
-    return renamed === parameter ? [each] : renamed === undefined ? [] : [renamed]
-  })
+    if (renamed !== undefined) list.push(renamed === parameter ? each : renamed)
+  }
   return list.length === given.length && list.every((each, index) => each === given[index]) ? given : list
 }
 

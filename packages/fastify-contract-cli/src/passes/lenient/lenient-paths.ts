@@ -30,15 +30,19 @@ function withPlainPaths(document: Document, advise: Advise): Document {
   if (!isNode(paths)) return document
   let isSame = true
   const taken = new Set(Object.keys(paths))
-  const entries = Object.entries(paths).flatMap(([key, given]): [string, unknown][] => {
+  const entries: [string, unknown][] = []
+  for (const [key, given] of Object.entries(paths)) {
     // Security requirements of all paths are no path, but document-structure.ts rejects them.
-    if (/^x-/i.test(key) || isSecurityName(key)) return [[key, given]]
+    if (/^x-/i.test(key) || isSecurityName(key)) {
+      entries.push([key, given])
+      continue
+    }
     const path = plainPath(document, { paths, taken }, key, advise)
     if (path !== undefined) taken.add(path)
     const item = path === undefined ? undefined : plainItem(document, [key, path], given, advise)
     isSame &&= path === key && item === given
-    return path === undefined ? [] : [[path, item]]
-  })
+    if (path !== undefined) entries.push([path, item])
+  }
   return isSame ? document : { ...document, paths: Object.fromEntries(entries) as Record<string, object> }
 }
 
@@ -76,13 +80,14 @@ function plainPath(
 /** Returns the names of the path parameters that a path item and its operations describe. */
 function pathParameterNames(document: Document, given: unknown): Set<string> {
   const item = Object(targetOf(document, given)) as Node
-  const holders = [item, ...operationsOf(item).map(({ operation }) => operation)]
-  const described = holders.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []))
-  return new Set(
-    described
-      .map((one) => targetOf(document, one))
-      .flatMap((one) => (one?.in === 'path' && typeof one.name === 'string' ? [one.name] : [])),
-  )
+  const names = new Set<string>()
+  for (const { parameters } of [item, ...operationsOf(item).map(({ operation }) => operation)]) {
+    for (const given of Array.isArray(parameters) ? parameters : []) {
+      const parameter = targetOf(document, given)
+      if (parameter?.in === 'path' && typeof parameter.name === 'string') names.add(parameter.name)
+    }
+  }
+  return names
 }
 
 /** Matches a parameter in braces, which may hold a regular expression with braces of its own, or in other brackets. */
@@ -102,7 +107,9 @@ function withPlainTemplates(given: string, described: ReadonlySet<string>): { pa
   const spanning: string[] = []
   // The query of a URI template (RFC 6570 section 3.2.8); OpenAPI describes each of its parameters with in: query.
   const withoutQuery = given.replace(/\{\?[\w.,*-]+\}$/, (query) => (described.has(query.slice(1, -1)) ? query : ''))
-  const path = withoutQuery.replace(notations, (notation) => {
+  return { path: withoutQuery.replace(notations, templateOf), spanning }
+
+  function templateOf(notation: string): string {
     const [open = '', inner = ''] = /^(\$?\{|%7B|:|<)(.*?)(?:\}|%7D|>)?$/s.exec(notation)?.slice(1) ?? []
     if (described.has(inner)) return `{${inner}}`
     const [, before = '', name = '', after = '', pattern = ''] = routerParameter.exec(inner) ?? []
@@ -110,8 +117,7 @@ function withPlainTemplates(given: string, described: ReadonlySet<string>): { pa
     if (name === '' || name === inner || (open !== '{' && !described.has(name))) return notation
     if (/[*+]/.test(before + after) || spanningPatterns.includes(pattern)) spanning.push(name)
     return `{${name}}`
-  })
-  return { path, spanning }
+  }
 }
 
 /** Returns a path item whose parameters are those of its path. */
@@ -126,8 +132,12 @@ function plainItem(document: Document, [key, path]: [string, string], given: unk
 }
 
 /** Returns the operations of a path item whose structure is valid so far, with the keys that lead to each. */
-const operationsOf = (item: Node): { keys: string[]; operation: Node }[] =>
-  operationsIn(item).flatMap(({ keys }) => {
-    const operation = keys.reduce<unknown>((node, key) => Object(node)[key], item)
-    return isNode(operation) ? [{ keys, operation }] : []
-  })
+function operationsOf(item: Node): { keys: string[]; operation: Node }[] {
+  const found: { keys: string[]; operation: Node }[] = []
+  for (const { keys } of operationsIn(item)) {
+    let operation: unknown = item
+    for (const key of keys) operation = Object(operation)[key]
+    if (isNode(operation)) found.push({ keys, operation })
+  }
+  return found
+}

@@ -42,22 +42,23 @@ function plainHolder(node: Node, advise: Advise): Node {
     return withoutKeys(node, ['servers'])
   }
   const given = [servers].flat()
-  const read = given.map((one, index) =>
-    plainServer(one, (kind, text) => advise(kind, join('servers', String(index)), text)),
-  )
-  const areCertain = read.map((server) => server && undescribedIn(pathOf(server.url), server)[0] === undefined)
-  const kept = read.filter((server, index): server is Server => {
-    const isKept = server !== undefined && (areCertain[index] === true || !areCertain.includes(true))
-    if (server !== undefined && !isKept) {
-      const [name] = undescribedIn(pathOf(server.url), server)
+  const read: { server: Server; at: string; undescribed: string | undefined }[] = []
+  for (const [index, one] of given.entries()) {
+    const at = join('servers', String(index))
+    const server = plainServer(one, (kind, text) => advise(kind, at, text))
+    if (server !== undefined) read.push({ server, at, undescribed: undescribedIn(pathOf(server.url), server)[0] })
+  }
+  const isOneCertain = read.some(({ undescribed }) => undescribed === undefined)
+  const kept: Server[] = []
+  for (const { server, at, undescribed: name } of read) {
+    if (name === undefined || !isOneCertain) kept.push(server)
+    else
       advise(
         'ignored-server',
-        join('servers', String(index)),
+        at,
         `${server.url} has the undescribed variable ${name} in its path, so it is ignored; describe ${name} in variables`,
       )
-    }
-    return isKept
-  })
+  }
   if (kept.length === given.length && kept.every((server, index) => server === given[index])) {
     return Array.isArray(servers) ? node : { ...node, servers: kept }
   }

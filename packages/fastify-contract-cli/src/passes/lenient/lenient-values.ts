@@ -22,19 +22,26 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const others = types.filter((type) => type !== 'null')
   const areTexts = others.length > 0 && others.every((type) => type === 'string')
   const areNumbers = others.length > 0 && others.every((type) => type === 'integer' || type === 'number')
-  const typed = values.map((value, index) => {
-    if (areTexts) return writtenText(value, () => textAt(join(at, String(index))))
-    return areNumbers ? (asNumber(value) ?? value) : value
-  })
-  const idle = typed.filter((value) => !types.some((type) => isOfType(value, type)))
-  const unused = schema.nullable === true ? idle.filter((value) => value !== null) : idle
+  const typed: unknown[] = []
+  const unused: unknown[] = []
+  const changed: number[] = []
+  for (const [index, given] of values.entries()) {
+    const value = areTexts
+      ? writtenText(given, () => textAt(join(at, String(index))))
+      : areNumbers
+        ? (asNumber(given) ?? given)
+        : given
+    typed.push(value)
+    if (value !== given) changed.push(index)
+    const isIdle = !types.some((type) => isOfType(value, type))
+    if (isIdle && !(schema.nullable === true && value === null)) unused.push(value)
+  }
   if (unused.length > 0)
     advise(
       'keyword-of-another-type',
       at,
       `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
     )
-  const changed = typed.flatMap((value, index) => (value === values[index] ? [] : [index]))
   if (changed.length === 0) return schema
   const listed = (all: unknown[]) => shownList(changed.map((index) => all[index]))
   const [expected, fix] = areTexts ? ['strings', 'quote them'] : ['numbers', 'remove the quotes']
@@ -65,12 +72,13 @@ function writtenText(value: unknown, written: () => string | undefined): unknown
 
 /** Returns a schema without a list of no schemas, for which JSON Schema has no meaning. */
 function withAlternatives(schema: Node, pointer: string, advise: Advise): Node {
-  const empty = ['allOf', 'anyOf', 'oneOf'].filter((keyword) => {
+  const empty: string[] = []
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const schemas = schema[keyword]
-    return Array.isArray(schemas) && schemas.length === 0
-  })
-  for (const keyword of empty)
+    if (!Array.isArray(schemas) || schemas.length > 0) continue
     advise('empty-alternatives', join(pointer, keyword), 'has no schema, and is ignored; add one')
+    empty.push(keyword)
+  }
   return withoutKeys(schema, empty)
 }
 

@@ -137,10 +137,7 @@ type Specs = {
   Deployment: { replicas: number; strategy: object; template: { metadata: { labels: Labels }; spec: Pod } }
   Service: { selector: Labels; ports: { targetPort: string }[] }
   PodDisruptionBudget: { maxUnavailable: number; selector: { matchLabels: Labels } }
-  NetworkPolicy: {
-    podSelector: { matchLabels: Labels }
-    ingress: { ports: { port: string }[]; from?: object[] }[]
-  }
+  NetworkPolicy: { podSelector: { matchLabels: Labels }; ingress: { ports: { port: string }[]; from?: object[] }[] }
 }
 
 const objects = parseAllDocuments(readFileSync('deploy/kubernetes.yaml', 'utf8')).map((document) => document.toJS())

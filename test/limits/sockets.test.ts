@@ -123,10 +123,7 @@ t.test('a late event loop sheds requests with 503', async (t) => {
 
 t.test('a client over its rate limit gets 429', async (t) => {
   const [first, second] = [newToken(), newToken()]
-  const { send } = await listening(t, {
-    verifyToken: listVerifier([first, second]),
-    limits: { requests: 2 },
-  })
+  const { send } = await listening(t, { verifyToken: listVerifier([first, second]), limits: { requests: 2 } })
   const as = (token: string) => send({ authorization: `Bearer ${token}` })
   t.match([await as(first), await as('wrong'), await as(first)], [{ status: 200 }, { status: 401 }, { status: 200 }])
   // Up to 30 seconds; each second that the busy machine took is one less.
@@ -265,10 +262,7 @@ async function listeningWithRequests(t: Test, options: Partial<AppOptions> = {})
 function waitingVerifier() {
   const waiting: (() => void)[] = []
   const client = { name: 'a client', scopes: [] }
-  return {
-    verifyToken: () => new Promise<typeof client>((resolve) => waiting.push(() => resolve(client))),
-    waiting,
-  }
+  return { verifyToken: () => new Promise<typeof client>((resolve) => waiting.push(() => resolve(client))), waiting }
 }
 
 const plant = (id: number, length: number) => JSON.stringify({ id, name: 'raw', more: 'x'.repeat(length) })

@@ -64,10 +64,7 @@ t.test('a page is rebuilt only when it is incomplete or the document changed', a
 })
 
 const served = await serveDocs(t, page)
-const places = {
-  'on the disk': pathToFileURL(resolve(page)).href,
-  served,
-}
+const places = { 'on the disk': pathToFileURL(resolve(page)).href, served }
 
 for (const [place, width] of [
   ['on the disk', 1280],

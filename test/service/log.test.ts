@@ -223,12 +223,7 @@ const places: Record<string, Place> = {
     end: '1',
     command: coveredCode.command,
   },
-  'lines of JSON on a terminal': {
-    format: 'json',
-    terminal: 'apart',
-    skip: terminalSkipReason,
-    end: '1',
-  },
+  'lines of JSON on a terminal': { format: 'json', terminal: 'apart', skip: terminalSkipReason, end: '1' },
   'lines for people on the terminal of stderr': {
     format: 'pretty',
     terminal: 'there',
@@ -254,12 +249,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     let id = 0
     const client = async () => {
       while (id < 600) {
-        const { status } = await httpRequest(url, {
-          method: 'POST',
-          headers,
-          body: `{"id":${id++},"name":"a"}`,
-          agent,
-        })
+        const { status } = await httpRequest(url, { method: 'POST', headers, body: `{"id":${id++},"name":"a"}`, agent })
         if (status !== 200) t.equal(status, 200)
       }
     }

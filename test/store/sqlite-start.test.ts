@@ -172,9 +172,7 @@ t.test('a dangling link leads to the new file and its lock', async (t) => {
   symlinkSync('data/plants.db', join(directory, 'link.db'))
   symlinkSync('link.db', join(directory, 'second.db'))
   const store = await open(`${directory}/second.db`)
-  await t.rejects(open(`${directory}/data/plants.db`), {
-    message: exactly('it is in use by another process'),
-  })
+  await t.rejects(open(`${directory}/data/plants.db`), { message: exactly('it is in use by another process') })
   store.close()
   t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock'])
   symlinkSync('loop.db', join(directory, 'loop.db'))

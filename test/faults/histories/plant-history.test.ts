@@ -129,11 +129,9 @@ const operation = fc.oneof(
   fc
     .record({ outcome: fc.constantFrom('kept' as const, 'conflict', 'unknown'), content, interval })
     .map(({ interval, ...create }) => ({ ...create, ...interval })),
-  fc.record({ content: fc.option(content, { nil: undefined }), interval }).map(({ content, interval }) => ({
-    outcome: 'read' as const,
-    content,
-    ...interval,
-  })),
+  fc
+    .record({ content: fc.option(content, { nil: undefined }), interval })
+    .map(({ content, interval }) => ({ outcome: 'read' as const, content, ...interval })),
 )
 
 t.test('the verdict equals that of an exhaustive search', async (t) => {

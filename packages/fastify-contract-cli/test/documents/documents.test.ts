@@ -280,11 +280,7 @@ t.test('an error whose errorBody throws is sent as plain text with its status', 
   }
   const port = await listening(t, { errorBody: failing, logger } as ServeOptions)
   const got = await httpRequest(`http://127.0.0.1:${port}/nothing`)
-  t.match(got, {
-    status: 404,
-    body: 'no such path',
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-  })
+  t.match(got, { status: 404, body: 'no such path', headers: { 'content-type': 'text/plain; charset=utf-8' } })
   t.match(await (await openSocket(t, port, 'no request\r\n\r\n')).closed(), /^HTTP\/1.1 400 .*not well-formed HTTP$/s)
   t.match(logged[0], /no body for no such path.*errorBody failed/)
 })

@@ -160,9 +160,7 @@ t.test('a client without a required scope is rejected, whatever its verifier doe
     )
   }
   t.same(ask([{ client: ['read', 'write'] }]), { rejection: undefined, name: 'gardener' })
-  t.match(ask([{ client: ['delete'] }]).rejection, {
-    message: 'a scope is missing; the operation needs delete',
-  })
+  t.match(ask([{ client: ['delete'] }]).rejection, { message: 'a scope is missing; the operation needs delete' })
 })
 
 t.test('each alternative, and each scheme of a combination, has its own scopes', async (t) => {

@@ -82,9 +82,7 @@ type Bodies = {
   'image/*': unknown
 }
 type Reply = { headers: Record<string, unknown>; content: { 'application/json': unknown } }
-type Paths = {
-  '/plants': { post: { requestBody?: { content: Bodies }; responses: { 200: Reply } } }
-}
+type Paths = { '/plants': { post: { requestBody?: { content: Bodies }; responses: { 200: Reply } } } }
 
 /** Responds with the body and the content type that the service's handler receives. */
 const echo = async ({ body, contentType }: { body: unknown; contentType: string }) => {

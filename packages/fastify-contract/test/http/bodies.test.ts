@@ -310,11 +310,7 @@ t.test('an item is not lost during a keep-alive, and an invalid item ends the so
     if (item === 'no') throw new Error('must not leave')
     return item
   }
-  const parts = streamParts(source(), {
-    write: checked,
-    end: signal,
-    keepAlive: { opening: 10, time: 10, text: '-' },
-  })
+  const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { opening: 10, time: 10, text: '-' } })
   const seen: string[] = []
   await t.rejects(
     (async () => {

@@ -17,9 +17,7 @@ const documentOf = (requestBody: object) =>
     openapi: '3.1.0',
     info: { title: 'Parts', version: '1' },
     paths: {
-      '/a': {
-        post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } },
-      },
+      '/a': { post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } } },
     },
   }) as unknown as Document
 

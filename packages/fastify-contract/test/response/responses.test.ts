@@ -276,11 +276,7 @@ const { value } = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
 const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
   const one = tie('schema')
   const some = fc.array(one, { minLength: 1, maxLength: 2 })
-  const objects = {
-    properties: mapOf(one),
-    required: nameList,
-    additionalProperties: one,
-  }
+  const objects = { properties: mapOf(one), required: nameList, additionalProperties: one }
   const rare = {
     type: fc.constantFrom('object', 'array', ['object', 'null']),
     allOf: some,

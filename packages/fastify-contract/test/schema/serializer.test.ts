@@ -6,10 +6,7 @@ const text = { type: 'string' }
 const schemas: Record<string, Schema> = {
   Plant: { type: 'object', properties: { name: text, tag: text } },
   NewPlant: { allOf: [{ $ref: 'Plant#' }, { properties: { id: { type: 'integer' } } }] },
-  Tree: {
-    type: 'object',
-    properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } },
-  },
+  Tree: { type: 'object', properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } } },
 }
 const write = (schema: Schema, value: unknown) => createSerializer(schemas, schema)(value)
 const named = (name: string) => ({ $ref: `${name}#` })

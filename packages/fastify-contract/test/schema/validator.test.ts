@@ -283,9 +283,7 @@ t.test('items that match contains count as evaluated', async (t) => {
   const even = { contains: { multipleOf: 2 }, minContains: 0 }
   const closed = validating(
     { allOf: [even, { $ref: '#/components/schemas/Three' }], unevaluatedItems: false },
-    {
-      Three: { contains: { multipleOf: 3 } },
-    },
+    { Three: { contains: { multipleOf: 3 } } },
   )
   t.same(closed('[2,3,4,9]'), [2, 3, 4, 9])
   t.match(closed('[2,3,5]'), /body\/2 must/)

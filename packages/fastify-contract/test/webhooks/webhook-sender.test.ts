@@ -57,9 +57,7 @@ const document = {
               },
               encoding: { tags: { style: 'pipeDelimited', explode: false } },
             },
-            'multipart/form-data': {
-              schema: { type: 'object', properties: { file: { ...text, format: 'binary' } } },
-            },
+            'multipart/form-data': { schema: { type: 'object', properties: { file: { ...text, format: 'binary' } } } },
             'image/*': {},
           },
         },

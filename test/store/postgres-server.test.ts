@@ -223,7 +223,6 @@ t.test('an unknown or invalid parameter is rejected with what is expected', asyn
     ['sslrootcert=', /^sslrootcert is ""; expected the path of a file$/],
     ['accept_data_loss=yes', /^accept_data_loss is "yes"; expected true or false$/],
   ]
-  for (const [parameters, message] of cases) {
+  for (const [parameters, message] of cases)
     t.throws(() => readPostgresUrl(`postgres://localhost/plants?${parameters}`), { message })
-  }
 })

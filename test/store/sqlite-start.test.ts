@@ -161,9 +161,8 @@ t.test('only those who may write a lock file may read it', async (t) => {
 t.test('a file URI, parameters and :memory: are rejected and create no file', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
-  for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:']) {
+  for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:'])
     await t.rejects(openStore(`sqlite:${name}`), /sqlite:PATH \(a path without "\?", no file: URI\)/)
-  }
   t.same(readdirSync(directory), [])
 })
 

@@ -95,13 +95,11 @@ const unexplained: Record<string, { history: History; why: string }> = {
   },
 }
 
-for (const [name, history] of Object.entries(explained)) {
+for (const [name, history] of Object.entries(explained))
   t.test(`${name}: explained`, async (t) => t.equal(linearizabilityViolation(history), undefined))
-}
 
-for (const [name, { history, why }] of Object.entries(unexplained)) {
+for (const [name, { history, why }] of Object.entries(unexplained))
   t.test(`${name}: unexplained`, async (t) => t.equal(linearizabilityViolation(history), why))
-}
 
 /** Searches all orders that real time allows, on a register whose content is undefined until it is set. */
 function hasOrder(pending: History, register?: string): boolean {

@@ -295,7 +295,6 @@ t.test('an error may be text, and of several media types', async (t) => {
     ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
     ['/pots/x', 'application/json; charset=utf-8', '["path/id must be an int32 integer"]'],
     ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
-  ]) {
+  ])
     t.match(await httpRequest(`http://127.0.0.1:${port}${target}`), { body, headers: { 'content-type': contentType } })
-  }
 })

@@ -203,9 +203,8 @@ t.test('optional credentials identify the client, whatever the order of the alte
   t.same(ask([{ missing: [] }, {}, { client: [] }]), { rejection: undefined, name: 'gardener' })
   t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { rejection: { kind: 'invalidToken' } })
   t.same(ask([{ invalid: [] }, { client: [] }]), { rejection: undefined, name: 'gardener' })
-  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]]) {
+  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]])
     t.same(ask(requirements as Record<string, string[]>[]), anonymous)
-  }
 })
 
 t.test('the scopes of all operations are listed once each', async (t) => {

@@ -111,9 +111,8 @@ t.test('over HTTP/1.0 the connection is reset when a stream of a route of the ap
     reply.raw.writeHead(200).write('first', () => reply.raw.destroy())
   })
   const port = await listen()
-  for (const path of ['/own', '/raw']) {
+  for (const path of ['/own', '/raw'])
     t.match(await receive(t, port, get(path)), { text: /\r\n\r\nfirst$/, error: 'ECONNRESET' })
-  }
 })
 
 t.test('over HTTP/1.0 the connection is reset when a stream is silent for too long', async (t) => {

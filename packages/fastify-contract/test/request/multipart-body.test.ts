@@ -55,9 +55,8 @@ const end = '--b--\r\n'
 
 const collect: Take = async ({ body }) => {
   const read: unknown[] = []
-  for await (const { name, value, stream } of body) {
+  for await (const { name, value, stream } of body)
     read.push(name, stream === undefined ? value : (await buffer(stream)).length)
-  }
   return read
 }
 

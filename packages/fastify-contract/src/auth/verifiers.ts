@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { BlockList, isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ContractError, errorOf } from '../http/errors.ts'
+import { ContractError, errorOf } from '../contract/errors.ts'
 import type { Client } from '../http/request-context.ts'
 import { decodeText, parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { isIssuer, type VerifyToken } from './tokens.ts'

@@ -10,6 +10,7 @@ import { Server, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import {
   beginConnection,
   type Connection,
@@ -21,7 +22,7 @@ import {
   noteHead,
   noteIdle,
 } from './connection-state.ts'
-import { ContractError, toContractError } from './errors.ts'
+import { toContractError } from './error-responses.ts'
 import { lingeringClose } from './lingering-close.ts'
 import { listenLocally } from './local-listener.ts'
 import { safeObserver } from './observe-requests.ts'

@@ -1,7 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type Guard, responseSent } from './request-guards.ts'
+import type { Guard } from './request-guards.ts'
 import { hasNoContent } from './request-head.ts'
+
+/** Returned by a guard that has sent the response itself. */
+export const responseSent = Symbol('response sent')
 
 /** What pages of other origins may do, in terms of the CORS protocol (fetch.spec.whatwg.org section 3.2). */
 export type CrossOrigin = {

@@ -6,8 +6,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Dicer } from '@fastify/busboy'
-import { ContractError, tooManyFields } from './errors.ts'
-import { type ContentType, parseContentType } from './request-head.ts'
+import { ContractError, tooManyFields } from '../contract/errors.ts'
+import { type ContentType, parseContentType } from '../contract/media-types.ts'
 import { type ByteSource, boundedStream } from './upload.ts'
 
 /** A part of a form. Its byte stream ends when the next part is requested. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { bodyTooLarge, ContractError } from '../contract/errors.ts'
 import { type BodyMemory, GrowingBuffer } from './body-memory.ts'
 import { checkTrailerSize } from './connection-state.ts'
-import { bodyTooLarge, ContractError } from './errors.ts'
 import { contentLength } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void

@@ -1,17 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import { CoalescingMessage } from './body-memory.ts'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
-import { ContractError } from './errors.ts'
+import { responseSent } from './cors.ts'
 import { awaitsContinue } from './expectation.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
-
-/** Returned by a guard that has sent the response itself. */
-export const responseSent = Symbol('response sent')
 
 /**
  * A check of a request. Returns the error that ends the request, or `responseSent` if the guard has sent the response.

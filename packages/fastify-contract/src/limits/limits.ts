@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { type ContractError, overloaded } from '../http/errors.ts'
+import { type ContractError, overloaded } from '../contract/errors.ts'
 
 /** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import type { Operation, Routes, ServedOperation } from '../contract/routes.ts'
 import type { CrossOrigin } from '../http/cors.ts'
-import { ContractError } from '../http/errors.ts'
 import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
 import {
   decodedPath,

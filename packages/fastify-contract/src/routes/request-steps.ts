@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
+import { errorOf } from '../contract/errors.ts'
 import { mayReadBody, mayStream } from '../contract/media-types.ts'
 import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
-import { errorOf } from '../http/errors.ts'
 import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {

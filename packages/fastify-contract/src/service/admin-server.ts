@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Contract } from '../contract/routes.ts'
-import { toContractError } from '../http/errors.ts'
+import { toContractError } from '../http/error-responses.ts'
 import { lingeringClose } from '../http/lingering-close.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ErrorName } from '../http/errors.ts'
+import type { ErrorName } from '../contract/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/limits.ts'
 

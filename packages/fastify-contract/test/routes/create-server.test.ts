@@ -352,6 +352,9 @@ t.test('pages of other origins may read the fields of a rate limit', async (t) =
     origins: ['https://app.example'],
     limits: { requests: 5 },
   })
-  const { headers } = await app.inject({ url: '/things', headers: { origin: 'https://app.example' } })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/things`
+  const { headers } = await httpRequest(url, { headers: { origin: 'https://app.example' } })
   t.match(headers['access-control-expose-headers'], 'RateLimit, RateLimit-Policy')
 })

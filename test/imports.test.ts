@@ -85,9 +85,8 @@ function violation(file: string, { to, isType }: Import): string | undefined {
   if (/^fastify-contract-cli(?:\/|$)/.test(to)) return `production does not install ${to}`
   if (to.startsWith('scripts/')) return 'the service may not import scripts/'
   // A store imports only stores, so that a change of the HTTP interface never changes a store.
-  if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract)/.test(to)) {
+  if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract)/.test(to))
     return `a store may not import ${kind}${to}`
-  }
   // An adapter is loaded only when its URL asks for it.
   const adapter = /^src\/store\/(\w+)\/|^src\/store\/(memory|module)\.ts$/.exec(to)
   const isAdapterOrOpen = /^src\/store\/(\w+\/|open|memory|module)/.test(file)

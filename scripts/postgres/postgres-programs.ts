@@ -76,9 +76,8 @@ function reachable(native: string): string {
   const copy = makeDirectory().data
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   const { status, error, stderr } = runs(copy)
-  if (status !== 0) {
+  if (status !== 0)
     throw new Error(`PostgreSQL does not run here; set TEST_DATABASE_URL to a server: ${error?.message ?? stderr}`)
-  }
   return copy
 }
 

@@ -102,17 +102,9 @@ const wellFormed: Case[] = [
     bytes: chunked(`${[...record].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`),
     ...ok,
   },
-  {
-    name: 'chunk extensions',
-    bytes: chunked(`${hexLength};a=b;c="d;e"\r\n${record}\r\n0;last\r\n\r\n`),
-    ...ok,
-  },
+  { name: 'chunk extensions', bytes: chunked(`${hexLength};a=b;c="d;e"\r\n${record}\r\n0;last\r\n\r\n`), ...ok },
   { name: 'a chunk size with leading zeros', bytes: chunked(`0000${oneChunk}000\r\n\r\n`), ...ok },
-  {
-    name: 'trailers are ignored',
-    bytes: chunked(`${oneChunk}0\r\nAuthorization: Basic x\r\nHost: b\r\n\r\n`),
-    ...ok,
-  },
+  { name: 'trailers are ignored', bytes: chunked(`${oneChunk}0\r\nAuthorization: Basic x\r\nHost: b\r\n\r\n`), ...ok },
   {
     name: 'the coding chunked in any case',
     bytes: request({ headers: ['Transfer-Encoding: Chunked'], body: `${oneChunk}0\r\n\r\n` }),

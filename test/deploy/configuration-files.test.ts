@@ -137,10 +137,7 @@ type Specs = {
   Deployment: { replicas: number; strategy: object; template: { metadata: { labels: Labels }; spec: Pod } }
   Service: { selector: Labels; ports: { targetPort: string }[] }
   PodDisruptionBudget: { maxUnavailable: number; selector: { matchLabels: Labels } }
-  NetworkPolicy: {
-    podSelector: { matchLabels: Labels }
-    ingress: { ports: { port: string }[]; from?: object[] }[]
-  }
+  NetworkPolicy: { podSelector: { matchLabels: Labels }; ingress: { ports: { port: string }[]; from?: object[] }[] }
 }
 
 const objects = parseAllDocuments(readFileSync('deploy/kubernetes.yaml', 'utf8')).map((document) => document.toJS())
@@ -238,9 +235,8 @@ t.test('proxy timeouts exceed HANDLER_TIMEOUT, and health checks notice a drain 
   for (const [path, pattern] of [
     [nginx, /^ *proxy_read_timeout (\d+)s;$/m],
     [haproxy, /^ *timeout server (\d+)s$/m],
-  ] as const) {
+  ] as const)
     t.ok(foundProxy(path, pattern) * 1_000 > numberOf('HANDLER_TIMEOUT'), path)
-  }
   const untilSeen = foundProxy(haproxy, / inter (\d+)ms /) * foundProxy(haproxy, / fall (\d+) /)
   t.ok(2 * untilSeen <= numberOf('DRAIN_TIME'))
 })

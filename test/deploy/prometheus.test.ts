@@ -240,9 +240,8 @@ t.test('the labels are those of the service and instance', async (t) => {
   for (const label of [...selected, ...grouped, ...named]) t.ok(shown.has(label), label)
   for (const { expr, legendFormat } of targets) {
     const [, list] = /\bby \(([^)]*)\)/.exec(expr) ?? []
-    for (const label of list === undefined ? [] : all([legendFormat], /\{\{(\w+)\}\}/g)) {
+    for (const label of list === undefined ? [] : all([legendFormat], /\{\{(\w+)\}\}/g))
       t.ok(list?.split(', ').includes(label), `${expr} keeps the label ${label}`)
-    }
   }
 })
 

@@ -27,9 +27,8 @@ async function restartAll(
   const pair = await startPair({ DRAIN_TIME: String(drain) })
   const balancer = startBalancer(pair.instances, token, 16, 5)
   await Promise.all(pair.instances.map(balancer.seesReady))
-  for (let restart = 0; restart < restarts; restart++) {
+  for (let restart = 0; restart < restarts; restart++)
     await balancer.seesReady(await pair.restart(restart % 2 === 0 ? 0 : 1))
-  }
   await balancer.stop()
   const unclean = await pair.stop()
 

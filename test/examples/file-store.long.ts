@@ -7,9 +7,7 @@ import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import { runExample } from './run-example.ts'
 
-t.test('file-store.js keeps the plants of a service in a file', async (t) => {
-  await runExample(t, 'file-store.js')
-})
+t.test('file-store.js keeps the plants of a service in a file', async (t) => runExample(t, 'file-store.js'))
 
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
 t.teardown(() => rmSync(directory, { recursive: true }))

@@ -211,9 +211,7 @@ t.test('clients cannot cause more than 200 lines of metrics', async (t) => {
     })
   }
   const usual = ['notJson', 'invalid', 'missingToken', 'invalidToken', 'unsupportedMediaType', 'unavailable'] as const
-  for (const kind of usual) {
-    handle({ status: Math.trunc(errorNumbers[kind] / 100), rejection: kind })
-  }
+  for (const kind of usual) handle({ status: Math.trunc(errorNumbers[kind] / 100), rejection: kind })
   handle({})
   handle({ status: 409, error: 40900 })
   tokens(true)

@@ -109,9 +109,8 @@ t.test(
   'the pages on configuration list every variable with its default, and every limit of createServer',
   async (t) => {
     const all = { ...environmentVariables, ...application.variables }
-    for (const [name, variable] of Object.entries(all)) {
+    for (const [name, variable] of Object.entries(all))
       t.equal(configuration.get(name), String((variable as { default: unknown }).default), name)
-    }
     t.equal(configuration.size, Object.keys(all).length)
     const page = readFileSync('packages/fastify-contract/docs/configuration.md', 'utf8')
     for (const [name, value] of Object.entries(defaultLimits)) t.match(page, ` | \`${value}\` | \`${name}\` | `)
@@ -190,9 +189,8 @@ t.test('an invalid variable is reported with its value and the allowed values', 
 
 t.test('service and admin server may share a port only on different addresses', async (t) => {
   const ports = { PORT: '80', MANAGEMENT_PORT: '80', ACCESS_TOKENS: newToken() }
-  for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }]) {
+  for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }])
     t.throws(() => readConfig({ ...ports, ...hosts }), /^MANAGEMENT_PORT is "80", the same as PORT/)
-  }
   t.equal(readConfig({ ...ports, HOST: '192.0.2.1' }).management.port, 80)
   t.equal(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).management.port, 0)
 })

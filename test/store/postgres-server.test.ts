@@ -209,11 +209,7 @@ t.test('a URL of several servers applies its parameters to each', async (t) => {
       (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fa%2Bb.pem`,
     ),
   )
-  t.match(servers[1], {
-    application_name: /^a$/,
-    connectionTimeoutMillis: 1_000,
-    statement_timeout: 0,
-  })
+  t.match(servers[1], { application_name: /^a$/, connectionTimeoutMillis: 1_000, statement_timeout: 0 })
 })
 
 t.test('an unknown or invalid parameter is rejected with what is expected', async (t) => {
@@ -227,7 +223,6 @@ t.test('an unknown or invalid parameter is rejected with what is expected', asyn
     ['sslrootcert=', /^sslrootcert is ""; expected the path of a file$/],
     ['accept_data_loss=yes', /^accept_data_loss is "yes"; expected true or false$/],
   ]
-  for (const [parameters, message] of cases) {
+  for (const [parameters, message] of cases)
     t.throws(() => readPostgresUrl(`postgres://localhost/plants?${parameters}`), { message })
-  }
 })

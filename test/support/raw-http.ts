@@ -219,10 +219,7 @@ function headersOf(lines: string) {
     .map((line) => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [])
     .map(([, name = '', value = '']) => [name.toLowerCase(), value] as const)
   const names = pairs.map(([name]) => name)
-  return {
-    headers: Object.fromEntries(pairs),
-    repeated: names.filter((name, index) => names.indexOf(name) !== index),
-  }
+  return { headers: Object.fromEntries(pairs), repeated: names.filter((name, index) => names.indexOf(name) !== index) }
 }
 
 /** Returns the body (RFC 9112 section 6.3), or undefined when more bytes must arrive. */

@@ -206,9 +206,7 @@ t.test('nested allOf costs at most cubic time', async (t) => {
     'each takes in the one below and has it as two properties': (below, index) => ({
       allOf: [below, { properties: { a: { allOf: [below], title: `${index}` }, b: below } }],
     }),
-    'each takes in all below': (_, index) => ({
-      allOf: Array.from({ length: index }, (_, below) => to(`S${below}`)),
-    }),
+    'each takes in all below': (_, index) => ({ allOf: Array.from({ length: index }, (_, below) => to(`S${below}`)) }),
   }
   for (const [name, level] of Object.entries(documents)) {
     const [few = 0, many = 0] = [20, 40].map((levels) => comparableDocument(chain(levels, level)).steps)

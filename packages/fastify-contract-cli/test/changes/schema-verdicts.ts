@@ -28,9 +28,7 @@ export function documentOf(version: 'before' | 'after'): Document {
         post: {
           operationId: prefix,
           ...(position !== 'returned' && { requestBody: { required: true, content } }),
-          responses: {
-            200: { description: 'Done.', ...(position !== 'sent' && { content }) },
-          },
+          responses: { 200: { description: 'Done.', ...(position !== 'sent' && { content }) } },
         },
       }
     }

@@ -44,9 +44,8 @@ async function call(
 ): Promise<Omit<Call, 'name'>> {
   const first = await send(document, endpoint, origin)
   const problem = bodyProblem(endpoint, plain, first)
-  if (first.answer.status !== 400 || problem !== undefined) {
+  if (first.answer.status !== 400 || problem !== undefined)
     return { answer: first.answer, problem: problem ?? plain.problemOf(endpoint, first.answer), byOwnExample: true }
-  }
   const second = await send(document, withMadeValues(document, endpoint), origin)
   const next = bodyProblem(endpoint, plain, second) ?? plain.problemOf(endpoint, second.answer)
   return { answer: second.answer, problem: next, byOwnExample: false }

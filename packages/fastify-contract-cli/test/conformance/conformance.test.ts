@@ -112,10 +112,7 @@ t.test('a document is generated without its unsupported parts, compiled and call
   await judgeDocuments(report, [['boxes.json', document]], t.testdir(), exceptions)
   t.same(report.wrong, {})
   await judgeDocuments(report, [['none.json', null as never]], t.testdir(), {})
-  t.same(report.wrong, {
-    'documents that crash generation': 1,
-    'responses that match the document': 0,
-  })
+  t.same(report.wrong, { 'documents that crash generation': 1, 'responses that match the document': 0 })
 })
 
 t.test('an undocumented response is a problem', async (t) => {

@@ -120,9 +120,7 @@ const bodies = {
   json: { 'application/json': { schema: { type: 'integer', format: 'int64' }, example: 7 } },
   form: { 'application/x-www-form-urlencoded': { schema: { properties: { a: { type: 'string', example: 'b c' } } } } },
   image: { 'image/png': {} },
-  parts: {
-    'multipart/form-data': { schema: { properties: { a: { type: 'string', example: 'b' }, photo: file } } },
-  },
+  parts: { 'multipart/form-data': { schema: { properties: { a: { type: 'string', example: 'b' }, photo: file } } } },
 }
 
 /** Returns the contract of a document with the given paths. */

@@ -280,11 +280,7 @@ t.test('an error whose errorBody throws is sent as plain text with its status', 
   }
   const port = await listening(t, { errorBody: failing, logger } as ServeOptions)
   const got = await httpRequest(`http://127.0.0.1:${port}/nothing`)
-  t.match(got, {
-    status: 404,
-    body: 'no such path',
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-  })
+  t.match(got, { status: 404, body: 'no such path', headers: { 'content-type': 'text/plain; charset=utf-8' } })
   t.match(await (await openSocket(t, port, 'no request\r\n\r\n')).closed(), /^HTTP\/1.1 400 .*not well-formed HTTP$/s)
   t.match(logged[0], /no body for no such path.*errorBody failed/)
 })
@@ -299,7 +295,6 @@ t.test('an error may be text, and of several media types', async (t) => {
     ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
     ['/pots/x', 'application/json; charset=utf-8', '["path/id must be an int32 integer"]'],
     ['/nothing', 'text/html; charset=utf-8', '<p>no such path'],
-  ]) {
+  ])
     t.match(await httpRequest(`http://127.0.0.1:${port}${target}`), { body, headers: { 'content-type': contentType } })
-  }
 })

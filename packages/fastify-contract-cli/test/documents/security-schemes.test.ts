@@ -96,9 +96,8 @@ t.test('credentials are placed where their scheme says; mutualTLS has none', asy
     [{ type: 'mutualTLS' }, undefined],
     [{ type: 'http' }, undefined],
   ]
-  for (const [scheme, credential] of cases) {
+  for (const [scheme, credential] of cases)
     t.same(credentialOf(documentOf({ one: scheme as never }), 'one'), credential, JSON.stringify(scheme))
-  }
 })
 
 const responses = { 204: { description: 'Done.' } }

@@ -61,10 +61,7 @@ t.test('a $ref to no schema is rejected with its location', async (t) => {
 })
 
 t.test('a nested schema and a component of one name are both kept', async (t) => {
-  const schemas = {
-    A: { type: 'object', properties: { b: { type: 'string' } } },
-    'A.properties.b': { type: 'number' },
-  }
+  const schemas = { A: { type: 'object', properties: { b: { type: 'string' } } }, 'A.properties.b': { type: 'number' } }
   const schema = {
     type: 'object',
     properties: {

@@ -43,10 +43,7 @@ t.test('a document that needs no repair is not copied', async (t) => {
 t.test('an undescribed path parameter is a required string', async (t) => {
   const is = (name: string, at: string) =>
     `${at}: path parameter ${name} is not described; it is served as a string of any form; describe it`
-  t.same(repaired({ '/a/{b}': get() }), {
-    found: [['/a/{b}', 'path b']],
-    advice: [is('b', '#/paths/~1a~1%7Bb%7D')],
-  })
+  t.same(repaired({ '/a/{b}': get() }), { found: [['/a/{b}', 'path b']], advice: [is('b', '#/paths/~1a~1%7Bb%7D')] })
   t.same(
     repaired({ '/a/{b}/{c}': { get: { operationId: 'a', parameters: [inPath('b')], responses }, put: { responses } } }),
     {
@@ -64,10 +61,7 @@ t.test('an undescribed path parameter is a required string', async (t) => {
       { '/a/{b}': { $ref: '#/components/pathItems/Item' }, '/c': { $ref: '#/components/pathItems/Item' } },
       shared,
     ),
-    {
-      found: [['/a/{b}', 'path b'], ['/c']],
-      advice: [is('b', '#/paths/~1a~1%7Bb%7D')],
-    },
+    { found: [['/a/{b}', 'path b'], ['/c']], advice: [is('b', '#/paths/~1a~1%7Bb%7D')] },
   )
   const additional = { additionalOperations: { COPY: { responses } } }
   t.same(repaired({ '/a/{b}': { ...get(inPath('b')), ...additional } }, { openapi: '3.2.0' }).found, [
@@ -103,10 +97,7 @@ t.test('a path parameter is required, whatever the document says', async (t) => 
   const is = 'a path parameter is always required; add required: true'
   t.same(
     repaired(
-      {
-        '/a/{b}': get({ $ref: '#/components/parameters/Id' }),
-        '/c/{d}': get(inPath('d', { required: false })),
-      },
+      { '/a/{b}': get({ $ref: '#/components/parameters/Id' }), '/c/{d}': get(inPath('d', { required: false })) },
       { components },
     ),
     {

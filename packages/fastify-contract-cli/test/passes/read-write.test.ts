@@ -172,10 +172,7 @@ t.test('requests and responses get their own direction', async (t) => {
   const document = directed(
     { ...own, callbacks: { c: callback, r: { $ref: '#/components/callbacks/c' } } },
     {},
-    {
-      components,
-      webhooks: { w: { parameters, post: own } },
-    },
+    { components, webhooks: { w: { parameters, post: own } } },
   )
   const ofOperation = (taken: object, answered: object) => ({
     parameters: [{ schema: taken }, json(taken)],

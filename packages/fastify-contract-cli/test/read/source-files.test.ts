@@ -431,9 +431,7 @@ t.test('the name of a document is no pattern of other files', async (t) => {
   const names = ['a*.yaml', 'a?.yaml', '!(b).yaml', '[ab] {x}.yaml', '@(a|b)+.yaml']
   const others = { 'ab.yaml': 'openapi: 1', 'a.yaml': 'openapi: 1', 'b {x}.yaml': 'openapi: 1' }
   enterDirectory(t, { ...others, ...Object.fromEntries(names.map((name) => [name, document])) })
-  for (const name of names) {
-    t.match(await bundle(name), { paths: { '/a': {} } }, name)
-  }
+  for (const name of names) t.match(await bundle(name), { paths: { '/a': {} } }, name)
 })
 
 t.test('a version that is no string is published as it is, and the linter names its place', async (t) => {

@@ -226,9 +226,8 @@ t.test('every keyword that leads to an int64 is followed', async (t) => {
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) t.same(placesOf({ [keyword]: [{}, id] }), place, keyword)
   t.same(placesOf({ dependentSchemas: { name: id } }), place)
   for (const keyword of ['then', 'else']) t.same(placesOf({ if: {}, [keyword]: id }), place, keyword)
-  for (const keyword of ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']) {
+  for (const keyword of ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems'])
     t.same(placesOf({ [keyword]: int64 }), [{ others: 1 }, { int64: true }], keyword)
-  }
   t.same(placesOf({ patternProperties: { '^x': int64 } }), [{ others: 1 }, { int64: true }])
   t.same(placesOf({ prefixItems: [int32, int64], items: int32 }), [{ members: { 1: 1 } }, { int64: true }])
 })

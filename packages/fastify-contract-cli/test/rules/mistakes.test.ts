@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Compiled, compileContract } from '../../src/emit/compile.ts'
@@ -14,8 +14,26 @@ import { refusalLines } from '../support/refusal.ts'
  *
  * In JSON, they begin with two slashes.
  * `tap --snapshot` writes these comments as they are today; review the difference.
+ *
+ * A file without the path /health has only what matters; `complete` adds the rest.
  */
-process.chdir(join(import.meta.dirname, 'mistakes'))
+const directory = join(import.meta.dirname, 'mistakes')
+const copies = t.testdir()
+cpSync(directory, copies, { recursive: true })
+process.chdir(copies)
+
+/** An operation with a body, for a document that describes the schema Order and no path. */
+const addOrder = `paths:
+  /orders:
+    post:
+      operationId: addOrder
+      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Order' } } } }
+      responses: { 204: { description: The order is placed. } }
+`
+
+/** An operation without a mistake. */
+const getHealth = `  /health: { get: { operationId: getHealth, responses: { 204: { description: The service is up. } } } }
+`
 
 /** Matches the comment with the expectation, after a byte order mark. */
 const expectation = /^(\uFEFF?)(#|\/\/)( (?:served|advice|refused|refused as a whole)\r?\n(?:\2 {3}.*\r?\n)*)/
@@ -27,16 +45,17 @@ const documents = readdirSync('.').map((name) => (statSync(name).isDirectory() ?
 
 for (const path of documents) {
   t.test(path, async (t) => {
+    const text = readFileSync(join(directory, path), 'utf8')
+    writeFileSync(path, complete(text))
     const { grade, lines, compiled } = await outcomeOf(path)
     const isWhole = grade === 'refused as a whole'
     // What cannot be parsed has its place first.
     const texts = lines.map((line) => line.replace(place, '').replace(/^([\w./-]+):\d+:\d+: /, '$1: '))
-    const text = readFileSync(path, 'utf8')
     const [given = '', mark = '', sign = '#', rest = ''] = expectation.exec(text) ?? []
     const header = [grade, ...texts.map((text) => `  ${text}`)].map((line) => `${sign} ${line}\n`).join('')
     if (process.env.TAP_SNAPSHOT === '1') {
       const written = rest.includes('\r\n') ? header.replaceAll('\n', '\r\n') : header
-      writeFileSync(path, mark + written + text.slice(given.length))
+      writeFileSync(join(directory, path), mark + written + text.slice(given.length))
     } else t.equal((sign + rest).replaceAll('\r\n', '\n'), header, 'has the grade and the messages at its top')
     if (!path.includes('/') && !isWhole)
       for (const line of lines) t.equal(place.exec(line)?.[1], path, `${line} names its place`)
@@ -44,6 +63,14 @@ for (const path of documents) {
     else if (compiled === undefined) checkServed(t, await compileContract(path, { skipUnsupported: true }), texts)
     else checkServed(t, compiled, [])
   })
+}
+
+/** Returns a document with the version 3.1.0, the info and the operations that it leaves out. */
+function complete(text: string): string {
+  if (text.includes('/health') || text.includes('<html>')) return text
+  const version = /^openapi:/m.test(text) ? '' : 'openapi: 3.1.0\n'
+  const whole = /^paths:$/m.test(text) ? text : text + addOrder
+  return whole.replace(/^paths:\n/m, `${version}info: { title: Orders, version: 1.0.0 }\n$&${getHealth}`)
 }
 
 type Outcome = { grade: string; lines: string[]; compiled?: Compiled }

@@ -33,9 +33,8 @@ t.test('bodies of supported media types are accepted', async (t) => {
     { 'application/pdf;charset=latin1': { schema: object } },
     { 'application/x-www-form-urlencoded': {}, 'multipart/form-data': named },
     { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
-  ]) {
+  ])
     t.same(problems(content), [], JSON.stringify(content))
-  }
 })
 
 t.test('bodies of other media types are rejected with a fix', async (t) => {
@@ -410,9 +409,8 @@ t.test('a field whose alternatives no string can distinguish is rejected', async
     [string, { const: 'a' }, {}],
     [list(integer), list({ type: 'number' })],
     [object, { type: 'object', properties: { a: integer } }],
-  ]) {
+  ])
     t.same(alternatives(schemas), [[], []], JSON.stringify(schemas))
-  }
   const json = { contentType: 'application/json' }
   t.same(alternatives([integer, string], json), [[], []])
   t.same(alternatives([list(object), object], json), [[`property v: ${isList(allBytes)}`], []])

@@ -104,7 +104,7 @@ export function createLoadShedder(
   /** Milliseconds in which handlers could run: a pause of the process counts as half of the handler timeout at most. */
   let time = 0
   let measuredAt = performance.now()
-  const timer = setInterval(() => {
+  const timer = setInterval(function measure() {
     const now = performance.now()
     const passed = now - measuredAt
     measuredAt = now

@@ -117,12 +117,12 @@ export async function lockWithFlock(path: string, timeout: number): Promise<(() 
     throw new Error(`cannot be locked: flock ended with exit code ${code}`)
   })
   const canceled = new AbortController()
-  const late = sleep(timeout, undefined, canceled).then(() => {
+  const late = sleep(timeout, undefined, canceled).then(giveUp)
+  function giveUp(): undefined {
     // flock may still be waiting for the lock.
     program.kill()
     release()
-    return undefined
-  })
+  }
   try {
     return await Promise.race([locked, ended, late])
   } catch (error) {

@@ -160,9 +160,7 @@ t.test('a client without a required scope is rejected, whatever its verifier doe
     )
   }
   t.same(ask([{ client: ['read', 'write'] }]), { rejection: undefined, name: 'gardener' })
-  t.match(ask([{ client: ['delete'] }]).rejection, {
-    message: 'a scope is missing; the operation needs delete',
-  })
+  t.match(ask([{ client: ['delete'] }]).rejection, { message: 'a scope is missing; the operation needs delete' })
 })
 
 t.test('each alternative, and each scheme of a combination, has its own scopes', async (t) => {
@@ -205,9 +203,8 @@ t.test('optional credentials identify the client, whatever the order of the alte
   t.same(ask([{ missing: [] }, {}, { client: [] }]), { rejection: undefined, name: 'gardener' })
   t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { rejection: { kind: 'invalidToken' } })
   t.same(ask([{ invalid: [] }, { client: [] }]), { rejection: undefined, name: 'gardener' })
-  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]]) {
+  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]])
     t.same(ask(requirements as Record<string, string[]>[]), anonymous)
-  }
 })
 
 t.test('the scopes of all operations are listed once each', async (t) => {

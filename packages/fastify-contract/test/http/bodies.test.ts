@@ -135,9 +135,8 @@ t.test('an event has one line per field, and one data line per line of text', as
 })
 
 t.test('a field with a line break or NUL, or an invalid retry, is rejected', async (t) => {
-  for (const field of [{ event: 'a\nb' }, { id: 'a\r' }, { id: '\u0000' }, { retry: -1 }, { retry: 0.5 }]) {
+  for (const field of [{ event: 'a\nb' }, { id: 'a\r' }, { id: '\u0000' }, { retry: -1 }, { retry: 0.5 }])
     t.throws(() => serializeEvent({ data: 1, ...field }, writeData), /of an event must be/, JSON.stringify(field))
-  }
 })
 
 /** Sends a request with the chunks in one write. Returns the request when its header section has arrived. */
@@ -272,9 +271,8 @@ t.test('a silent source gets keep-alive parts, and items keep their order', asyn
     write,
     end: signal,
     keepAlive: { opening: 10, time: 10, text: '-' },
-  })) {
+  }))
     seen.push(String(part))
-  }
   t.match(seen.join(''), /^a-+b$/)
 })
 
@@ -310,11 +308,7 @@ t.test('an item is not lost during a keep-alive, and an invalid item ends the so
     if (item === 'no') throw new Error('must not leave')
     return item
   }
-  const parts = streamParts(source(), {
-    write: checked,
-    end: signal,
-    keepAlive: { opening: 10, time: 10, text: '-' },
-  })
+  const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { opening: 10, time: 10, text: '-' } })
   const seen: string[] = []
   await t.rejects(
     (async () => {

@@ -148,9 +148,8 @@ t.test('after an error the rest of a chunk is not parsed', async (t) => {
 })
 
 t.test('a boundary has 1 to 70 characters of RFC 2046', async (t) => {
-  for (const boundary of ['b', '----WebKitFormBoundary', "a 'b()+_,-./:=?", 'b'.repeat(70)]) {
+  for (const boundary of ['b', '----WebKitFormBoundary', "a 'b()+_,-./:=?", 'b'.repeat(70)])
     t.equal(boundaryOf(new Map([['boundary', boundary]])), boundary)
-  }
   for (const boundary of ['', 'b ', 'b'.repeat(71), 'b*', '\u00e4']) {
     t.throws(
       () => boundaryOf(new Map([['boundary', boundary]])),

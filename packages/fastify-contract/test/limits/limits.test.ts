@@ -153,8 +153,7 @@ t.test('an address is returned without its port', async (t) => {
 })
 
 t.test('text that is not an address is ignored, so it cannot reach the log', async (t) => {
-  for (const text of ['', 'unknown', '_hidden', '192.0.2.256:1', '[x]:1', 'x'.repeat(10_000), '{"a":1}']) {
+  for (const text of ['', 'unknown', '_hidden', '192.0.2.256:1', '[x]:1', 'x'.repeat(10_000), '{"a":1}'])
     t.equal(told(text), '127.0.0.1', text.slice(0, 20))
-  }
   t.equal(clientAddress({ ip: undefined, socket: {} } as never), undefined, 'a closed connection')
 })

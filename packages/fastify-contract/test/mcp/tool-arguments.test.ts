@@ -31,9 +31,7 @@ const document = {
           query(
             'flags',
             { type: 'object', properties: { on: { type: 'boolean' } }, additionalProperties: false },
-            {
-              style: 'deepObject',
-            },
+            { style: 'deepObject' },
           ),
           header('X-By'),
           header('X-Request-Id'),

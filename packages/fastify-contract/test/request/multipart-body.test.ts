@@ -17,9 +17,7 @@ const documentOf = (requestBody: object) =>
     openapi: '3.1.0',
     info: { title: 'Parts', version: '1' },
     paths: {
-      '/a': {
-        post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } },
-      },
+      '/a': { post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } } },
     },
   }) as unknown as Document
 
@@ -57,9 +55,8 @@ const end = '--b--\r\n'
 
 const collect: Take = async ({ body }) => {
   const read: unknown[] = []
-  for await (const { name, value, stream } of body) {
+  for await (const { name, value, stream } of body)
     read.push(name, stream === undefined ? value : (await buffer(stream)).length)
-  }
   return read
 }
 

@@ -36,9 +36,7 @@ const document = {
         responses: { 200: { content: { 'image/png': {} } } },
       },
     },
-    '/open': {
-      get: { operationId: 'open', security: [], responses: { 200: { content: { 'image/png': {} } } } },
-    },
+    '/open': { get: { operationId: 'open', security: [], responses: { 200: { content: { 'image/png': {} } } } } },
   },
   components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
 } as unknown as Document

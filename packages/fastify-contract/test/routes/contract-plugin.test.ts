@@ -79,10 +79,7 @@ const document = {
     schemas: {
       Pet: { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' }, name: {} } },
     },
-    securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer' },
-      key: { type: 'apiKey', in: 'query', name: 'key' },
-    },
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, key: { type: 'apiKey', in: 'query', name: 'key' } },
   },
 }
 const routes = compileRoutes(document as never)

@@ -51,11 +51,7 @@ const form = {
   },
 }
 const openForm = {
-  schema: {
-    type: 'object',
-    properties: { file: { type: 'string', format: 'binary' } },
-    additionalProperties: int64,
-  },
+  schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } }, additionalProperties: int64 },
 }
 const openFiles = {
   schema: {

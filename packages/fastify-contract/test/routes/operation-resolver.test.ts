@@ -26,10 +26,7 @@ const document = {
       },
       query: { operationId: 'findPets', security: [], requestBody: json({}), responses },
     },
-    '/pets/{pet-id}': {
-      parameters: [id],
-      get: { operationId: 'getPet', security: [], responses },
-    },
+    '/pets/{pet-id}': { parameters: [id], get: { operationId: 'getPet', security: [], responses } },
     '/pets/{pet-id}:rest': { parameters: [id], post: { operationId: 'restPet', security: [], responses } },
     '/pets/mine': { put: { security: [], 'x-no-fastify-config': true, operationId: 'putMine', responses } },
     '/my/names': { get: { security: [], operationId: 'myNames', responses } },

@@ -37,9 +37,7 @@ const document: Document = {
         responses: { 200: { description: 'ok', ...json({}) } },
       },
     },
-    '/things:count': {
-      get: { operationId: 'countThings', responses: { 200: { description: 'ok', ...json(int64) } } },
-    },
+    '/things:count': { get: { operationId: 'countThings', responses: { 200: { description: 'ok', ...json(int64) } } } },
   },
   components: {
     parameters: { Size: { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32' } } },

@@ -105,9 +105,8 @@ export class Generator {
     if (types.includes('number')) breaches.push(...numberViolations(keywords))
     else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
     if (types.includes('string')) breaches.push(...stringViolations(keywords))
-    if (types.includes('array')) {
+    if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    }
     const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
     return breaches

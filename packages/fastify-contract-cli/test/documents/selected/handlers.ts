@@ -68,12 +68,7 @@ export const calls: Call[] = [
   { request: 'POST /', headers: target('Create'), status: 415 },
   { request: 'POST /', headers: target('Count'), status: 200, body: '2' },
   // Without the values of an operation there is none, and so no security to check.
-  {
-    request: 'GET /?Action=ListThings',
-    status: 400,
-    error: 40003,
-    body: unselected('query/Action and query/Version'),
-  },
+  { request: 'GET /?Action=ListThings', status: 400, error: 40003, body: unselected('query/Action and query/Version') },
   { request: `GET /?Action=ListThings&Action=ListThings&${version}`, status: 400 },
   { request: `GET /?Action=%FF&${version}`, status: 400 },
   { request: 'HEAD /', status: 400 },

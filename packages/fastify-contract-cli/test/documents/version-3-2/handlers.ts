@@ -79,9 +79,7 @@ async function dataOf(events: Events<unknown> = (async function* () {})()) {
   return { status: 200 as const, body: all }
 }
 
-export const verifiers = {
-  device: bearer((token) => ({ name: 'reader', scopes: [token] })),
-}
+export const verifiers = { device: bearer((token) => ({ name: 'reader', scopes: [token] })) }
 
 const shape = (send: unknown, status: number): Call => ({ request: 'POST /shapes', send, status })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { serviceErrors } from '../../src/http/errors.ts'
+import { serviceErrors } from '../../src/contract/errors.ts'
 import { ownPath } from '../support/own-path.ts'
 
 t.test('the page on handlers lists the errors of the service by status', async (t) => {

@@ -38,14 +38,14 @@ export function allowOrigins(
     'access-control-allow-headers': names.requestHeaders.join(', '),
     'access-control-max-age': maxAge,
   }
-  app.server.prependListener('request', ({ headers: { origin } }, response) => {
+  app.server.prependListener('request', function setOrigin({ headers: { origin } }, response) {
     // A cache must not serve a response for one origin to another. The service's own pages bypass caches.
     if (origins.length > 0) response.setHeader('vary', 'Origin')
     if (origin === undefined || !isAllowed(origin)) return
     response.setHeader('access-control-allow-origin', origin)
     response.setHeader('access-control-expose-headers', exposed)
   })
-  return ({ raw }, reply) => {
+  return function respondToPreflight({ raw }, reply) {
     if (!isPreflight(raw) || !isAllowed(raw.headers.origin)) return undefined
     reply.code(204).headers(permissions).send()
     return responseSent

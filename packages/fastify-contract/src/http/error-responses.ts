@@ -6,9 +6,8 @@ import { contentLength } from './request-head.ts'
 import { closeUnread, maxDrainedBody } from './upload.ts'
 
 /** Returns Fastify's error handler, which sends the error response for every thrown value. */
-export const errorSender =
-  (write: WriteError) =>
-  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+export function errorSender(write: WriteError) {
+  return function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toContractError(thrown)
     const context = contextOf(request.raw)
     if (error !== thrown) logCause(request, error, thrown)
@@ -28,6 +27,7 @@ export const errorSender =
     reply.serializer(String).code(error.statusCode).headers(error.headers)
     reply.type(contentType).send(text)
   }
+}
 
 /** After these errors the message framing is unknown, so the connection is closed. */
 const closing = new Set(['malformedRequest', 'expectationFailed', 'headersTooLarge'])

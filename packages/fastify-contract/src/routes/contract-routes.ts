@@ -134,7 +134,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     queueResponse: responseQueue(),
     bounds: { limits, memory },
   }
-  parts.optionsOf = (operation) => {
+  parts.optionsOf = function optionsOf(operation) {
     const { operationId, security, schema } = operation
     const handler = handlers[operationId] as AnyHandler
     return {

@@ -33,7 +33,7 @@ export function operationResolver<Operations>(
   const { routes } = parts.options.contract
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const optionsAt = optionsByPath(routes, (operation) => parts.optionsOf(operation))
-  return (operationId, method, path) => {
+  return function routeOf(operationId, method, path) {
     const found = byId.get(operationId) ?? operationAt(describedOperations(routes), method, path)
     if (found === undefined) {
       const problem = `the contract has no operation ${operationId}, which the specification has`

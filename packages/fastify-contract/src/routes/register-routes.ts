@@ -37,12 +37,14 @@ export function optionsByPath(
   const described = describedOperations(routes)
   const constraintsAt = pathConstraints(described, prefix)
   const hasOwnHead = headFinder(described)
-  return (operation, url) => ({
-    ...constraintsAt(url),
-    // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-    exposeHeadRoute: !hasOwnHead(url),
-    ...optionsOf(operation),
-  })
+  return function optionsAt(operation, url) {
+    return {
+      ...constraintsAt(url),
+      // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
+      exposeHeadRoute: !hasOwnHead(url),
+      ...optionsOf(operation),
+    }
+  }
 }
 
 /** The operations of a document, those that are not supported included. */

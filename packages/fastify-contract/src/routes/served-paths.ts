@@ -53,7 +53,7 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
 export function methodFinder(operations: ServedOperation[], prefix = ''): (url: string) => string[] {
   const paths = pathsOf(operations)
   const before = new RegExp(prefixPattern(prefix))
-  return (url) => {
+  return function methodsAt(url) {
     const path = decodedPath(url).replace(before, '')
     const matching = paths.filter(({ pattern }) => pattern.test(path))
     const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
@@ -82,7 +82,7 @@ export function missingMethods(operations: ServedOperation[]): { url: string; me
   for (const path of paths.filter(({ sample }) => sample.includes('\0'))) {
     templated.set(segmentsOf(path), [...(templated.get(segmentsOf(path)) ?? []), path])
   }
-  return paths.flatMap((path) => {
+  return paths.flatMap(function missingAt(path) {
     const general = (templated.get(segmentsOf(path)) ?? []).filter((other) => isWithin(path, other))
     const own = new Set(withHead(path.methods))
     const method = [...new Set(general.flatMap(({ methods }) => withHead(methods)))].filter((each) => !own.has(each))
@@ -126,7 +126,7 @@ export function operationSelector(
       byMethod: new Map(withHead(path.methods).map((method) => [String(method), selectorsAt(path, method)])),
     }))
   if (shared.length === 0) return undefined
-  return (target, { method, headers }) => {
+  return function selectTarget(target, { method, headers }) {
     let path: string
     try {
       path = decodedPath(target)

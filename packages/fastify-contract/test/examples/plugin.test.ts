@@ -6,7 +6,7 @@ import t from 'tap'
 
 /** Returns the blocks of code of the pages whose first line names a file, by that name. */
 function filesOf(...pages: string[]): Record<string, string> {
-  const texts = pages.map((page) => readFileSync(`packages/fastify-contract/${page}`, 'utf8'))
+  const texts = pages.map((page) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'))
   const blocks = texts.flatMap((text) => Array.from(text.matchAll(/^```\w+\n((?:\/\/|#) (\S+)\n.*?)^```$/gms)))
   return Object.fromEntries(blocks.map(([, code = '', name = '']) => [name, code]))
 }

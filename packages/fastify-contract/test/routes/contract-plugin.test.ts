@@ -380,6 +380,7 @@ t.test('a handler reads the parameters of a prefix from the request', async (t) 
   app.register(contractPlugin, { ...options, handlers, prefix: '/:tenant/api' })
   t.same(await send(app, 'GET', '/shop/api/'), [200, [{}, { tenant: 'shop' }]])
   t.same(await send(app, 'GET', '/shop/api/pets/7'), [200, [{ id: 7 }, { tenant: 'shop', id: 7 }]])
+  t.match(await send(app, 'GET', '/shop/api/pets/x'), [400, { error: 40003 }])
 })
 
 t.test('an empty prefix is none', async (t) => {

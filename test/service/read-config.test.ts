@@ -105,17 +105,14 @@ t.test('every variable is read', async (t) => {
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
 })
 
-t.test(
-  'the pages on configuration list every variable with its default, and every limit of createServer',
-  async (t) => {
-    const all = { ...environmentVariables, ...application.variables }
-    for (const [name, variable] of Object.entries(all))
-      t.equal(configuration.get(name), String((variable as { default: unknown }).default), name)
-    t.equal(configuration.size, Object.keys(all).length)
-    const page = readFileSync('packages/fastify-contract/docs/configuration.md', 'utf8')
-    for (const [name, value] of Object.entries(defaultLimits)) t.match(page, ` | \`${value}\` | \`${name}\` | `)
-  },
-)
+t.test('the pages on configuration list each variable with its default, and each limit of createServer', async (t) => {
+  const all = { ...environmentVariables, ...application.variables }
+  for (const [name, variable] of Object.entries(all))
+    t.equal(configuration.get(name), String((variable as { default: unknown }).default), name)
+  t.equal(configuration.size, Object.keys(all).length)
+  const page = readFileSync('packages/fastify-contract/docs/configuration.md', 'utf8')
+  for (const [name, value] of Object.entries(defaultLimits)) t.match(page, ` | \`${value}\` | \`${name}\` | `)
+})
 
 t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
   const cases: [string, string, RegExp][] = [

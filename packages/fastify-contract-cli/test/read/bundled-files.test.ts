@@ -312,18 +312,16 @@ H: { schema: { $ref: ../openapi.yaml#/components/schemas/Size } }
   t.same(await bundle('openapi.yaml', 'all.yaml'), { ...expected, info: { ...expected.info, version: '2.0.0' } })
 })
 
-t.test(
-  'init copies the files of references, however they are written, and the copy compiles to the same',
-  async (t) => {
-    enterDirectory(t, {
-      spec: {
-        'openapi.yaml': `${head}paths:
+t.test('init copies the files of references, however written, and the copy compiles to the same', async (t) => {
+  enterDirectory(t, {
+    spec: {
+      'openapi.yaml': `${head}paths:
   /a:
     $ref: >-
       with%20space/a.yaml#/item
 `,
-        'with space': {
-          'a.yaml': `item:
+      'with space': {
+        'a.yaml': `item:
   get:
     operationId: getA
     responses:
@@ -336,26 +334,25 @@ t.test(
                 b.yaml"
             examples: { one: { externalValue: one.json } }
 `,
-          'one.json': '{ "kind": "dog" }',
-          deeper: {
-            'b.yaml': `oneOf: [{ $ref: ../dog.yaml }]
+        'one.json': '{ "kind": "dog" }',
+        deeper: {
+          'b.yaml': `oneOf: [{ $ref: ../dog.yaml }]
 discriminator: { propertyName: kind, mapping: { dog: ../dog.yaml } }
 `,
-          },
-          'dog.yaml':
-            'type: object\nrequired: [kind]\nproperties: { kind: { type: string }, n: { type: integer, maximum: 9007199254740993 } }\n',
         },
+        'dog.yaml':
+          'type: object\nrequired: [kind]\nproperties: { kind: { type: string }, n: { type: integer, maximum: 9007199254740993 } }\n',
       },
-    })
-    t.capture(console, 'log')
-    await init(['spec/openapi.yaml', 'new'])
-    const { files } = await compileContract('new/openapi/openapi.yaml')
-    const published = readFileSync('new/generated/openapi.json', 'utf8')
-    t.equal(files['openapi.json'], published)
-    t.match(published, /"maximum": 9007199254740993/)
-    t.match(published, /"dog": "#\/components\/schemas\/dog"/)
-  },
-)
+    },
+  })
+  t.capture(console, 'log')
+  await init(['spec/openapi.yaml', 'new'])
+  const { files } = await compileContract('new/openapi/openapi.yaml')
+  const published = readFileSync('new/generated/openapi.json', 'utf8')
+  t.equal(files['openapi.json'], published)
+  t.match(published, /"maximum": 9007199254740993/)
+  t.match(published, /"dog": "#\/components\/schemas\/dog"/)
+})
 
 t.test('an object for which OpenAPI has no reference is read in place of one', async (t) => {
   const own = `{ operationId: a, security: [{ token: [] }], responses: { '204': { description: Done. } } }`

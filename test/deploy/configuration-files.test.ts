@@ -351,16 +351,14 @@ t.test('no job with write access runs packages, and no step keeps the checkout t
     const runsPackages = job.steps?.some(({ run = '' }) => /\bnp[mx] |\.ci\//.test(run.replaceAll(others, ''))) ?? false
     t.notOk(mayWrite && runsPackages, name)
   }
-  for (const { name, step } of steps) {
+  for (const { name, step } of steps)
     if (step.uses?.startsWith('actions/checkout@')) t.equal(step.with?.['persist-credentials'], false, name)
-  }
 })
 
 t.test('a release depends on the checks', async (t) => {
   const released = workflows.get('release.yaml')?.jobs ?? {}
-  for (const [name, { permissions, needs = [] }] of Object.entries(released)) {
+  for (const [name, { permissions, needs = [] }] of Object.entries(released))
     if (Object.values(permissions ?? {}).includes('write')) t.ok([needs].flat().includes('checks'), name)
-  }
   t.equal(released.checks?.uses, './.github/workflows/ci.yaml')
   t.ok(steps.some(({ step }) => step.run === '.ci/run'))
 })

@@ -45,7 +45,7 @@ const texts: Record<string, string> = {
   'characters of two bytes': list((n) => `"\u0101${n}"`),
 }
 
-for (const [name, text] of Object.entries(texts)) {
+for (const [name, text] of Object.entries(texts))
   t.test(`a value costs at most 34 times its text: ${name}`, async (t) => {
     const before = heapInUse()
     const documents = Array.from({ length: times }, (_, n) => parseJson(`${text}${' '.repeat(n)}`))
@@ -53,7 +53,6 @@ for (const [name, text] of Object.entries(texts)) {
     t.ok(cost < 34, `${cost.toFixed(1)} times`)
     t.equal(documents.length, times)
   })
-}
 
 t.test('a plant in the memory store keeps nothing else of its body', async (t) => {
   const store = openMemory()

@@ -212,12 +212,11 @@ t.test('a weak token is rejected without being shown', async (t) => {
 t.test('a non-loopback address requires tokens unless every operation is open', async (t) => {
   t.match(read({ HOST: '0.0.0.0' }, {}, false), { tokens: [], generatedToken: undefined })
   t.throws(() => read({ HOST: '0.0.0.0' }, {}), /; create a token with openssl rand -base64 32$/)
-  for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
+  for (const HOST of ['0.0.0.0', '::', '192.0.2.1'])
     t.throws(
       () => readConfig({ HOST }),
       /^ACCESS_TOKENS is not set; on .* create a token with plant-store token create --name NAME$/,
     )
-  }
   const { npm_lifecycle_event } = process.env
   process.env.npm_lifecycle_event = 'start'
   t.throws(() => readConfig({ HOST: '::' }), /; create a token with npm run token -- create --name NAME$/)

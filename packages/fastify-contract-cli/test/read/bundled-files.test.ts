@@ -65,7 +65,7 @@ t.test('a reference without a target costs the operations that reach it', async 
     ],
     ['parameter', (reference) => operation('broken', '{}', `parameters: [{ $ref: '${reference}' }],`)],
   ]
-  for (const [reference, reason] of broken) {
+  for (const [reference, reason] of broken)
     for (const [place, at] of /missing|None$/.test(reference) ? places : places.slice(0, 1)) {
       const text = `${head}x-data: { $ref: '${reference}', a: { $ref: gone.yaml } }
 paths:
@@ -84,7 +84,6 @@ components: { schemas: { Own: { type: object } } }
       t.match(routes.operations, [{ operationId: 'ok' }], title)
       t.equal(routes.operations.length, 1)
     }
-  }
 })
 
 t.test('a problem in a second file names the file, the line and the column', async (t) => {

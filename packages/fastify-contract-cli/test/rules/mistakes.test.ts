@@ -43,7 +43,7 @@ const place = / \(([\w./-]+):\d+:\d+\)$/
 
 const documents = readdirSync('.').map((name) => (statSync(name).isDirectory() ? `${name}/openapi.yaml` : name))
 
-for (const path of documents) {
+for (const path of documents)
   t.test(path, async (t) => {
     const text = readFileSync(join(directory, path), 'utf8')
     writeFileSync(path, complete(text))
@@ -63,7 +63,6 @@ for (const path of documents) {
     else if (compiled === undefined) checkServed(t, await compileContract(path, { skipUnsupported: true }), texts)
     else checkServed(t, compiled, [])
   })
-}
 
 /** Returns a document with the version 3.1.0, the info, the operations and the fields of /orders that it leaves out. */
 function complete(text: string): string {

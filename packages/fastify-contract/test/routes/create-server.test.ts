@@ -57,7 +57,7 @@ const get = (app: FastifyInstance, url: string) => app.inject({ url, headers: { 
 const fp = (plugin: (app: FastifyInstance) => Promise<void>) =>
   Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 
-for (const isLoaded of [false, true]) {
+for (const isLoaded of [false, true])
   t.test(`plugins, hooks and routes added ${isLoaded ? 'after' : 'before'} the operations apply`, async (t) => {
     const app = create(t)
     if (isLoaded) await app
@@ -84,7 +84,6 @@ for (const isLoaded of [false, true]) {
     t.match(await get(app, '/none'), { statusCode: 404, headers: { 'x-forest': 'pine' } })
     t.match(await get(app, '/own'), { statusCode: 200, body: '{"own":true}' })
   })
-}
 
 t.test('onRoute hooks see the operations if they are added at once, or by a plugin of the option', async (t) => {
   const seen: string[] = []

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isDocumentation, schemaKeywords } from 'fastify-contract/contract'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { acceptsAll, commonTypes, type Part, partsOf } from '../document/schemas.ts'
-import { isNode, type Node } from '../document/walk-document.ts'
+import { hasAny, isNode, type Node } from '../document/walk-document.ts'
 
 /**
  * A schema merged from parts: its plain values, and the sources of each subschema by keyword and, if it has one, key.
@@ -88,7 +88,7 @@ const isBound = ([keyword, value]: [string, unknown]): boolean =>
 
 /** Returns whether all keywords keep their meaning when the parts are merged. */
 function areIndependent(parts: LocatedPart[], root: LocatedPart | undefined): boolean {
-  const holding = (...keywords: string[]) => parts.filter(({ own }) => keywords.some((key) => Object.hasOwn(own, key)))
+  const holding = (...keywords: string[]) => parts.filter(({ own }) => hasAny(own, keywords))
   const isEvaluating = (part: LocatedPart) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
   if (parts.some((part) => Object.entries(part.own).some(isBound) || (isEvaluating(part) && part !== root)))
     return false

@@ -26,6 +26,10 @@ const asLimit =
     return number === undefined || isInRange(number) ? number : omitted
   }
 
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
+const isMapOfTexts = (value: unknown): boolean => isNode(value) && Object.values(value).every(isTexts)
+const never: Mend = () => undefined
 const isCount = (value: unknown): boolean => isFiniteNumber(value) && value >= 0
 const isDivisor = (value: unknown): boolean => isFiniteNumber(value) && value > 0
 
@@ -56,7 +60,8 @@ const synonyms = {
   string: ['file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
 }
 
-const typeSynonyms = new Map(Object.entries(synonyms).flatMap(([type, names]) => names.map((name) => [name, type])))
+const typeSynonyms = new Map<string, string>()
+for (const [type, names] of Object.entries(synonyms)) for (const name of names) typeSynonyms.set(name, type)
 
 function asType(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -65,7 +70,7 @@ function asType(value: unknown): unknown {
   }
   const name = plain(value)
   if (name === 'any') return omitted
-  return types.find((one) => one === name) ?? typeSynonyms.get(name)
+  return types.includes(name) ? name : typeSynonyms.get(name)
 }
 
 const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
@@ -117,11 +122,7 @@ export const fieldTypes = {
   // Words are for people, so that the service can do without them.
   word: ['a string', isText, (value) => asText(value) ?? omitted],
   tags: ['an array of strings', isTexts, () => omitted],
-  flag: [
-    'true or false',
-    (value) => typeof value === 'boolean',
-    (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
-  ],
+  flag: ['true or false', isBoolean, (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined)],
   names: ['an array of strings', isTexts, asNames],
   number: ['a number', isFiniteNumber, asNumber],
   count: ['a number of at least 0', isCount, asLimit(isCount)],
@@ -135,15 +136,11 @@ export const fieldTypes = {
   ],
   values: [
     'an array with at least one value',
-    (value) => Array.isArray(value) && value.length > 0,
+    isList,
     // A text with commas is probably meant as several values.
     (value) => (isScalar(value) && !String(value).includes(',') ? [value] : undefined),
   ],
-  textLists: [
-    'an object with arrays of strings',
-    (value) => isNode(value) && Object.values(value).every(isTexts),
-    () => undefined,
-  ],
+  textLists: ['an object with arrays of strings', isMapOfTexts, never],
   // An undefined style is another rule's.
   style: [
     'a style of OpenAPI',
@@ -162,12 +159,12 @@ export const fieldTypes = {
   servers: [
     'an array of objects with a url, and with a default for each of its variables',
     (value) => Array.isArray(value) && value.every(isServer),
-    () => undefined,
+    never,
   ],
   security: [
     'an array of objects with an array of scopes for each scheme',
-    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
-    () => undefined,
+    (value) => Array.isArray(value) && value.every(isMapOfTexts),
+    never,
   ],
   discriminator: [
     'an object with a propertyName and a mapping to strings',

@@ -11,6 +11,7 @@ import {
   type Member,
   memberOf,
   type Node,
+  withoutKeys,
 } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
@@ -58,11 +59,12 @@ class StructureMender {
       return node
     }
     let isSame = node === given
-    const entries = Object.entries(node).flatMap(([name, held]): [string, unknown][] => {
+    const entries: [string, unknown][] = []
+    for (const [name, held] of Object.entries(node)) {
       const mended = this.#member(held, kind, name, join(pointer, name))
       isSame &&= mended === held
-      return mended === omitted ? [] : [[name, mended]]
-    })
+      if (mended !== omitted) entries.push([name, mended])
+    }
     const added = this.#missing(node, kind, pointer)
     if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
@@ -240,19 +242,17 @@ class StructureMender {
   #withSchema(node: Node, kind: Kind, pointer: string): Node {
     if (Object.hasOwn(node, 'schema') || Object.hasOwn(node, 'content')) return node
     const toSchema = kind === 'mediaType' && isPointerTo('schema', node.$ref)
-    const own = Object.entries(node).filter(([name]) =>
-      name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name),
-    )
-    if (!own.some(([name]) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
-    const names = own.map(([name]) => name)
+    const isOwn = (name: string) => (name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name))
+    const names = Object.keys(node).filter(isOwn)
+    if (!names.some((name) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
     const fix = names.length === 1 ? 'move it there' : 'move them there'
     this.#advise(
       'keywords-outside-schema',
       pointer,
       `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`,
     )
-    const rest = Object.entries(node).filter(([name]) => !names.includes(name))
-    return { ...Object.fromEntries(rest), schema: Object.fromEntries(own) }
+    const rest = withoutKeys(node, names)
+    return { ...rest, schema: withoutKeys(node, Object.keys(rest)) }
   }
 
   /** Returns the members that an object lacks and that a server can do without. */

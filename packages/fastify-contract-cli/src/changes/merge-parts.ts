@@ -107,12 +107,12 @@ const isOpen = ({ additionalProperties: schema = true }: Node): boolean => accep
  */
 function knowsProperties(part: LocatedPart, parts: LocatedPart[]): boolean {
   const known = Object.keys((part.own.properties ?? {}) as Node)
-  return parts
-    .filter((other) => other !== part)
-    .every(({ own }) => {
-      const names = Object.keys((own.properties ?? {}) as Node)
-      return isOpen(own) && !own.patternProperties && names.every((name) => known.includes(name))
-    })
+  for (const { own } of parts) {
+    if (own === part.own) continue
+    const names = Object.keys((own.properties ?? {}) as Node)
+    if (!isOpen(own) || own.patternProperties || !names.every((name) => known.includes(name))) return false
+  }
+  return true
 }
 
 /** Returns one value of a keyword that is equivalent to several values together, or undefined if there is none. */

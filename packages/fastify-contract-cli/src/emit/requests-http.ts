@@ -169,7 +169,8 @@ function formText(parts: ExamplePart[]): BodyText {
     all.files.push(...files)
     all.omitted.push(...omitted)
   }
-  return { ...all, text: [...all.lines, `--${boundary}--`].join('\n') }
+  const { lines, ...more } = all
+  return { ...more, text: [...lines, `--${boundary}--`].join('\n') }
 }
 
 type ShownPart = { lines: string[]; files: string[]; omitted: string[] }

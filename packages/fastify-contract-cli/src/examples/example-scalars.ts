@@ -47,8 +47,10 @@ export function exampleText(schemas: Node[], variant = 0): string {
     for (const format of texts(schemas, 'format'))
       if (Object.hasOwn(formats, format)) found.push(formats[format]?.(variant) as string)
     if (groups > 0) found.push(padded(variant, 4 * groups))
-    for (const pattern of patterns)
-      for (const more of [0, 1, least]) found.push(...[textOfPattern(pattern, more + variant) ?? []].flat())
+    for (const pattern of patterns) {
+      const made = [0, 1, least].map((more) => textOfPattern(pattern, more + variant))
+      found.push(...made.filter(isString))
+    }
     if (variant > 0) found.push(variant.toString(36).padStart(least, 'x'))
     return [...found, 'x'.repeat(least)]
   }
@@ -105,8 +107,9 @@ function multiples(step: number, low: number, high: number, count: number): numb
 /** Returns a product or a sum of decimal numbers, without the error of binary arithmetic. */
 const decimal = (value: number): number => (Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)))
 
-const texts = (schemas: Node[], keyword: string): string[] =>
-  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'string')
+const isString = (value: unknown): value is string => typeof value === 'string'
+
+const texts = (schemas: Node[], keyword: string): string[] => schemas.map((schema) => schema[keyword]).filter(isString)
 
 /** Returns names of members that the schemas of an object may allow without naming them. */
 export function otherNames(schemas: Node[]): string[] {

@@ -226,13 +226,17 @@ type PatternProblem = (pattern: string, keyword: 'pattern' | 'patternProperties'
 function patternRules(kind: Deviation, problemOf: PatternProblem): Rule[] {
   return [
     rule(kind, 'pattern', ({ pattern }) => (typeof pattern === 'string' ? problemOf(pattern, 'pattern') : undefined)),
-    rule(kind, 'patternProperties', ({ patternProperties }) =>
-      Object.keys(patternProperties as object).flatMap((pattern) => {
-        const problem = problemOf(pattern, 'patternProperties')
-        return problem === undefined ? [] : [[['patternProperties'], problem]]
-      }),
-    ),
+    rule(kind, 'patternProperties', nameProblems),
   ]
+
+  function nameProblems({ patternProperties }: Node): Found {
+    const found: [string[], string][] = []
+    for (const pattern of Object.keys(patternProperties as object)) {
+      const problem = problemOf(pattern, 'patternProperties')
+      if (problem !== undefined) found.push([['patternProperties'], problem])
+    }
+    return found
+  }
 }
 
 function foreignPattern(pattern: string): string | undefined {

@@ -41,7 +41,7 @@ class StructureMender {
     this.#document = document as unknown as Node
     this.#advise = advise
     this.#textAt = textAt
-    const [, isValid, mend] = fieldTypes.version
+    const { isValid, mend } = fieldTypes.version
     this.#version = isValid(document.openapi) ? document.openapi : mend(document.openapi)
   }
 
@@ -95,7 +95,7 @@ class StructureMender {
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
     // What a value or a keyword means beside a wrong type is unknown.
-    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type[1](node.type))) return node
+    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type.isValid(node.type))) return node
     if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
     const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
     return lenientSchema(plain, this.#version, pointer, this.#advise)
@@ -127,7 +127,7 @@ class StructureMender {
   }
 
   #field(value: unknown, type: FieldType, pointer: string): unknown {
-    const [expected, isValid, mend] = fieldTypes[type]
+    const { expected, isValid, mend } = fieldTypes[type]
     if (isValid(value)) return value
     const mended = mend(value, (name) => this.#textAt(join(pointer, name)))
     if (mended === undefined || (mended !== omitted && !isValid(mended))) return value
@@ -227,7 +227,7 @@ class StructureMender {
   /** Returns a schema from a text that can only stand for one: a boolean, a type, or the target of a reference. */
   #schemaFrom(value: unknown, pointer: string): unknown {
     if (typeof value !== 'string') return value
-    const isType = fieldTypes.type[1](value)
+    const isType = fieldTypes.type.isValid(value)
     const schema = value.startsWith('#/')
       ? { $ref: value }
       : isType
@@ -270,8 +270,7 @@ class StructureMender {
       return [['schema', { type: 'string' }]]
     }
     if (kind === 'document' && node.info === undefined) {
-      const [, , mend] = fieldTypes.info
-      const info = mend({}, () => undefined)
+      const info = fieldTypes.info.mend({}, () => undefined)
       this.#advise('missing-info', '#/info', missing(info))
       return [['info', info]]
     }

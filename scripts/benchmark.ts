@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { documentShapes } from './benchmark/document-shapes.ts'
+import { documentShapes } from 'fastify-contract-test-support/document-shapes'
 import { generate, type Installation, implementations, install, removeDatabases } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'
 import { type Results, report, table, writeFigures } from './benchmark/report.ts'

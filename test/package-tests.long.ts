@@ -16,7 +16,7 @@ const env = { PATH, HOME, npm_config_prefer_offline: 'true', npm_config_audit: '
 /** Runs a command of npm in a folder and returns its output; rejects with the output when the command fails. */
 async function npm(cwd: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('npm', args, { cwd, env, maxBuffer: 2 ** 28 }).catch((error) => {
-    throw new Error(`npm ${args.join(' ')} failed\n${error.stdout}${error.stderr}`)
+    throw new Error(`npm ${args.join(' ')} failed\n${error.stdout.replace(/^ok .*\n/gm, '')}${error.stderr}`)
   })
   return stdout
 }

@@ -15,7 +15,7 @@ import {
   type VerifierContext,
   type Verifiers,
 } from '../../src/auth/verifiers.ts'
-import { ContractError, type ErrorName } from '../../src/http/errors.ts'
+import { ContractError, type ErrorName } from '../../src/contract/errors.ts'
 import type { Client } from '../../src/http/request-context.ts'
 import { authenticator, requiredScopes } from '../../src/routes/security.ts'
 import { create } from '../../src/service/token-command.ts'

@@ -44,7 +44,7 @@ const texts: Record<string, string> = {
   'characters of two bytes': list((n) => `"\u0101${n}"`),
 }
 
-for (const [name, text] of Object.entries(texts)) {
+for (const [name, text] of Object.entries(texts))
   t.test(`a value costs at most 34 times its text: ${name}`, async (t) => {
     const before = heapInUse()
     const documents = Array.from({ length: times }, (_, n) => parseJson(`${text}${' '.repeat(n)}`))
@@ -52,4 +52,3 @@ for (const [name, text] of Object.entries(texts)) {
     t.ok(cost < 34, `${cost.toFixed(1)} times`)
     t.equal(documents.length, times)
   })
-}

@@ -40,11 +40,7 @@ export const row = (
   name: string,
   bytes: Case['bytes'],
   expected: Omit<Case, 'name' | 'bytes'> = { status: 200 },
-): Case => ({
-  name,
-  bytes,
-  ...expected,
-})
+): Case => ({ name, bytes, ...expected })
 
 type Answer = { status: number; headers: Record<string, string>; body: string; repeated: string[] }
 

@@ -48,9 +48,7 @@ const documentOf = (responses: object, operation: object = {}): Document => ({
 const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
 const at = '#/paths/~1a/post/responses'
 
-t.test('the errors of a document with problem details match it', async (t) => {
-  await refuses(t, problems, errorBody, [])
-})
+t.test('the errors of a document with problem details match it', async (t) => refuses(t, problems, errorBody, []))
 
 t.test('error schemas of another shape are rejected with location, statuses and reason', async (t) => {
   const declared = '#/components/responses'

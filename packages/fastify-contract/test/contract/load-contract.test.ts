@@ -35,9 +35,7 @@ t.test('a damaged or missing file is rejected in one line with a fix', async (t)
     const path = join(directory, name)
     writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
     const fix = 'run fastify-contract generate, then build again'
-    await t.rejects(loadContract(url, digests), {
-      message: `generated/${name} does not belong to this build; ${fix}`,
-    })
+    await t.rejects(loadContract(url, digests), { message: `generated/${name} does not belong to this build; ${fix}` })
     rmSync(path)
     await t.rejects(loadContract(url, digests), { message: `generated/${name} cannot be read (ENOENT); ${fix}` })
   }

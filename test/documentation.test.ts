@@ -225,10 +225,7 @@ t.test('the commands of the deployment page work as far as they run without thei
     const programs = names.map((name) => `${name}() { echo ${name} "$@"; create "$@"; }`)
     const create = `create() { [[ "$*" =~ token.*create.--name.NAME ]] || return 0
       [[ "$*" =~ TOKENS_FILE=|--file ]] && ${tool} token create --name NAME --file tokens.json && rm tokens.json; }`
-    return spawnSync('bash', ['-euc', [create, ...programs, script].join('\n')], {
-      cwd: directory,
-      encoding: 'utf8',
-    })
+    return spawnSync('bash', ['-euc', [create, ...programs, script].join('\n')], { cwd: directory, encoding: 'utf8' })
   }
   const scripts = blocks('docs/deployment.md', 'sh')
   t.equal(scripts.length, 4)
@@ -267,11 +264,7 @@ const security = readFileSync('SECURITY.md', 'utf8')
 /** The rows of the tables: the requirement, what the service does, and the file and the title of the test. */
 const risks = Array.from(
   security.matchAll(/^\| (API\d+ |\d+\.\d+\.\d+)(.*?) \| (.*) \| (.*?)\|$/gm),
-  ([, id, , done, test]) => ({
-    id: String(id).trim(),
-    done: String(done),
-    test: String(test).trim(),
-  }),
+  ([, id, , done, test]) => ({ id: String(id).trim(), done: String(done), test: String(test).trim() }),
 )
 
 t.test('every row names an existing test or the reason for none', async (t) => {

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type Import, importsOf } from './support/imports-of.ts'
+
+const run = promisify(execFile)
 
 const engine = 'packages/fastify-contract/src'
 const commands = 'packages/fastify-contract-cli/src'
@@ -12,11 +16,11 @@ type Room = { at: string; imports: string[] }
 /** The rooms of the engine, each of which may import the earlier ones that it names. */
 const engineRooms = {
   json: [],
-  http: ['json'],
-  contract: ['http'],
-  schema: ['contract', 'http', 'json'],
-  limits: ['http'],
-  auth: ['http', 'json'],
+  contract: [],
+  schema: ['contract', 'json'],
+  http: ['contract', 'json'],
+  limits: ['contract'],
+  auth: ['contract', 'http', 'json'],
   request: ['schema', 'contract', 'limits', 'http', 'json'],
   response: ['schema', 'contract', 'http', 'json'],
   routes: ['request', 'response', 'auth', 'limits', 'schema', 'contract', 'http'],
@@ -81,9 +85,8 @@ function violation(file: string, { to, isType }: Import): string | undefined {
   if (/^fastify-contract-cli(?:\/|$)/.test(to)) return `production does not install ${to}`
   if (to.startsWith('scripts/')) return 'the service may not import scripts/'
   // A store imports only stores, so that a change of the HTTP interface never changes a store.
-  if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract)/.test(to)) {
+  if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract)/.test(to))
     return `a store may not import ${kind}${to}`
-  }
   // An adapter is loaded only when its URL asks for it.
   const adapter = /^src\/store\/(\w+)\/|^src\/store\/(memory|module)\.ts$/.exec(to)
   const isAdapterOrOpen = /^src\/store\/(\w+\/|open|memory|module)/.test(file)
@@ -107,18 +110,46 @@ const texts = new Map(
 const graph = new Map(Array.from(texts, ([file, text]) => [file, importsOf(file, text)]))
 
 t.test('imports go one way', async (t) => {
-  for (const [file, imports] of graph) {
+  for (const [file, imports] of graph)
     for (const each of imports) t.equal(violation(file, each), undefined, `${file}: ${each.to}`)
-  }
-  for (const [name, { imports }] of Object.entries(rooms)) {
+  for (const [name, { imports }] of Object.entries(rooms))
     for (const other of imports) if (other !== name) t.ok(used.has(`${name} ${other}`), `${name} imports ${other}`)
-  }
 })
 
 t.test('a room imports earlier rooms only', async (t) => {
   const names = Object.keys(rooms)
   for (const [name, { imports }] of Object.entries(rooms))
     for (const other of imports) t.ok(names.indexOf(other) <= names.indexOf(name), `${name} may import ${other}`)
+})
+
+/** Returns a module and all that it loads, directly or not. */
+function loadedBy(file: string, found = new Set<string>()): string[] {
+  if (found.has(file)) return []
+  found.add(file)
+  for (const { to, isType } of graph.get(file) ?? []) if (!isType) loadedBy(to, found)
+  return [...found]
+}
+
+t.test('the entry modules of the contract, the schemas and JSON load no server', async (t) => {
+  const roomsOfEntry = (name: string) =>
+    [...new Set(loadedBy(`${engine}/${name}.ts`).map(roomOf))].flatMap(
+      (room = `${engine}/`) => room.slice(engine.length + 1) || [],
+    )
+  t.same(roomsOfEntry('json'), ['json'])
+  t.same(roomsOfEntry('schema').sort(), ['contract', 'json', 'schema'])
+  t.notMatch(
+    loadedBy(`${engine}/contract.ts`).join('\n'),
+    /connections|request-guards|routes\/create|service\/|listener/,
+  )
+  const entries = ['json', 'schema', 'contract'].map((name) => `await import('fastify-contract/${name}')\n`)
+  const program = `${entries.join('')}console.log(Object.keys(createRequire(import.meta.url).cache).join('\\n'))`
+  const { stdout } = await run(process.execPath, [
+    '--import=fastify-contract-test-support/register-strip-types.js',
+    '--input-type=module',
+    `--eval=import { createRequire } from 'node:module'\n${program}`,
+  ])
+  t.match(stdout, /node_modules\/ajv\//)
+  t.notMatch(stdout, /node_modules\/(?:fastify|find-my-way|pino|@fastify)\//)
 })
 
 t.test('every form of an import is seen', async (t) => {
@@ -151,7 +182,7 @@ t.test('every form of an import is seen', async (t) => {
 
 t.test('each wall is guarded', async (t) => {
   const refused: [string, string][] = [
-    [`${engine}/json/a.ts`, "import '../http/errors.ts'"],
+    [`${engine}/json/a.ts`, "import '../contract/errors.ts'"],
     [`${engine}/http/a.ts`, "export * from '../routes/create-server.ts'"],
     [`${engine}/http/a.ts`, "import type { A } from '../auth/verifier.ts'"],
     [`${engine}/auth/a.ts`, "import type { Routes } from '../routes/routes.ts'"],
@@ -159,7 +190,9 @@ t.test('each wall is guarded', async (t) => {
     [`${engine}/routes/a.ts`, "new Worker(new URL('../../../fastify-contract-cli/src/emit/a.ts', import.meta.url))"],
     [`${engine}/routes/a.ts`, "import '../service/log.ts'"],
     [`${engine}/routes/a.ts`, "import '../index.ts'"],
-    [`${engine}/client/a.ts`, "import '../http/errors.ts'"],
+    [`${engine}/client/a.ts`, "import '../http/streams.ts'"],
+    [`${engine}/contract/a.ts`, "import '../http/request-head.ts'"],
+    [`${engine}/schema/a.ts`, "import type { Guard } from '../http/request-guards.ts'"],
     [`${engine}/service/a.ts`, "const a = await import('fastify-contract-cli/compile')"],
     [`${engine}/index.ts`, "export * from '../../fastify-contract-cli/src/emit/compile.ts'"],
     [`${engine}/routes/a.ts`, "import type { operations } from '../../../../generated/api.d.ts'"],
@@ -206,14 +239,13 @@ t.test('the tests of a package import the package and what it declares', async (
     const home = `packages/${name}`
     const manifest = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'))
     const declared = Object.keys({ [manifest.name]: '', ...manifest.dependencies, ...manifest.devDependencies })
-    for (const file of filesIn(`${home}/test`)) {
+    for (const file of filesIn(`${home}/test`))
       for (const { to } of importsOf(file, readFileSync(file, 'utf8'))) {
         const [installed] = /^(?:@[\w.-]+\/)?[\w-][\w.-]*/.exec(to) ?? ['']
         if (to.includes('/') && existsSync(to)) t.ok(to.startsWith(`${home}/`), `${file}: ${to}`)
         else if (existsSync(`node_modules/${installed}/package.json`))
           t.ok(declared.includes(installed), `${file}: ${to}`)
       }
-    }
   }
 })
 

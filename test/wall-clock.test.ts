@@ -47,7 +47,7 @@ async function startWithClock(t: Test, environment: Record<string, string> = {})
   return { ...service, create, setClock }
 }
 
-for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) {
+for (const [direction, step] of Object.entries({ forward: hour, back: -hour }))
   t.test(`the wall clock is set ${direction} by an hour`, async (t) => {
     t.test('the rate limits are unaffected', async (t) => {
       const limits = { REQUESTS_PER_MINUTE: '2', AUTH_FAILURES_PER_MINUTE: '2' }
@@ -98,11 +98,9 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       })
       for (const { token } of tokens) t.equal((await create(`Bearer ${token}`)).status, 200)
       await setClock(step)
-      for (const { token, expires } of tokens) {
+      for (const { token, expires } of tokens)
         t.equal((await create(`Bearer ${token}`)).status, expires && step > 0 ? 401 : 200)
-      }
       t.equal((await create(`Bearer ${key.token(lasting)}`)).status, 200, 'a new token')
       t.same(issuer.asked, ['/keys'], 'the keys are not fetched again')
     })
   })
-}

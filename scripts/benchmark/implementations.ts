@@ -87,9 +87,8 @@ async function installOther(version: string, directory: string): Promise<NodeJS.
   const { optionalDependencies: dependencies } = JSON.parse(await readFile('package.json', 'utf8'))
   const manifest = { allowScripts: { 'better-sqlite3': true }, dependencies }
   await writeFile(join(directory, 'package.json'), JSON.stringify(manifest))
-  if ((await runNpm(['install', '--no-audit', '--no-fund'], { cwd: directory, env })) !== 0) {
+  if ((await runNpm(['install', '--no-audit', '--no-fund'], { cwd: directory, env })) !== 0)
     console.error(`better-sqlite3 cannot be installed for Node ${version}, so SQLite is not measured`)
-  }
   return env
 }
 

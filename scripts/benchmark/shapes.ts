@@ -106,11 +106,10 @@ export async function measureRound(group: Group, installation: Installation, opt
         add(`slowest of first second, ${store}`, max)
       }
       await assertWorks(server, served)
-      for (const [index, template] of [...new Set(shapes.map((shape) => shape.template))].entries()) {
+      for (const [index, template] of [...new Set(shapes.map((shape) => shape.template))].entries())
         await count(sendRequests(load(template, 64), { seconds: index === 0 ? warmUp : options.seconds / 2 }), 64)
-      }
     }
-    for (const { name, template, connections, rate } of shapes) {
+    for (const { name, template, connections, rate } of shapes)
       for (const server of shuffled(servers)) {
         const { port, nextId: first, implementation } = server
         const load = { port, template, operations, first, connections }
@@ -122,12 +121,10 @@ export async function measureRound(group: Group, installation: Installation, opt
         server.nextId += figures.answers + figures.errors + 2 * connections
         if (figures.errors > 0)
           console.error(`${implementation}, ${name}: ${figures.errors} of ${figures.answers} failed`)
-        for (const [figure, value] of Object.entries({ cpu, p50: figures.p50, p99: figures.p99 })) {
+        for (const [figure, value] of Object.entries({ cpu, p50: figures.p50, p99: figures.p99 }))
           addResult(results, name, figure as 'cpu', implementation, value)
-        }
         if (rate !== undefined) addResult(results, `latency at ${name}`, 'time', implementation, figures.p50)
       }
-    }
   } finally {
     for (const server of servers) await server.stop()
   }

@@ -24,9 +24,8 @@ export async function writePackage(name: string, directory = join('dist', name))
   await emitModules(join(folder, 'src'), join(directory, 'dist'))
   for (const path of ['README.md', 'LICENSE', ...manifest.files.filter((name: string) => name !== 'dist')])
     await cp(join(folder, path), join(directory, path), { recursive: true })
-  for (const [entry, path] of Object.entries<string>(manifest.exports)) {
+  for (const [entry, path] of Object.entries<string>(manifest.exports))
     manifest.exports[entry] = { types: built(path, '.d.ts'), default: built(path, '.js') }
-  }
   for (const [command, path] of Object.entries<string>(manifest.bin ?? {})) {
     manifest.bin[command] = built(path, '.js')
     await chmod(join(directory, manifest.bin[command]), 0o755)

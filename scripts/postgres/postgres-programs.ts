@@ -76,9 +76,8 @@ function reachable(native: string): string {
   const copy = makeDirectory().data
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   const { status, error, stderr } = runs(copy)
-  if (status !== 0) {
+  if (status !== 0)
     throw new Error(`PostgreSQL does not run here; set TEST_DATABASE_URL to a server: ${error?.message ?? stderr}`)
-  }
   return copy
 }
 
@@ -86,11 +85,10 @@ function reachable(native: string): string {
 export async function execute(file: string, args: string[]): Promise<void> {
   const child = spawn(file, args, { ...unprivileged, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
       output += text
     })
-  }
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${file} ended with ${code}: ${output}`)
 }

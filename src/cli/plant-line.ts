@@ -27,7 +27,7 @@ export function plantParser(): (line: Buffer) => StoredPlant | string {
   const operation = routes.operations.find((each) => each.operationId === operationId) as Operation
   const [content] = Object.values((operation.schema.body as Body).content) as [Body['content'][string]]
   const validate = createValidator(routes.schemas).request(content.schema, 'plant')
-  return (line) => {
+  return function parsePlant(line) {
     const document = parse(line)
     if (document instanceof JsonError) return `not JSON: ${document.message}`
     const result = validate(document)

@@ -219,7 +219,7 @@ const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x0
 
 /** Creates plants concurrently and counts their outcomes. Rejects with the first error once every write is settled. */
 export async function createBatch(plants: StoredPlant[], { store, counts, report }: Import): Promise<void> {
-  const creates = plants.map(async (plant) => {
+  const creates = plants.map(async function createOne(plant) {
     const outcome = await store.create(plant)
     counts[outcome]++
     if (outcome === 'conflict') report(`id ${plant.id}: the store has another plant`)

@@ -10,7 +10,7 @@ type Open = () => Promise<PlantStore>
  * plants when it is closed and opened again.
  */
 export const conformance: Record<string, (open: Open, durable: boolean) => Promise<void>> = {
-  outcomes: withStore(async (store) => {
+  outcomes: withStore(async function createTwice(store) {
     await store.ready()
     assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'created')
     assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical')
@@ -20,7 +20,7 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical', 'a conflict changes nothing')
   }),
 
-  'no tag is not an empty tag': withStore(async (store) => {
+  'no tag is not an empty tag': withStore(async function compareTags(store) {
     assert.equal(await store.create({ id: 1n, name: 'a' }), 'created')
     assert.equal(await store.create({ id: 1n, name: 'a', tag: '' }), 'conflict')
     assert.equal(await store.create({ id: 2n, name: 'a', tag: '' }), 'created')
@@ -28,13 +28,13 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     assert.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
   }),
 
-  'every 64-bit id is distinct': withStore(async (store) => {
+  'every 64-bit id is distinct': withStore(async function compareIds(store) {
     const ids = [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n, -(2n ** 63n), -(2n ** 63n) + 1n]
     for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'created')
     for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'identical')
   }),
 
-  'text is kept as it is': withStore(async (store) => {
+  'text is kept as it is': withStore(async function keepText(store) {
     const planes = Array.from({ length: 17 }, (_, plane) => String.fromCodePoint(plane * 0x10000 + 0xfffd)).join('')
     const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, code) => code + 1))
     const composed = ['\u00e9', 'e\u0301']
@@ -56,7 +56,7 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     race(store, (n) => n % (count / 2)),
   ),
 
-  'close waits for pending writes and rejects new ones': withStore(async (store, open, durable) => {
+  'close waits for pending writes and rejects new ones': withStore(async function close(store, open, durable) {
     const creates = Array.from({ length: 100 }, (_, id) => store.create({ id: BigInt(id), name: 'a' }))
     await Promise.all([store.close(), store.close()])
     assert.deepEqual(new Set(await Promise.all(creates)), new Set(['created']))
@@ -71,7 +71,7 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
 }
 
 function withStore(run: (store: PlantStore, open: Open, durable: boolean) => Promise<void>) {
-  return async (open: Open, durable: boolean) => {
+  return async function testOn(open: Open, durable: boolean): Promise<void> {
     const store = await open()
     try {
       await run(store, open, durable)

@@ -74,12 +74,14 @@ export function groupCommit<Item, Outcome>(
   function scheduleBatch(): void {
     if (isScheduled || inFlight >= maxInFlight || queue.length === 0) return
     isScheduled = true
-    setImmediate(() => {
-      isScheduled = false
-      // A long queue may have started a batch meanwhile.
-      if (queue.length > 0 && inFlight < maxInFlight) void run(nextBatch())
-      scheduleBatch()
-    })
+    setImmediate(startBatch)
+  }
+
+  function startBatch(): void {
+    isScheduled = false
+    // A long queue may have started a batch meanwhile.
+    if (queue.length > 0 && inFlight < maxInFlight) void run(nextBatch())
+    scheduleBatch()
   }
 
   function nextBatch(): Waiting<Item, Outcome>[] {
@@ -140,7 +142,7 @@ export function groupCommit<Item, Outcome>(
 
   return {
     submit(item) {
-      return new Promise((resolve, reject) => {
+      return new Promise(function enqueue(resolve, reject) {
         if (closed) throw new Error('the store is closed')
         const size = sizeOf(item)
         if (heldBytes > 0 && heldBytes + size > queueBytes) throw new Unavailable('the queue of the store is full')

@@ -33,7 +33,7 @@ export function measureStore(registry: Registry): void {
     registers,
   })
   journal.remove()
-  subscribe('plant-store:batch', (message) => {
+  subscribe('plant-store:batch', function observe(message) {
     const { size, duration, queued } = message as BatchMessage
     sizes.observe(size)
     durations.observe(duration / 1_000)

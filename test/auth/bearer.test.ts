@@ -19,9 +19,8 @@ const challengeOfWrong = /(^|, )Bearer realm="plant-store", error="invalid_token
 
 t.test('the scheme is case-insensitive, the token is not', async (t) => {
   const { create } = await createTestApp(t)
-  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer ']) {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer '])
     t.equal((await create(plant, { authorization: `${scheme} ${token}` })).status, 200)
-  }
 })
 
 t.test('a missing token gets a challenge without an error code', async (t) => {
@@ -69,9 +68,8 @@ t.test('under load a revoked token gets 401 within two seconds, and other reques
   /** Sends create requests one after the other and appends the status of each response to a list. */
   const load = async (token: string, statuses: number[]) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    while (!ended) {
+    while (!ended)
       statuses.push((await httpRequest(url, { method: 'POST', headers, body: '{"id":1,"name":"a"}' })).status)
-    }
   }
   const [ofKept, ofRevoked]: [number[], number[]] = [[], []]
   const loads = Promise.all([load(kept, ofKept), load(kept, ofKept), load(kept, ofKept), load(revoked, ofRevoked)])
@@ -243,9 +241,8 @@ t.test('cached keys outlive an unreachable issuer for a limited time', async (t)
   t.equal(await verify(second.token()), undefined, 'a key set that was just fetched is not fetched again')
   clock.now += 10_000
   await unavailable(second.token(), 10)
-  for (clock.now = 300_000; clock.now < 3_600_000; clock.now += 300_000) {
+  for (clock.now = 300_000; clock.now < 3_600_000; clock.now += 300_000)
     t.equal(await verify(key.token()), client, `keys that are ${clock.now} ms old`)
-  }
   clock.now = 3_600_000
   await unavailable(key.token(), 10)
   issuer.goDown(false)

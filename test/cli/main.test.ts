@@ -251,9 +251,8 @@ t.test('a failure is reported in one line with the file', async (t) => {
       `${file}.none/a: its directory does not exist; create the directory`,
     ],
   ]
-  for (const [args, message] of refusals) {
+  for (const [args, message] of refusals)
     await t.rejects(command(args, {}), { name: /^Error$/, message: exactly(message) })
-  }
   const { code, stdout, stderr } = await runToken(t, {}, 'revoke', '--name', 'a', '--file', file).untilEnded()
   t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: no token matches\n`])
 })
@@ -274,9 +273,8 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
     [['list', '--name', 'a'], "unexpected option '--name'; expected --file, --help"],
     [['revoke'], 'specify --name or --digest'],
   ]
-  for (const [args, message] of refusals) {
+  for (const [args, message] of refusals)
     await t.rejects(command(args, { TOKENS_FILE }), usageError(message), args.join(' '))
-  }
   const { code, stdout, stderr } = await runToken(t, { TOKENS_FILE }, 'create').untilEnded()
   t.same([code, stdout], [2, ''])
   t.equal(stderr, 'plant-store: --name is missing; expected 1 to 64 letters, digits and ._-\n')

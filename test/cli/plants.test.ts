@@ -24,9 +24,8 @@ requireSqlite(t)
 
 t.test('help is printed for the command and its subcommands', async (t) => {
   const printed = { code: 0, stdout: plantsHelp, stderr: '' }
-  for (const words of [['--help'], ['-h'], ['export', '--help'], ['import', 'FILE', '-h']]) {
+  for (const words of [['--help'], ['-h'], ['export', '--help'], ['import', 'FILE', '-h']])
     t.same(await runPlants('memory:', words), printed)
-  }
   t.same(await runPlants('memory:', []), { code: 2, stdout: '', stderr: plantsHelp }, 'a missing command')
 })
 
@@ -293,9 +292,8 @@ async function linesOf(chunks: string[], limit = 10): Promise<[number, string | 
     for (const chunk of chunks) yield Buffer.from(chunk)
   }
   const lines: [number, string | undefined][] = []
-  for await (const group of readLines(arriving(), limit)) {
+  for await (const group of readLines(arriving(), limit))
     for (const { number, bytes } of group) lines.push([number, bytes?.toString()])
-  }
   return lines
 }
 
@@ -306,9 +304,8 @@ t.test('lines are numbered, wherever chunks end', async (t) => {
     [3, 'bcd'],
     [4, 'e'],
   ]
-  for (const chunks of [['a\n\nbcd\ne'], ['a', '\n', '\nb', 'c', 'd\n', 'e\n'], ['a\n\nbcd\n', '', 'e']]) {
+  for (const chunks of [['a\n\nbcd\ne'], ['a', '\n', '\nb', 'c', 'd\n', 'e\n'], ['a\n\nbcd\n', '', 'e']])
     t.same(await linesOf(chunks), expected)
-  }
   t.same(await linesOf([]), [])
 })
 

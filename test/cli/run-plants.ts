@@ -1,11 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { plants } from '../../src/cli/plants.ts'
 
-type Given = {
-  stdin?: string | Readable
-  interrupt?: AbortSignal
-  environment?: NodeJS.ProcessEnv
-}
+type Given = { stdin?: string | Readable; interrupt?: AbortSignal; environment?: NodeJS.ProcessEnv }
 
 /** Runs `plant-store plants` in this process; resolves with its exit code and output. */
 export async function runPlants(storeUrl: string, args: string[], given: Given = {}) {

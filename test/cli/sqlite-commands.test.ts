@@ -81,9 +81,8 @@ t.test('missing or surplus arguments are rejected, and help is printed', async (
     () => sqliteCommand('backup', ['--force'], {}),
     /^unexpected option '--force'[^\n]*; expected TARGET, --help$/,
   )
-  for (const command of ['backup', 'restore', 'check'] as const) {
+  for (const command of ['backup', 'restore', 'check'] as const)
     t.same(sqliteCommand(command, ['--help'], {}), { result: sqliteHelp, code: 0 })
-  }
 })
 
 t.test('a backup of a store in use is a consistent snapshot', async (t) => {
@@ -125,9 +124,8 @@ t.test('a failed backup leaves nothing behind', async (t) => {
     [path, target, `${dirname(target)} does not exist; create that directory`],
     [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db: it does not exist`],
   ]
-  for (const [from, to, message] of refusals) {
+  for (const [from, to, message] of refusals)
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: exactly(message) })
-  }
   t.throws(
     () => backup(target, { STORE_URL: 'memory:' }),
     /^STORE_URL is not sqlite:PATH; use the tools of that database$/,
@@ -327,9 +325,7 @@ t.test('an invalid backup is rejected and changes nothing', async (t) => {
     ['damaged.db', /damaged\.db is damaged: Tree [^\n]+$/],
     ['data/plants.db', /plants\.db is the file of STORE_URL itself; name a backup$/],
   ]
-  for (const [name, message] of refusals) {
-    t.throws(() => restore(join(directory, name), { STORE_URL }), { message })
-  }
+  for (const [name, message] of refusals) t.throws(() => restore(join(directory, name), { STORE_URL }), { message })
   t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
   t.same(servedIds(path), [1])
   t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is not sqlite:PATH/)

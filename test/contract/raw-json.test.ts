@@ -1,14 +1,11 @@
 import t from 'tap'
-import { type Bytes, type Case, request, runCases } from '../support/raw-http.ts'
+import { type Bytes, type Case, request, row, runCases } from '../support/raw-http.ts'
 import { overTheWire } from '../support/wire-service.ts'
 
 const notJson = { status: 400, error: 40002 }
 const invalid = { status: 400, error: 40003 }
-const create = (name: string, body: Bytes, expected: Omit<Case, 'name' | 'bytes'>): Case => ({
-  name,
-  bytes: request({ body }),
-  ...expected,
-})
+const create = (name: string, body: Bytes, expected: Omit<Case, 'name' | 'bytes'>): Case =>
+  row(name, request({ body }), expected)
 /** Returns a case for each body. A pair is the name of the case and its body; a lone body is also its name. */
 const all = (expected: Omit<Case, 'name' | 'bytes'>, bodies: (string | [string, Bytes])[]) =>
   bodies.map((one) =>
@@ -213,7 +210,7 @@ const exactIds: [string, bigint][] = [
 
 const groups = { encodings, strings, structures, ids }
 overTheWire(t, (t, start) => {
-  for (const [name, cases] of Object.entries(groups)) {
+  for (const [name, cases] of Object.entries(groups))
     t.test(name, async (t) => {
       const { listen, log, create, created: asked } = await start(t)
       t.same(await runCases(t, await listen(), cases), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
@@ -232,7 +229,6 @@ overTheWire(t, (t, start) => {
       t.equal(created.length, taken.length + cases.length + 1, 'a rejected request never reaches the store')
       t.same(log, [])
     })
-  }
 
   t.test('IDs are exact to the last digit', async (t) => {
     const { listen, log, created: asked } = await start(t)

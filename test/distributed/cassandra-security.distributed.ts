@@ -54,9 +54,8 @@ t.test('a node of Cassandra with TLS and passwords', { skip, timeout: 1_800_000 
     'GRANT SELECT ON plants.plants TO service',
     'GRANT MODIFY ON plants.plants TO service',
     'GRANT SELECT ON system_views.settings TO service',
-  ]) {
+  ])
     await client.execute(statement)
-  }
 
   t.test('a role with the documented rights creates plants', async (t) => {
     const store = await openStore(urlOf('service:p%40ss', tls))

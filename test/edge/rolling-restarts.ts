@@ -27,18 +27,16 @@ async function restartAll(
   const pair = await startPair({ DRAIN_TIME: String(drain) })
   const balancer = startBalancer(pair.instances, token, 16, 5)
   await Promise.all(pair.instances.map(balancer.seesReady))
-  for (let restart = 0; restart < restarts; restart++) {
+  for (let restart = 0; restart < restarts; restart++)
     await balancer.seesReady(await pair.restart(restart % 2 === 0 ? 0 : 1))
-  }
   await balancer.stop()
   const unclean = await pair.stop()
 
   const { counts, failed } = balancer.tally
   report.figure(`${prefix}restarts`, restarts)
   report.notZero(`${prefix}requests answered with 200`, counts[200] ?? 0)
-  for (const [status, count] of Object.entries(counts)) {
+  for (const [status, count] of Object.entries(counts))
     if (status !== '200') report.figure(`${prefix}answers: ${status}`, count)
-  }
   report.figure(`${prefix}p99 of 200s (ms)`, balancer.tally.percentile(99))
   judge(`${prefix}requests that failed`, failed)
   judge(`${prefix}requests for which no instance was ready`, balancer.unroutable())

@@ -7,19 +7,16 @@ import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import { runExample } from './run-example.ts'
 
-t.test('file-store.js keeps the plants of a service in a file', async (t) => {
-  await runExample(t, 'file-store.js')
-})
+t.test('file-store.js keeps the plants of a service in a file', async (t) => runExample(t, 'file-store.js'))
 
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const url = (file: string) => `module:${resolve('examples/file-store.js')}?${join(directory, file)}`
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`file-store.js passes the conformance suite: ${name}`, () =>
     run(() => openStore(url(name.replaceAll(/\W/g, '-'))), true),
   )
-}
 
 t.test('file-store.js ignores an incomplete last line, which a crash leaves', async (t) => {
   const { open } = await import(pathToFileURL('examples/file-store.js').href)

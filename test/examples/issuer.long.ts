@@ -1,6 +1,4 @@
 import t from 'tap'
 import { runExample } from './run-example.ts'
 
-t.test('issuer.js issues tokens that the service accepts', async (t) => {
-  await runExample(t, 'issuer.js')
-})
+t.test('issuer.js issues tokens that the service accepts', async (t) => runExample(t, 'issuer.js'))

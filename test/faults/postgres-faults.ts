@@ -76,11 +76,7 @@ const outages: Record<'restart' | 'failover' | 'standby', Record<string, Outage>
     'kill -9': stopped(killServer),
   },
   failover: {
-    promotion: {
-      begin: ({ primary }) => killServer(primary),
-      lasts: 0,
-      end: ({ standby }) => promoted(standby),
-    },
+    promotion: { begin: ({ primary }) => killServer(primary), lasts: 0, end: ({ standby }) => promoted(standby) },
   },
   // A plant that exists only on the primary must never be acknowledged, because the standby may be promoted. Each
   // interruption ends a commit's wait for its standby early, and leaves the rows on the primary only.

@@ -218,7 +218,7 @@ const preflightOf = (name: string, ...headers: string[]) =>
     body: '',
   })
 
-for (const [name, start] of Object.entries({ 'in this process': inThisProcess, 'as the built bundle': asBundle })) {
+for (const [name, start] of Object.entries({ 'in this process': inThisProcess, 'as the built bundle': asBundle }))
   t.test(name, async (t) => {
     const port = await start(t, [origin, 'http://localhost:8080'])
 
@@ -267,9 +267,8 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
         204,
         'each allowed origin gets 204',
       )
-      for (const framing of ['Content-Length: 2', 'Transfer-Encoding: chunked']) {
+      for (const framing of ['Content-Length: 2', 'Transfer-Encoding: chunked'])
         t.equal((await answerOf(t, port, preflightOf(origin, framing))).status, 405, 'a preflight has no body')
-      }
       t.equal((await answerOf(t, port, preflightOf(origin, 'Host: a', 'Host: b'))).status, 400, 'two Host headers')
     })
 
@@ -288,7 +287,6 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
       t.notOk('access-control-allow-origin' in headers)
     })
   })
-}
 
 t.test('without CORS_ORIGINS no response has a CORS header', async (t) => {
   const port = await inThisProcess(t, [])

@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import { ContractError, toContractError } from '../../packages/fastify-contract/src/http/errors.ts'
+import { ContractError } from '../../packages/fastify-contract/src/contract/errors.ts'
+import { toContractError } from '../../packages/fastify-contract/src/http/error-responses.ts'
 import { newContext, type RequestContext } from '../../packages/fastify-contract/src/http/request-context.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import { contractErrorNumbers } from '../support/contract.ts'
@@ -10,9 +11,8 @@ import { createTestApp } from '../support/test-app.ts'
 
 t.test('a well-formed request ID is kept', async (t) => {
   for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newContext('GET', { 'x-request-id': id }).id, id)
-  for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', 'a\n', 'ä', '"a"', '$(a)', undefined, ['a', 'b']]) {
+  for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', 'a\n', 'ä', '"a"', '$(a)', undefined, ['a', 'b']])
     t.match(newContext('GET', { 'x-request-id': id }).id, /^[\w-]{16}-\d+$/, String(id))
-  }
 })
 
 t.test('a valid traceparent is kept', async (t) => {

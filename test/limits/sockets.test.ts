@@ -123,10 +123,7 @@ t.test('a late event loop sheds requests with 503', async (t) => {
 
 t.test('a client over its rate limit gets 429', async (t) => {
   const [first, second] = [newToken(), newToken()]
-  const { send } = await listening(t, {
-    verifyToken: listVerifier([first, second]),
-    limits: { requests: 2 },
-  })
+  const { send } = await listening(t, { verifyToken: listVerifier([first, second]), limits: { requests: 2 } })
   const as = (token: string) => send({ authorization: `Bearer ${token}` })
   t.match([await as(first), await as('wrong'), await as(first)], [{ status: 200 }, { status: 401 }, { status: 200 }])
   // Up to 30 seconds; each second that the busy machine took is one less.
@@ -138,9 +135,7 @@ t.test('an address over its limit of authentication failures gets 429', async (t
   const { send } = await listening(t, { limits: { authFailures: 3 } })
   const wrong = [{ authorization: 'Bearer wrong' }, { authorization: '' }, { authorization: 'Bearer "' }]
   for (const headers of wrong) t.match(await send(headers), { status: 401 })
-  for (const headers of wrong) {
-    t.match(await send(headers), { status: 429, error: 42900, retryAfter: /^(1\d|20)$/ })
-  }
+  for (const headers of wrong) t.match(await send(headers), { status: 429, error: 42900, retryAfter: /^(1\d|20)$/ })
   t.match(await send(), { status: 200 }, 'a valid token from the same address still works')
 })
 
@@ -265,10 +260,7 @@ async function listeningWithRequests(t: Test, options: Partial<AppOptions> = {})
 function waitingVerifier() {
   const waiting: (() => void)[] = []
   const client = { name: 'a client', scopes: [] }
-  return {
-    verifyToken: () => new Promise<typeof client>((resolve) => waiting.push(() => resolve(client))),
-    waiting,
-  }
+  return { verifyToken: () => new Promise<typeof client>((resolve) => waiting.push(() => resolve(client))), waiting }
 }
 
 const plant = (id: number, length: number) => JSON.stringify({ id, name: 'raw', more: 'x'.repeat(length) })

@@ -81,9 +81,7 @@ t.test('npm run changes releases a document only when its version matches the ch
     promisify(execFile)(
       process.execPath,
       ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'changes', ...args],
-      {
-        cwd,
-      },
+      { cwd },
     ).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),

@@ -159,9 +159,8 @@ t.test('the samples of an operation send the same request', async (t) => {
     const { parameters } = JSON.parse(documents[directoryName]?.['client.json'] as string)
     const createClient = (options: object) => exactClient({ parameters }, options as never)
     const client = here(sourceOf(shown, 'TypeScript client')).replace(/^import .*\n/, '')
-    for (const source of [client, here(sourceOf(shown, 'fetch'))]) {
+    for (const source of [client, here(sourceOf(shown, 'fetch'))])
       await new Function('console', 'createClient', `return (async () => { ${source} })()`)(console, createClient)
-    }
     if (curl !== undefined)
       await promisify(execFile)('sh', ['-c', here(sourceOf(shown, 'curl'))], { cwd: resolve('.') })
     const title = `${directoryName} ${name}`

@@ -147,7 +147,7 @@ t.test('the last working service serves until a changed document with its handle
   t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
   t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
   t.match(await create('second'), [409], 'the store keeps the plants')
-  edit(`${engine}/http/errors.ts`, 'internal error;', 'internal failure;')
+  edit(`${engine}/http/error-responses.ts`, 'internal error;', 'internal failure;')
   await sees(/plant-store 1\.0\.1 on/)
   isAsking = false
   await asking

@@ -12,9 +12,7 @@ t.test('an invalid document gives no page', async (t) => {
   const docs = promisify(execFile)(
     process.execPath,
     ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'docs'],
-    {
-      cwd,
-    },
+    { cwd },
   )
   await t.rejects(docs, { code: 1, stderr: /title: Property `title` is not expected here/ })
   t.notOk(existsSync(join(cwd, 'dist')))
@@ -30,9 +28,7 @@ t.test('a document that does not match generated/ gives no page and leaves the e
   const docs = promisify(execFile)(
     process.execPath,
     ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'docs'],
-    {
-      cwd,
-    },
+    { cwd },
   )
   await t.rejects(docs, {
     code: 1,

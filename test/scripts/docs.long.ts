@@ -38,9 +38,8 @@ t.test('two builds give identical, self-contained pages', async (t) => {
     ),
   )
   const html = readFileSync(page, 'utf8')
-  for (const name of ['index.html', 'history.html']) {
+  for (const name of ['index.html', 'history.html'])
     t.ok(readFileSync(join(out, 'first', name)).equals(readFileSync(join(out, 'second', name))), name)
-  }
   // A browser test covers URLs within the scripts: it checks the requests that the browser sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
@@ -64,16 +63,13 @@ t.test('a page is rebuilt only when it is incomplete or the document changed', a
 })
 
 const served = await serveDocs(t, page)
-const places = {
-  'on the disk': pathToFileURL(resolve(page)).href,
-  served,
-}
+const places = { 'on the disk': pathToFileURL(resolve(page)).href, served }
 
 for (const [place, width] of [
   ['on the disk', 1280],
   ['on the disk', 400],
   ['served', 1280],
-] as const) {
+] as const)
   t.test(
     `a browser ${width} pixels wide shows the whole page ${place} and sends no request`,
     { skip: browserSkipReason },
@@ -86,9 +82,8 @@ for (const [place, width] of [
       ]
       // On a busy machine the browser may not have rendered a section yet, so read the page up to five times.
       let text = ''
-      for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++) {
+      for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++)
         text += await evaluate(readEverything)
-      }
       for (const part of expected) t.ok(text.includes(part), part)
       const { scrollWidth, clientWidth } = JSON.parse(await evaluate(widths))
       t.equal(scrollWidth, clientWidth, 'the page does not scroll horizontally')
@@ -99,7 +94,6 @@ for (const [place, width] of [
       t.same([...refused, ...faults], [])
     },
   )
-}
 
 t.test('the page links to the try-out forms only when a service serves it', async (t) => {
   const link = '<a href="try.html">Try an operation</a></nav>'

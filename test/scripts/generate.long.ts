@@ -22,9 +22,7 @@ t.test('--check lists stale files and writes nothing', async (t) => {
     promisify(execFile)(
       process.execPath,
       ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'generate', ...args],
-      {
-        cwd,
-      },
+      { cwd },
     ).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
@@ -91,9 +89,7 @@ t.test('the document is the given one, openapi.yaml, or the only file in openapi
     promisify(execFile)(
       process.execPath,
       ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'generate', '--check', ...args],
-      {
-        cwd,
-      },
+      { cwd },
     ).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),

@@ -50,9 +50,8 @@ t.test('a link leads to a file and a heading', async (t) => {
     '[a](docs/other.md#same-2)': 'docs/other.md#same-2 leads to no heading',
     '[a](docs/other.md#a-comment)': 'docs/other.md#a-comment leads to no heading',
   }
-  for (const [text, problem] of Object.entries(wrong)) {
+  for (const [text, problem] of Object.entries(wrong))
     t.same(problemsOf(text), [`page.md: ${problem}; correct the link`], text)
-  }
 })
 
 const module = '../../scripts/lint/markdown-problems.js'
@@ -94,9 +93,8 @@ const elements: Record<string, string> = {
 }
 
 t.test('an element outside the list, a comment or an instruction is reported', async (t) => {
-  for (const [text, tag] of Object.entries(elements)) {
+  for (const [text, tag] of Object.entries(elements))
     t.match(markdownProblems(text), [RegExp(`^raw HTML ${tag.replaceAll(/[?[\]]/g, '\\$&')} is not allowed;`)], text)
-  }
 })
 
 /** Texts that at least one Markdown parser does not treat as code. */
@@ -134,18 +132,14 @@ t.test('a link that a browser could run is reported', async (t) => {
     'java&Tab;script:1',
     '\u0001javascript:1',
   ]
-  for (const destination of destinations) {
-    for (const text of [`[a](${destination})`, `![a](${destination} "b")`, `[a]: ${destination}`]) {
+  for (const destination of destinations)
+    for (const text of [`[a](${destination})`, `![a](${destination} "b")`, `[a]: ${destination}`])
       t.match(markdownProblems(text), [/^a link to .* is not allowed; use https:, /], text)
-    }
-  }
-  for (const text of ['[a](<javascript:1>)', '[a](b c)', '[a](b\\:c)', '[a](b`c) <img> `', '[a](b\n"`") <img> `']) {
+  for (const text of ['[a](<javascript:1>)', '[a](b c)', '[a](b\\:c)', '[a](b`c) <img> `', '[a](b\n"`") <img> `'])
     t.match(markdownProblems(text)[0], /^a link has no plain destination; write it /, text)
-  }
 })
 
 t.test('a Markdoc tag is reported, even in code', async (t) => {
-  for (const text of ['# a {% onclick="1" %}', '{% html name="iframe" /%}', '`{% a %}`', '```\n{% a %}\n```']) {
+  for (const text of ['# a {% onclick="1" %}', '{% html name="iframe" /%}', '`{% a %}`', '```\n{% a %}\n```'])
     t.match(markdownProblems(text), [/^\{% begins a tag of Markdoc; /], text)
-  }
 })

@@ -181,9 +181,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   t.test('on a loopback address a host must be an IP address or localhost', async (t) => {
     const { ask } = await start(t)
     const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1']
-    for (const host of [...own, 'localhost:']) {
-      t.equal((await ask('/livez', { headers: { host } })).status, 200, host)
-    }
+    for (const host of [...own, 'localhost:']) t.equal((await ask('/livez', { headers: { host } })).status, 200, host)
     for (const host of [
       'plants.example',
       'plants.example:3001',
@@ -200,9 +198,8 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
       'localhost:3001:1',
       'localhost:x',
       'localhost, plants.example',
-    ]) {
+    ])
       t.match(await ask('/livez', { headers: { host } }), { status: 421, body: /^[^\n]*address[^\n]*\n$/ }, host)
-    }
   })
 
   t.test('a repeated Host is rejected, in either order', async (t) => {
@@ -226,7 +223,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
 
   t.test('connections without a complete request do not delay probes', async (t) => {
     const { port, ask } = await start(t)
-    for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' })) {
+    for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' }))
       for (const count of [connectionLimit, 1_000]) {
         const clients = await Promise.all(Array.from({ length: count }, () => openSocket(t, port, bytes)))
         const sent = performance.now()
@@ -240,7 +237,6 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
         )
         for (const { socket } of clients) socket.destroy()
       }
-    }
   })
 }
 

@@ -119,9 +119,8 @@ forSourceAndBundle(t, (t, code) => {
     const agent = new Agent({ keepAlive: true })
     t.teardown(() => agent.destroy())
     // Each line has a few hundred bytes, and the pipe buffers at most a few hundred thousand.
-    for (let batch = 0; batch < 30; batch++) {
+    for (let batch = 0; batch < 30; batch++)
       await Promise.all(Array.from({ length: 100 }, () => httpRequest(`${url}/nowhere`, { agent })))
-    }
     signal('SIGTERM')
     t.same(await within(once(child, 'exit'), 'the end of the process'), [null, 'SIGKILL'])
   })

@@ -176,9 +176,7 @@ t.test('a pipe that is full and not read does not delay the exit', { skip: !exis
 t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
   const { create, stop, banner } = await startService(t, {}, { stdio: [...stdio] })
-  for (let sent = 0; sent < 3; sent++) {
-    t.equal((await create('', { authorization: '' })).status, 401)
-  }
+  for (let sent = 0; sent < 3; sent++) t.equal((await create('', { authorization: '' })).status, 401)
   const { code, signal, stderr } = await stop()
   t.same([code, signal], [0, null])
   t.match(stderr.replace(banner, ''), /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/, 'it is reported once')
@@ -223,12 +221,7 @@ const places: Record<string, Place> = {
     end: '1',
     command: coveredCode.command,
   },
-  'lines of JSON on a terminal': {
-    format: 'json',
-    terminal: 'apart',
-    skip: terminalSkipReason,
-    end: '1',
-  },
+  'lines of JSON on a terminal': { format: 'json', terminal: 'apart', skip: terminalSkipReason, end: '1' },
   'lines for people on the terminal of stderr': {
     format: 'pretty',
     terminal: 'there',
@@ -254,12 +247,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     let id = 0
     const client = async () => {
       while (id < 600) {
-        const { status } = await httpRequest(url, {
-          method: 'POST',
-          headers,
-          body: `{"id":${id++},"name":"a"}`,
-          agent,
-        })
+        const { status } = await httpRequest(url, { method: 'POST', headers, body: `{"id":${id++},"name":"a"}`, agent })
         if (status !== 200) t.equal(status, 200)
       }
     }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import type { ErrorName } from '../../packages/fastify-contract/src/http/errors.ts'
+import type { ErrorName } from '../../packages/fastify-contract/src/contract/errors.ts'
 import type { RequestContext } from '../../packages/fastify-contract/src/http/request-context.ts'
 import { createMetrics, measureProcess } from '../../packages/fastify-contract/src/service/metrics.ts'
 import { groupCommit } from '../../src/store/group-commit.ts'
@@ -211,9 +211,7 @@ t.test('clients cannot cause more than 200 lines of metrics', async (t) => {
     })
   }
   const usual = ['notJson', 'invalid', 'missingToken', 'invalidToken', 'unsupportedMediaType', 'unavailable'] as const
-  for (const kind of usual) {
-    handle({ status: Math.trunc(errorNumbers[kind] / 100), rejection: kind })
-  }
+  for (const kind of usual) handle({ status: Math.trunc(errorNumbers[kind] / 100), rejection: kind })
   handle({})
   handle({ status: 409, error: 40900 })
   tokens(true)

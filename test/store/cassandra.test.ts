@@ -110,12 +110,11 @@ async function opened(t: Test, cluster: Cluster, given = url) {
   return store
 }
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`with a simulated cluster: ${name}`, async () => {
     const load = driverOf(newCluster())
     await run(() => openCassandra(url, load), true)
   })
-}
 
 t.test('a URL is parsed, with defaults', async (t) => {
   t.same(readCassandraUrl(url), {
@@ -349,8 +348,6 @@ t.test('the command migrate validates its arguments', async (t) => {
 
 t.test('each way to open a store reaches the cluster', async (t) => {
   const nowhere = 'cassandra://127.0.0.1:1/plants?datacenter=dc1'
-  for (const open of [openStore, openForReading]) {
-    await t.rejects(open(nowhere) as Promise<unknown>, /ECONNREFUSED/)
-  }
+  for (const open of [openStore, openForReading]) await t.rejects(open(nowhere) as Promise<unknown>, /ECONNREFUSED/)
   await t.rejects(migrateStore(nowhere, 3), /ECONNREFUSED/)
 })

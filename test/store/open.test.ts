@@ -67,9 +67,8 @@ t.test('a URL is displayed without its password', async (t) => {
   for (const [url, shown] of cases) t.equal(maskPassword(url), shown)
 })
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`in memory: ${name}`, (t) => t.resolves(run(() => openStore('memory:'), false)))
-}
 
 const anyStore = import.meta.resolve('../support/any-store.js')
 

@@ -110,13 +110,12 @@ const table = `
   CREATE TABLE plants_0 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 0);
   CREATE TABLE plants_1 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 1)`
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`on a hash-partitioned table: ${name}`, async (t) => {
     const url = await testDatabase(t)
     await query(url, table)
     await t.resolves(run(() => openStore(url), true))
   })
-}
 
 t.test('the plants of a batch reach all partitions', async (t) => {
   const url = await testDatabase(t)
@@ -209,11 +208,7 @@ t.test('a URL of several servers applies its parameters to each', async (t) => {
       (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fa%2Bb.pem`,
     ),
   )
-  t.match(servers[1], {
-    application_name: /^a$/,
-    connectionTimeoutMillis: 1_000,
-    statement_timeout: 0,
-  })
+  t.match(servers[1], { application_name: /^a$/, connectionTimeoutMillis: 1_000, statement_timeout: 0 })
 })
 
 t.test('an unknown or invalid parameter is rejected with what is expected', async (t) => {
@@ -227,7 +222,6 @@ t.test('an unknown or invalid parameter is rejected with what is expected', asyn
     ['sslrootcert=', /^sslrootcert is ""; expected the path of a file$/],
     ['accept_data_loss=yes', /^accept_data_loss is "yes"; expected true or false$/],
   ]
-  for (const [parameters, message] of cases) {
+  for (const [parameters, message] of cases)
     t.throws(() => readPostgresUrl(`postgres://localhost/plants?${parameters}`), { message })
-  }
 })

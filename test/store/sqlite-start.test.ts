@@ -161,9 +161,8 @@ t.test('only those who may write a lock file may read it', async (t) => {
 t.test('a file URI, parameters and :memory: are rejected and create no file', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
-  for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:']) {
+  for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:'])
     await t.rejects(openStore(`sqlite:${name}`), /sqlite:PATH \(a path without "\?", no file: URI\)/)
-  }
   t.same(readdirSync(directory), [])
 })
 
@@ -172,9 +171,7 @@ t.test('a dangling link leads to the new file and its lock', async (t) => {
   symlinkSync('data/plants.db', join(directory, 'link.db'))
   symlinkSync('link.db', join(directory, 'second.db'))
   const store = await open(`${directory}/second.db`)
-  await t.rejects(open(`${directory}/data/plants.db`), {
-    message: exactly('it is in use by another process'),
-  })
+  await t.rejects(open(`${directory}/data/plants.db`), { message: exactly('it is in use by another process') })
   store.close()
   t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock'])
   symlinkSync('loop.db', join(directory, 'loop.db'))
@@ -186,11 +183,10 @@ t.test('tables that differ from their version are reported without SQL', async (
   for (const [table, message] of [
     ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)', 'table plants has no column named tag'],
     ['CREATE TABLE flowers (id INTEGER PRIMARY KEY)', 'no such table: plants'],
-  ]) {
+  ])
     await t.rejects(open(fileOf(t.testdir({}), `${table}; ${mark}`)), {
       message: exactly(`its tables do not match its schema version: ${message}; restore a backup`),
     })
-  }
 })
 
 t.test('a damaged file is reported with a fix', async (t) => {

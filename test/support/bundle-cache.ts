@@ -34,8 +34,7 @@ function sourceDigest(): string {
       entry.isFile() ? join(entry.parentPath, entry.name) : [],
     ),
   )
-  for (const file of ['package.json', 'package-lock.json', ...files.sort()]) {
+  for (const file of ['package.json', 'package-lock.json', ...files.sort()])
     hash.update(`${file}\n`).update(readFileSync(file))
-  }
   return hash.digest('hex')
 }

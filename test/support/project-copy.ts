@@ -9,9 +9,8 @@ const left = /^packages\/[^/]+\/test$/
 export function copyProject(t: Test): string {
   const directory = t.testdir({})
   const code = ['src', 'generated', 'scripts', 'packages']
-  for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml']) {
+  for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml'])
     cpSync(name, resolve(directory, name), { recursive: true, filter: (path) => !left.test(path) })
-  }
   symlinkSync(resolve('node_modules'), resolve(directory, 'node_modules'))
   return directory
 }

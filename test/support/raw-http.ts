@@ -35,6 +35,17 @@ export type Case = {
   closes?: boolean | 'quietly' | 'as announced'
 } & Partial<Expected>
 
+/** Returns a case; by default, its response is the 200 of a valid create. */
+export const row = (
+  name: string,
+  bytes: Case['bytes'],
+  expected: Omit<Case, 'name' | 'bytes'> = { status: 200 },
+): Case => ({
+  name,
+  bytes,
+  ...expected,
+})
+
 type Answer = { status: number; headers: Record<string, string>; body: string; repeated: string[] }
 
 /** Deadline for each expectation of a case (ms). */
@@ -68,11 +79,10 @@ export function request({
 /** Runs each case on a new connection, in order; returns the names of the cases whose responses lack Date. */
 export async function runCases(t: Test, port: number, cases: Case[]): Promise<string[]> {
   const withoutDate = new Set<string>()
-  for (const one of cases) {
+  for (const one of cases)
     await t.test(one.name, async (t) => {
       for (const { headers } of await runCase(t, port, one)) if (headers.date === undefined) withoutDate.add(one.name)
     })
-  }
   return [...withoutDate]
 }
 
@@ -219,10 +229,7 @@ function headersOf(lines: string) {
     .map((line) => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [])
     .map(([, name = '', value = '']) => [name.toLowerCase(), value] as const)
   const names = pairs.map(([name]) => name)
-  return {
-    headers: Object.fromEntries(pairs),
-    repeated: names.filter((name, index) => names.indexOf(name) !== index),
-  }
+  return { headers: Object.fromEntries(pairs), repeated: names.filter((name, index) => names.indexOf(name) !== index) }
 }
 
 /** Returns the body (RFC 9112 section 6.3), or undefined when more bytes must arrive. */

@@ -96,9 +96,8 @@ function bundleProcesses(t: Test, { command, storeModule }: ServiceCode) {
   }
 
   const stop = async (t: Test) => {
-    for (const { banner, stop } of await Promise.all(started.values())) {
+    for (const { banner, stop } of await Promise.all(started.values()))
       t.same(await stop(), { code: 0, signal: null, stdout: '', stderr: banner })
-    }
   }
   return { start, stop }
 }

@@ -11,6 +11,7 @@ export {
   type Parameter,
 } from './document/openapi-document.ts'
 export { int64Responses } from './emit/client-json.ts'
+export { handlerStubs } from './emit/handler-stubs.ts'
 export { routesOf } from './emit/routes-json.ts'
 export { normalizedDocument } from './passes/normalize.ts'
 export { checkDocument } from './rules/check-document.ts'

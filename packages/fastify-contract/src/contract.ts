@@ -1,5 +1,6 @@
 export { parseDateTime } from './auth/token-file.ts'
 export { isScope } from './auth/tokens.ts'
+export { type ErrorName, serviceErrors } from './contract/errors.ts'
 export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
   contentTypeOf,
@@ -9,6 +10,7 @@ export {
   kindOf,
   type MediaKind,
   needsBoundary,
+  parseContentType,
   type RequestKind,
   rangeOf,
   recordSeparator,
@@ -30,8 +32,9 @@ export type {
   SerializedValue,
   ServedOperation,
   ServedPath,
+  ServiceHeader,
 } from './contract/routes.ts'
-export { loadContract } from './contract/routes.ts'
+export { loadContract, serviceHeaders } from './contract/routes.ts'
 export {
   documentationKeywords,
   inPlaceKeywords,
@@ -42,11 +45,9 @@ export {
   schemaKeywords,
   schemasIn,
 } from './contract/schema-keywords.ts'
-export { type ErrorName, serviceErrors } from './http/errors.ts'
-export { decodedOrSame, parseContentType } from './http/request-head.ts'
+export { decodedOrSame } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
 export { contentNegotiation } from './request/accept.ts'
 export { isOfTypes } from './request/text-values.ts'
 export { type HandlerResponse, responseKey } from './response/send-response.ts'
 export { isStream } from './response/streamed-body.ts'
-export { type ServiceHeader, serviceHeaders } from './routes/handler-types.ts'

@@ -1,7 +1,7 @@
 /*
- * The types of what an application writes, without the server: a compiler that only checks handlers reads a third of
- * the files.
+ * The types of what an application writes, without the server: a compiler that only checks handlers reads a fifth
+ * fewer files.
  */
-export { ContractError } from './http/errors.ts'
+export { ContractError } from './contract/errors.ts'
 export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './response/error-writer.ts'
 export type { Handlers } from './routes/handler-types.ts'

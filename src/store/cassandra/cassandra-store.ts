@@ -228,9 +228,9 @@ export async function lossReason(
 ): Promise<string | undefined> {
   const row = (await client.execute(findKeyspace, [keyspace])).first() as types.Row | null
   if (row === null) throw new Unavailable(withRemedy(`keyspace ${keyspace} does not exist`))
-  const factor = Object.entries(row.replication as Record<string, string>)
-    .filter(([option]) => option !== 'class')
-    .reduce((sum, [, replicas]) => sum + Number.parseInt(replicas, 10), 0)
+  const { class: _class, ...replicas } = row.replication as Record<string, string>
+  let factor = 0
+  for (const count of Object.values(replicas)) factor += Number.parseInt(count, 10)
   if (factor < 3) return `keyspace ${keyspace} has a replication factor of ${factor}; at least 3 is safe`
   if (!row.durable_writes) return `keyspace ${keyspace} has durable_writes = false`
   for (const host of client.hosts.values()) {

@@ -51,8 +51,10 @@ const insert = (count: number) => {
 /** Inserts the plants whose ids are not taken. Resolves with those ids, in decimal digits. */
 export async function insertPlants(query: Query, plants: StoredPlant[]): Promise<Set<string>> {
   const values = plants.flatMap(({ id, name, tag }) => [id, name, tag ?? null])
-  return new Set((await query<{ id: string }>(insert(plants.length), values)).map(({ id }) => id))
+  return new Set((await query<{ id: string }>(insert(plants.length), values)).map(idOf))
 }
+
+const idOf = <Id>({ id }: { id: Id }): Id => id
 
 /**
  * Inserts no plant. Rejects when the table is missing or has other columns. `|| ''` has the type text, which only a
@@ -88,7 +90,7 @@ export const postgresDialect: Dialect = {
     const isNew = ({ id }: { id: bigint }) => inserted.has(String(id))
     const created = plants.filter(isNew).map(newRow)
     if (created.length === plants.length) return created
-    const ids = plants.filter((plant) => !isNew(plant)).map(({ id }) => id)
+    const ids = plants.map(idOf).filter((id) => !inserted.has(String(id)))
     // Retried separately: a second INSERT would no longer show which plants were new.
     const rows = await withRetries(() => query<PlantRow<string>>(lock('$1::bigint[]'), [ids]))
     return [...created, ...rows.map((row) => ({ ...row, created: false }))]
@@ -140,11 +142,11 @@ export const portableDialect: Dialect = {
  * belongs to a row with different content. Then every row with the content of this write counts as new.
  */
 async function readBack(query: Query, plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
-  const ids = plants.map(({ id }) => id)
+  const ids = plants.map(idOf)
   // Retried separately: a second INSERT would no longer show which plants were new.
   const rows = await withRetries(() => query<PlantRow<string>>(select, [ids]))
   const given = new Map(plants.map((plant) => [String(plant.id), plant]))
-  const compared = rows.map((row) => {
+  const compared = rows.map(function compare(row) {
     const { name, tag = null } = given.get(row.id) as StoredPlant
     return { row, isOwn: row.name === name && row.tag === tag, isInserted: inserted.has(row.id) }
   })

@@ -21,13 +21,15 @@ export type Primary = {
   close(): Promise<void>
 }
 
+const ignore = () => {}
+
 /** Returns the primary of the servers. Connects at the first query, and looks for the primary again after any error. */
 export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSettings): Primary {
   const pools = servers.map((server) => new pg.Pool(server))
   for (const pool of pools) {
     // A query on a broken connection rejects, and the pool removes a broken idle connection.
-    pool.on('error', () => {})
-    pool.on('connect', (client) => client.on('error', () => {}))
+    pool.on('error', ignore)
+    pool.on('connect', (client) => client.on('error', ignore))
   }
   const inUse = new Set<PoolClient>()
   /** The sessions that were fit for writes since the last error, with the time of their last check. */
@@ -38,10 +40,7 @@ export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSetti
   /** Resolves with the first server that is fit for writes. */
   async function choose(): Promise<Pool> {
     fit = new WeakMap()
-    const asked = pools.map(async (pool) => {
-      await execute(pool)
-      return pool
-    })
+    const asked = pools.map((pool) => execute(pool).then(() => pool))
     return await Promise.any(asked).catch((error: AggregateError) => {
       // The error for a host whose addresses all refuse the connection has no message.
       const reasons = error.errors.map(({ message, code }) => message || code)

@@ -28,10 +28,8 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
   let dialect: Dialect
   try {
     dialect = await choose(primary.query)
-    await ensureTable(
-      () => dialect.check(primary.query),
-      () => primary.query(table),
-    )
+    const useTable = () => dialect.check(primary.query)
+    await ensureTable(useTable, () => primary.query(table))
   } catch (error) {
     await primary.close()
     throw explainMismatch(error as Error & { code?: string })
@@ -46,7 +44,7 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
     create: writes.submit,
     ready: () => probe(primary, dialect),
     close() {
-      closing ??= writes.close().then(() => primary.close())
+      closing ??= writes.close().then(primary.close)
       return closing
     },
   }
@@ -76,12 +74,12 @@ async function commit(primary: Primary, dialect: Dialect, batch: StoredPlant[]):
   for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)
   const rows = new Map<bigint, CreateRow>()
   let asked = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  await withRetries(async () => {
+  await withRetries(async function createRest() {
     for (const row of await dialect.create(primary.query, asked)) rows.set(BigInt(row.id), row)
     asked = asked.filter(({ id }) => !rows.has(id))
     return asked.length === 0 ? rows : undefined
   })
-  return batch.map((plant) => {
+  return batch.map(function outcomeOf(plant) {
     const row = rows.get(plant.id) as CreateRow
     const winner = first.get(plant.id) as StoredPlant
     if (row.created && plant === winner) return 'created'
@@ -101,12 +99,9 @@ export async function ensureTable(use: () => Promise<unknown>, make: () => Promi
     await use()
   } catch (error) {
     if ((error as { code?: string }).code !== undefinedTable) throw error
-    const failed = await make().then(
-      () => undefined,
-      (reason: Error) => reason,
-    )
+    const [made] = await Promise.allSettled([make()])
     await use().catch((stillMissing: Error) => {
-      throw failed ?? stillMissing
+      throw made.status === 'rejected' ? made.reason : stillMissing
     })
   }
 }

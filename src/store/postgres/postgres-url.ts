@@ -30,16 +30,14 @@ export function readPostgresUrl(url: string): PostgresSettings {
   // sslmode has libpq's meaning, not that of older drivers, and is always set, so that the environment has no effect.
   const tls = new URLSearchParams({ uselibpqcompat: 'true', sslmode: 'disable' })
   for (const [name, value] of given) if (name.startsWith('ssl')) tls.set(name, value)
-  return {
-    ...settings,
-    servers: servers.split(',').map((server) => ({
-      connectionString: `postgres://${user}${server}${database}?${tls}`,
-      application_name: given.get('application_name') ?? 'plant-store',
-      connectionTimeoutMillis: settings.connectTimeout,
-      statement_timeout: Number(given.get('statement_timeout') ?? 5_000),
-      keepAlive: true,
-      idleTimeoutMillis: 60_000,
-      max: 10,
-    })),
+  const pool = {
+    application_name: given.get('application_name') ?? 'plant-store',
+    connectionTimeoutMillis: settings.connectTimeout,
+    statement_timeout: Number(given.get('statement_timeout') ?? 5_000),
+    keepAlive: true,
+    idleTimeoutMillis: 60_000,
+    max: 10,
   }
+  const withUrl = (server: string) => ({ connectionString: `postgres://${user}${server}${database}?${tls}`, ...pool })
+  return { ...settings, servers: servers.split(',').map(withUrl) }
 }

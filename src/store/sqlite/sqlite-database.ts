@@ -34,7 +34,7 @@ export function openDatabase(path: string): PlantDatabase {
   createDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
-  const close = () => {
+  function close(): void {
     for (const closeOne of opened.splice(0).reverse()) closeOne()
   }
   try {
@@ -126,9 +126,9 @@ function createCommit(database: Database.Database): PlantDatabase['commit'] {
  */
 export function createProbe(database: Database.Database): () => void {
   const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
-  const probe = database.transaction(() => {
+  function probe(): void {
     insertNothing.run()
     database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`)
-  })
-  return probe.immediate
+  }
+  return database.transaction(probe).immediate
 }

@@ -21,18 +21,18 @@ export function watchFileIdentity(path: string): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
   const journal = `${realpathSync(path)}-wal`
   const opened = [path, journal].map((file) => ({ file, identity: identityOf(file) }))
-  const assertInPlace = () => {
+  function assertInPlace(): void {
     for (const { file, identity } of opened) if (identityOf(file) !== identity) throw new MovedError(file)
   }
   return {
-    guard:
-      (run) =>
-      (...args) => {
+    guard(run) {
+      return function guarded(...args) {
         assertInPlace()
         const result = run(...args)
         assertInPlace()
         return result
-      },
+      }
+    },
     journalBytes: () => stat(journal)?.size ?? 0,
   }
 }

@@ -24,9 +24,8 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
 
 /** Returns a function that runs a query of a database by its name. */
 export function queryRunner(database: Database): (name: string, args: unknown[]) => unknown {
-  const prepared = new Map<string, (...args: never[]) => unknown>(
-    Object.entries(sqliteQueries).map(([name, prepare]) => [name, prepare(database)]),
-  )
+  const prepared = new Map<string, (...args: never[]) => unknown>()
+  for (const [name, prepare] of Object.entries(sqliteQueries)) prepared.set(name, prepare(database))
   return (name, args) => prepared.get(name)?.(...(args as never[]))
 }
 

@@ -31,13 +31,13 @@ export function assertPlants(database: Database): void {
 
 /** Brings the tables of a new file, or of one of an earlier release, to the version of this release. */
 export function makeTables(database: Database): void {
-  const upgrade = database.transaction(() => {
+  function upgrade(): void {
     const version = versionOf(database)
     if (version >= known) return
     for (const step of statements.slice(version)) database.exec(step)
     database.pragma(`user_version = ${known}`)
-  })
-  upgrade.exclusive()
+  }
+  database.transaction(upgrade).exclusive()
 }
 
 /** Returns the schema version. It is the first query of a file, which fails when the file is no SQLite database. */

@@ -56,7 +56,7 @@ function connect(worker: Worker): (request: DatabaseRequest) => Promise<unknown>
     failed = true
     for (const { reject } of pending.splice(0)) reject(new Unavailable(stopped))
   })
-  return async (request) => {
+  return async function send(request) {
     if (failed) throw new Unavailable(stopped)
     const { result, rejection, journalBytes } = await new Promise<WorkerResponse>((resolve, reject) => {
       pending.push({ resolve, reject })

@@ -27,7 +27,7 @@ const database = open()
 
 let checkpointedAt = Number.NEGATIVE_INFINITY
 
-port.on('message', (request: WorkerRequest) => {
+port.on('message', function handle(request: WorkerRequest) {
   if (request === 'close') {
     database.close()
     port.close()

@@ -95,13 +95,11 @@ const unexplained: Record<string, { history: History; why: string }> = {
   },
 }
 
-for (const [name, history] of Object.entries(explained)) {
+for (const [name, history] of Object.entries(explained))
   t.test(`${name}: explained`, async (t) => t.equal(linearizabilityViolation(history), undefined))
-}
 
-for (const [name, { history, why }] of Object.entries(unexplained)) {
+for (const [name, { history, why }] of Object.entries(unexplained))
   t.test(`${name}: unexplained`, async (t) => t.equal(linearizabilityViolation(history), why))
-}
 
 /** Searches all orders that real time allows, on a register whose content is undefined until it is set. */
 function hasOrder(pending: History, register?: string): boolean {
@@ -129,11 +127,9 @@ const operation = fc.oneof(
   fc
     .record({ outcome: fc.constantFrom('kept' as const, 'conflict', 'unknown'), content, interval })
     .map(({ interval, ...create }) => ({ ...create, ...interval })),
-  fc.record({ content: fc.option(content, { nil: undefined }), interval }).map(({ content, interval }) => ({
-    outcome: 'read' as const,
-    content,
-    ...interval,
-  })),
+  fc
+    .record({ content: fc.option(content, { nil: undefined }), interval })
+    .map(({ content, interval }) => ({ outcome: 'read' as const, content, ...interval })),
 )
 
 t.test('the verdict equals that of an exhaustive search', async (t) => {

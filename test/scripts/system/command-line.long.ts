@@ -61,9 +61,8 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
   })
   const nightly = readFileSync('.ci/nightly', 'utf8').matchAll(/(\w+)\) tsx (\S+)/g)
   for (const [, name, module = ''] of nightly) commands.push({ module, usage: `.ci/nightly ${name}` })
-  for (const module of ['scripts/sbom.ts', 'test/distributed/cassandra.ts']) {
+  for (const module of ['scripts/sbom.ts', 'test/distributed/cassandra.ts'])
     commands.push({ module, usage: `npx tsx ${module}` })
-  }
   t.ok(commands.length >= 15)
   // Reads the help from the source, because a process for each command would take a minute of CPU.
   const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
@@ -89,7 +88,6 @@ t.test('every command has a help text and rejects unknown options', async (t) =>
     ['test/edge/edge-scenarios.ts', ['--help'], 0, /^\.ci\/nightly edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
     ['scripts/test-node.ts', ['--help'], 0, /^npx tsx scripts\/test-node\.ts .*\n\nRuns the tests/, /^$/],
     [engine, ['dev', '-h'], 0, /^fastify-contract dev [\s\S]*\n\nRuns the service/, /^$/],
-  ] as const) {
+  ] as const)
     t.match(await run(t, module, {}, [...args]).ended, { code, stdout, stderr })
-  }
 })

@@ -1,5 +1,4 @@
 import { METHODS } from 'node:http'
-import type { HTTPMethods } from 'fastify'
 import type { Selector, ServedOperation } from 'fastify-contract/contract'
 import { join, resolve } from '../document/json-pointer.ts'
 import {
@@ -53,7 +52,7 @@ export function skippedRoutes(
     for (const base of serversAt(document, path, method)) {
       const route = base + routedPath(path)
       if (!isRoutable(route)) continue
-      const one: ServedOperation = { method: method as HTTPMethods, servedPaths: [servedPath(route)] }
+      const one: ServedOperation = { method: method as ServedOperation['method'], servedPaths: [servedPath(route)] }
       const [key = ''] = routeKeys(one)
       if (isFree(key)) routes.push(one)
       else if (selectors.length > 0 && isFree(key + JSON.stringify(selectors))) routes.push({ ...one, selectors })

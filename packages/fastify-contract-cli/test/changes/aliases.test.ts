@@ -37,10 +37,7 @@ function documentOf(steps: number, targets: Record<keyof typeof components, obje
           operationId: 'a',
           parameters: [use('parameters')],
           requestBody: use('requestBodies'),
-          responses: {
-            200: use('responses'),
-            201: { description: 'Made.', headers: { 'X-Size': use('headers') } },
-          },
+          responses: { 200: use('responses'), 201: { description: 'Made.', headers: { 'X-Size': use('headers') } } },
         },
       },
     },

@@ -156,7 +156,7 @@ t.test('a merged schema accepts the same values as the original', async (t) => {
       fc.pre(before !== undefined)
       const after = validators(comparable.document)
       merges += allOfs(document) - allOfs(comparable.document)
-      for (const [index, name] of names.entries()) {
+      for (const [index, name] of names.entries())
         for (const candidate of candidates) {
           const [expected, actual] = [before, after].map((validators) => outcome(() => validators[index]?.(candidate)))
           if (expected === undefined || actual === undefined) continue
@@ -166,7 +166,6 @@ t.test('a merged schema accepts the same values as the original', async (t) => {
               `${name}: ${actual} for ${JSON.stringify(candidate)}\n${JSON.stringify(comparable.document)}`,
             )
         }
-      }
     }),
     {
       numRuns: 40 + dependent.length,
@@ -206,9 +205,7 @@ t.test('nested allOf costs at most cubic time', async (t) => {
     'each takes in the one below and has it as two properties': (below, index) => ({
       allOf: [below, { properties: { a: { allOf: [below], title: `${index}` }, b: below } }],
     }),
-    'each takes in all below': (_, index) => ({
-      allOf: Array.from({ length: index }, (_, below) => to(`S${below}`)),
-    }),
+    'each takes in all below': (_, index) => ({ allOf: Array.from({ length: index }, (_, below) => to(`S${below}`)) }),
   }
   for (const [name, level] of Object.entries(documents)) {
     const [few = 0, many = 0] = [20, 40].map((levels) => comparableDocument(chain(levels, level)).steps)

@@ -13,12 +13,7 @@ import {
 } from './expected-severity.ts'
 
 export const compositionVerdicts: Verdict[] = [
-  {
-    edit: 'properties are hoisted into a base',
-    before: { schema: namedAndTagged },
-    after: onBase(named),
-    ...same,
-  },
+  { edit: 'properties are hoisted into a base', before: { schema: namedAndTagged }, after: onBase(named), ...same },
   {
     edit: 'properties with properties of their own are hoisted into a base',
     before: { schema: object({ owner: namedAndTagged, tag: text }, 'owner') },

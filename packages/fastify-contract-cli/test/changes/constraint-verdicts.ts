@@ -105,12 +105,7 @@ export const constraintVerdicts: Verdict[] = [
     after: { schema: object({ age: text }, 'age') },
     ...narrower,
   },
-  {
-    edit: 'a property is removed',
-    before: { schema: namedAndTagged },
-    after: { schema: named },
-    ...only('breaking'),
-  },
+  { edit: 'a property is removed', before: { schema: namedAndTagged }, after: { schema: named }, ...only('breaking') },
   {
     edit: 'a property is readOnly',
     before: { schema: tagged },

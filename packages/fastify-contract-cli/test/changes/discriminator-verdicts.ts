@@ -47,10 +47,7 @@ export const discriminatorVerdicts: Verdict[] = [
   },
   {
     edit: 'a discriminator is added to a base whose children allow any name',
-    before: {
-      schema: to('Cat'),
-      components: { Pet: object({ kind: text }), Cat: { allOf: [to('Pet'), tagged] } },
-    },
+    before: { schema: to('Cat'), components: { Pet: object({ kind: text }), Cat: { allOf: [to('Pet'), tagged] } } },
     after: {
       schema: to('Cat'),
       components: {

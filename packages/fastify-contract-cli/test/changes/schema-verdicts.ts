@@ -16,7 +16,7 @@ export const verdicts: Verdict[] = [
 export function documentOf(version: 'before' | 'after'): Document {
   const paths: Record<string, object> = {}
   const schemas: Record<string, unknown> = {}
-  for (const [row, verdict] of verdicts.entries()) {
+  for (const [row, verdict] of verdicts.entries())
     for (const position of positions) {
       const prefix = `${position}${row}`
       const { schema, components = {} } = JSON.parse(
@@ -28,12 +28,9 @@ export function documentOf(version: 'before' | 'after'): Document {
         post: {
           operationId: prefix,
           ...(position !== 'returned' && { requestBody: { required: true, content } }),
-          responses: {
-            200: { description: 'Done.', ...(position !== 'sent' && { content }) },
-          },
+          responses: { 200: { description: 'Done.', ...(position !== 'sent' && { content }) } },
         },
       }
     }
-  }
   return { openapi: '3.1.0', info: { title: 'Verdicts', version: '1.0.0' }, paths, components: { schemas } }
 }

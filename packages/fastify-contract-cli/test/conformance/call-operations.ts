@@ -23,12 +23,11 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     const plain = ajvVerdicts(document)
     const calls: Call[] = []
-    for (const endpoint of endpoints(document)) {
+    for (const endpoint of endpoints(document))
       calls.push({
         ...(await call(document, endpoint, plain, origin)),
         name: `${name}: ${endpoint.method} ${endpoint.path}`,
       })
-    }
     return calls
   } finally {
     await app.close()
@@ -44,9 +43,8 @@ async function call(
 ): Promise<Omit<Call, 'name'>> {
   const first = await send(document, endpoint, origin)
   const problem = bodyProblem(endpoint, plain, first)
-  if (first.answer.status !== 400 || problem !== undefined) {
+  if (first.answer.status !== 400 || problem !== undefined)
     return { answer: first.answer, problem: problem ?? plain.problemOf(endpoint, first.answer), byOwnExample: true }
-  }
   const second = await send(document, withMadeValues(document, endpoint), origin)
   const next = bodyProblem(endpoint, plain, second) ?? plain.problemOf(endpoint, second.answer)
   return { answer: second.answer, problem: next, byOwnExample: false }

@@ -28,8 +28,7 @@ export function reportExceptions(
   report.figure(way, found.length)
   report.zero(`${way}, not listed`, unlisted.length)
   report.zero(`${way}, listed but not found`, outdated.length)
-  for (const one of unlisted) {
+  for (const one of unlisted)
     process.stderr.write(`${way}: ${one}: list it in ${path} or fix the service\n${details[one] ?? ''}`)
-  }
   for (const one of outdated) process.stderr.write(`${way}: ${one}: no longer occurs; remove it from ${path}\n`)
 }

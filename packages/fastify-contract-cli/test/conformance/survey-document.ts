@@ -35,12 +35,7 @@ async function outcomeOf(skipUnsupported: boolean): Promise<Omit<Outcome, 'milli
   const none = { isWhole: false, served: 0, warnings: 0, problems: [] }
   try {
     const { routes, skipped, warnings } = await compile(document, { skipUnsupported })
-    return {
-      isWhole: !skipUnsupported,
-      served: routes.operations.length,
-      warnings: warnings.length,
-      problems: skipped,
-    }
+    return { isWhole: !skipUnsupported, served: routes.operations.length, warnings: warnings.length, problems: skipped }
   } catch (error) {
     const { stack, message, problems } = error as Error & { problems?: Problem[] }
     if (!explanations.includes((error as Error).constructor.name)) return { ...none, crash: String(stack) }

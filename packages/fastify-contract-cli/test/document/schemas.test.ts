@@ -260,9 +260,7 @@ t.test('a parsed document has no digits, so an integer that is rounded in it is 
   const document = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/': { get: { responses } } } }
   await t.rejects(
     compileDocument(document, 'openapi.yaml', {}, () => ''),
-    {
-      message: /schema\/enum\/0: an integer beyond 2\^53 - 1 whose digits are unknown/,
-    },
+    { message: /schema\/enum\/0: an integer beyond 2\^53 - 1 whose digits are unknown/ },
   )
 })
 

@@ -45,7 +45,7 @@ t.test('every kind of scheme is verified over sockets, with its scopes', async (
       error: 40101,
     },
   ]
-  for (const { request, headers = {}, send, status, error, body, answer = {} } of [...calls, ...ofProvider]) {
+  for (const { request, headers = {}, send, status = 200, error, body, answer = {} } of [...calls, ...ofProvider]) {
     const [method = '', target = ''] = request.split(' ')
     const type = send === undefined ? {} : { 'content-type': 'application/json' }
     const got = await httpRequest(url + target, {
@@ -96,9 +96,8 @@ t.test('credentials are placed where their scheme says; mutualTLS has none', asy
     [{ type: 'mutualTLS' }, undefined],
     [{ type: 'http' }, undefined],
   ]
-  for (const [scheme, credential] of cases) {
+  for (const [scheme, credential] of cases)
     t.same(credentialOf(documentOf({ one: scheme as never }), 'one'), credential, JSON.stringify(scheme))
-  }
 })
 
 const responses = { 204: { description: 'Done.' } }

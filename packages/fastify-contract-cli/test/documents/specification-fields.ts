@@ -41,9 +41,8 @@ export function specificationFields(): Map<string, Set<string>> {
       }
     }
   }
-  for (const name of ['schema', ...vocabularies.map((each) => join('meta', each))]) {
+  for (const name of ['schema', ...vocabularies.map((each) => join('meta', each))])
     add('schema', Object.keys(read(join(metaschemas, `${name}.json`)).properties as Node))
-  }
   for (const [object, names] of Object.entries(ofDialect)) add(object, names)
   for (const helper of helpers) fields.delete(helper)
   return fields

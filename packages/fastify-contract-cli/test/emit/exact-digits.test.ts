@@ -135,10 +135,7 @@ t.test('digits are kept in several files, behind references and by both upgrades
   }
   const found = await querySchemas(t, files)
   const text = JSON.stringify(found)
-  t.match(found, {
-    own: { 'x-exact-const': one },
-    limits: { 'x-exact-exclusiveMaximum': two, 'x-exact-minimum': one },
-  })
+  t.match(found, { own: { 'x-exact-const': one }, limits: { 'x-exact-exclusiveMaximum': two, 'x-exact-minimum': one } })
   t.match(text, `"x-exact-maximum":"${two}"`)
   t.match(text, `"x-exact-minimum":"${one}"`)
   const draft4 = withParameters({
@@ -159,10 +156,7 @@ t.test('digits stay in their places while a decorator moves them', async (t) => 
     second: `{ ${wide}, minimum: ${two} }`,
     third: `{ ${wide}, minimum: ${one} }`,
   }
-  const files = {
-    'openapi.yaml': withParameters(parameters),
-    'redocly.yaml': `decorators:${indented}`,
-  }
+  const files = { 'openapi.yaml': withParameters(parameters), 'redocly.yaml': `decorators:${indented}` }
   const found = await querySchemas(t, files, 'redocly.yaml')
   t.match(found, { second: { 'x-exact-minimum': two }, third: { 'x-exact-minimum': one } })
   t.notOk('first' in found)

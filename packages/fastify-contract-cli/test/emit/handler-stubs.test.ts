@@ -217,9 +217,8 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
     { responses: { 200: { description: 'a', content } } },
   ])
   const printed = await stubs(documentOf(Object.fromEntries(operations)))
-  for (const [index, [content, expected]] of responses.entries()) {
+  for (const [index, [content, expected]] of responses.entries())
     t.ok(printed[index]?.includes(expected), `${Object.keys(content)}: ${printed[index]}`)
-  }
 })
 
 t.test('a new handler returns JSON if another media type comes first without an example', async (t) => {

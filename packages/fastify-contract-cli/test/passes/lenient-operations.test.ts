@@ -34,11 +34,7 @@ t.test('a response without a final status is ignored beside others, with advice'
         { responses: { 101: done, 204: done, 600: done, '4XX': done, success: done, 0: done } },
         { openapi },
       ),
-      {
-        security: [],
-        statuses: ['204', '4XX'],
-        warnings: ['0', '101', '600', 'success'].map(ignored),
-      },
+      { security: [], statuses: ['204', '4XX'], warnings: ['0', '101', '600', 'success'].map(ignored) },
     )
   t.same(await compiled({ responses: { 101: done, 0: done } }), [
     `${at}/responses/0: is not a status; use a number from 200 to 599, a range such as 4XX, or default`,

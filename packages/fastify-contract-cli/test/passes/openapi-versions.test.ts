@@ -118,9 +118,8 @@ t.test('an event schema describes its data', (t) => {
   t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
   t.same(data(event(json)), { schema: true })
   t.same(data({ properties: {} }), { schema: true })
-  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }])
     t.same(data(other), { schema: true, itemSchema: other })
-  }
   const named = { required: ['data', 'id'], properties: { data: { type: 'integer' }, event: { const: 'added' } } }
   t.same(data(named), { schema: { type: 'integer' }, itemSchema: named })
   t.end()

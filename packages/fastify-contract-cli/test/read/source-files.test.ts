@@ -247,13 +247,12 @@ t.test('init copies files below the directory of the document, others only if th
   writeFileSync(join('spec', 'url.yaml'), pathsWith(`{ $ref: 'file://${directory}/secret.yaml' }`))
   writeFileSync(join('spec', 'root.yaml'), pathsWith('{ $ref: /etc/hostname }'))
   t.capture(console, 'log')
-  for (const name of ['up', 'missing', 'encoded', 'link', 'example', 'mapping', 'url', 'root']) {
+  for (const name of ['up', 'missing', 'encoded', 'link', 'example', 'mapping', 'url', 'root'])
     await t.rejects(
       init([join('spec', `${name}.yaml`), 'new']),
       { message: /^spec\/\w+\.yaml:\d+:\d+: refers to \/\S+, which is outside of spec; .* --include-outside$/ },
       name,
     )
-  }
   await init([join('spec', 'in.yaml'), 'new'])
   await init([join('spec', 'link.yaml'), 'other', '--include-outside'])
   // The root directory may be all that two files have in common.
@@ -431,9 +430,7 @@ t.test('the name of a document is no pattern of other files', async (t) => {
   const names = ['a*.yaml', 'a?.yaml', '!(b).yaml', '[ab] {x}.yaml', '@(a|b)+.yaml']
   const others = { 'ab.yaml': 'openapi: 1', 'a.yaml': 'openapi: 1', 'b {x}.yaml': 'openapi: 1' }
   enterDirectory(t, { ...others, ...Object.fromEntries(names.map((name) => [name, document])) })
-  for (const name of names) {
-    t.match(await bundle(name), { paths: { '/a': {} } }, name)
-  }
+  for (const name of names) t.match(await bundle(name), { paths: { '/a': {} } }, name)
 })
 
 t.test('a version that is no string is published as it is, and the linter names its place', async (t) => {

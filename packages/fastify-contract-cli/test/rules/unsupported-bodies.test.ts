@@ -33,9 +33,8 @@ t.test('bodies of supported media types are accepted', async (t) => {
     { 'application/pdf;charset=latin1': { schema: object } },
     { 'application/x-www-form-urlencoded': {}, 'multipart/form-data': named },
     { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
-  ]) {
+  ])
     t.same(problems(content), [], JSON.stringify(content))
-  }
 })
 
 t.test('bodies of other media types are rejected with a fix', async (t) => {
@@ -246,11 +245,10 @@ t.test('parts that cannot be read as described are bytes, with a warning', async
     [string, { style: 'deepObject' }, 'style in multipart/form-data is'],
     [{ type: 'array' }, { explode: false, style: 'form' }, 'explode in multipart/form-data is'],
     [{ type: 'array' }, { explode: false, style: 'pipeDelimited' }, 'style and explode in multipart/form-data are'],
-  ] as const) {
+  ] as const)
     t.same(multipart(schema, encoding), [
       `${parts}/encoding/a: ${ignored} not applied: each item of an array is a part, and an object is JSON`,
     ])
-  }
   const part: [object, object, string, object?][] = [
     [object, { contentType: 'image/png' }, `a file must have the type string, ${bytes}; correct it`],
     [
@@ -410,9 +408,8 @@ t.test('a field whose alternatives no string can distinguish is rejected', async
     [string, { const: 'a' }, {}],
     [list(integer), list({ type: 'number' })],
     [object, { type: 'object', properties: { a: integer } }],
-  ]) {
+  ])
     t.same(alternatives(schemas), [[], []], JSON.stringify(schemas))
-  }
   const json = { contentType: 'application/json' }
   t.same(alternatives([integer, string], json), [[], []])
   t.same(alternatives([list(object), object], json), [[`property v: ${isList(allBytes)}`], []])

@@ -69,7 +69,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     }
   }
 
-  return (token, withinFailureLimit = () => true) => {
+  return function verifyJwt(token, withinFailureLimit = () => true) {
     if (!compactJws.test(token)) return undefined
     return verified.get(token) ?? (withinFailureLimit() ? verifyWithinLimit(token) : undefined)
   }
@@ -120,7 +120,7 @@ export function createJwtCache({
 }: Options = {}): JwtCache {
   const verified = new Map<string, { client: Client; until: number; expires: number }>()
   return {
-    get: digestLookup((digest) => {
+    get: digestLookup(function clientOfDigest(digest) {
       const found = verified.get(digest)
       return found !== undefined && now() < found.until && wallClock() < found.expires ? found.client : undefined
     }),
@@ -211,7 +211,7 @@ export function cachedJwks(
     [customFetch]: (_, { signal }) => fetchKeys(signal),
   })
 
-  return async (header, token) => {
+  return async function currentKey(header, token) {
     const age = now() - fetchedAt
     if (age >= maxStale) await keys.reload()
     else if (age >= maxAge) {

@@ -111,7 +111,7 @@ export async function watchTokenFile(
     if (!closed) timer = setTimeout(poll, interval).unref()
   }
 
-  const find = digestLookup((digest) => {
+  const find = digestLookup(function clientOfDigest(digest) {
     const found = accepted.get(digest)
     return found !== undefined && isUnexpired(found) ? found.client : undefined
   })

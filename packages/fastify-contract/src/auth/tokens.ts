@@ -104,7 +104,7 @@ const maxTokenLength = 1_024
  */
 export function digestLookup<Found>(find: (digest: string) => Found | undefined): (token: string) => Found | undefined {
   const digests = new Map<string, string>()
-  return (token) => {
+  return function findByDigest(token) {
     const known = digests.get(token)
     const digest = known ?? hash('sha256', token)
     const found = find(digest)

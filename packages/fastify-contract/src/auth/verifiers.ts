@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { BlockList, isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ContractError, errorOf } from '../http/errors.ts'
+import { ContractError, errorOf } from '../contract/errors.ts'
 import type { Client } from '../http/request-context.ts'
 import { decodeText, parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { isIssuer, type VerifyToken } from './tokens.ts'
@@ -117,9 +117,9 @@ function errorsOf(
 /** Returns the factory of a verifier that reads the credentials of a request and calls `verify` with them. */
 export function credentialVerifier<Credentials>(scheme: CredentialScheme<Credentials>): VerifierFactory {
   const { read, verify } = scheme
-  return ({ realm, withinFailureLimit }) => {
+  return function verifierOf({ realm, withinFailureLimit }) {
     const errors = errorsOf(scheme as SchemeReader<never>, realm)
-    return (request, done, scopes) => {
+    return function verifyCredentials(request, done, scopes) {
       const accept = (client: Client | undefined) =>
         client === undefined ? done(errors.invalid()) : done(errors.withoutScope(client, scopes), client)
       let found: Found
@@ -186,9 +186,11 @@ type Verifying = FastifyRequest & Record<symbol, Client | undefined>
  * Verifies bearer tokens as `bearer` does, by a hook of the application, such as `verifyBearerAuth` of
  * @fastify/bearer-auth. `createHook` registers the plugin with the given function `auth`, and returns the hook.
  */
-export const bearerHook =
-  (verify: VerifyToken, createHook: (app: FastifyInstance, auth: BearerAuth) => Promise<BearerHook>): VerifierFactory =>
-  async ({ app, realm, withinFailureLimit }) => {
+export function bearerHook(
+  verify: VerifyToken,
+  createHook: (app: FastifyInstance, auth: BearerAuth) => Promise<BearerHook>,
+): VerifierFactory {
+  return async function verifierOf({ app, realm, withinFailureLimit }) {
     const errors = errorsOf(bearerReader as SchemeReader<never>, realm)
     const clientKey = Symbol('client of the bearer token')
     const identify = (request: FastifyRequest, client: Client | undefined): boolean => {
@@ -200,11 +202,11 @@ export const bearerHook =
       if (!(found instanceof Promise)) return identify(request, found)
       return whilePaused(request, found).then((client) => identify(request, client))
     })
-    return (request, done, scopes, reply) => {
+    return function verifyByHook(request, done, scopes, reply) {
       // Plugins also trim characters that are not spaces in HTTP, so the header is checked before.
       const token = bearerReader.read(request)
       if (typeof token !== 'string') return done(token === null ? errors.invalid() : errors.missing())
-      hook(request, reply, (error) => {
+      hook(request, reply, function finish(error) {
         const client = (request as Verifying)[clientKey]
         // Without a client, `verify` has rejected with undefined.
         if (client !== undefined) done(errors.withoutScope(client, scopes), client)
@@ -213,6 +215,7 @@ export const bearerHook =
       })
     }
   }
+}
 
 /** The path of the metadata, relative to the issuer URL (OpenID Connect Discovery 1.0 section 4). */
 const wellKnown = '/.well-known/openid-configuration'
@@ -231,9 +234,8 @@ export type OpenIdProvider = {
  * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
  * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
-export const openIdConnect =
-  ({ url, audience, issuer = url.replace(wellKnown, '') }: OpenIdProvider): VerifierFactory =>
-  async (context) => {
+export function openIdConnect({ url, audience, issuer = url.replace(wellKnown, '') }: OpenIdProvider): VerifierFactory {
+  return async function verifierOf(context) {
     if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
       throw new Error(
         `openIdConnectUrl ${JSON.stringify(url)} must be the https URL of the issuer followed by ${wellKnown}`,
@@ -242,6 +244,7 @@ export const openIdConnect =
     const { jwtVerifier } = await import('./jwt.ts')
     return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined }))(context)
   }
+}
 
 /** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
 export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
@@ -298,9 +301,8 @@ export type ProxyCertificate = {
  * address has no certificate, whatever its headers. The factory throws unless the operator names the header and trusts
  * a proxy. The challenge's scheme is not registered, as with `apiKey`.
  */
-export const mutualTls =
-  ({ header, verify }: ProxyCertificate): VerifierFactory =>
-  (context) => {
+export function mutualTls({ header, verify }: ProxyCertificate): VerifierFactory {
+  return function verifierOf(context) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
       throw new Error(`mutualTls: ${JSON.stringify(header)} is not a header; name the one with the client certificate`)
     }
@@ -317,6 +319,7 @@ export const mutualTls =
     }
     return credentialVerifier(certificate)(context)
   }
+}
 
 /** Returns a function that tells whether an address is in a list of addresses and CIDR ranges. */
 function addressList(entries: readonly string[]): (address: string | undefined) => boolean {
@@ -369,13 +372,13 @@ export const basic = (verify: VerifyPassword): VerifierFactory =>
   })
 
 /** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
-export const tokensAsPasswords =
-  (verify: VerifyToken): VerifyPassword =>
-  ({ user, password }, withinFailureLimit) => {
+export function tokensAsPasswords(verify: VerifyToken): VerifyPassword {
+  return function verifyPassword({ user, password }, withinFailureLimit) {
     const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
     const found = verify(password, withinFailureLimit)
     return found instanceof Promise ? found.then(named) : named(found)
   }
+}
 
 function readBasic({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
   if (!/^basic +[^ ]/i.test(authorization)) return undefined

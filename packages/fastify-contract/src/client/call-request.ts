@@ -23,12 +23,7 @@ export function sentBody(body: unknown, contentType = 'application/json', styles
     return { body: body.map((item) => `${prefix}${stringifyJson(item)}\n`).join(''), contentType }
   if (essence !== 'application/x-www-form-urlencoded')
     return { body: body as Exclude<SentBody['body'], null>, contentType }
-  return {
-    body: fieldsOf(body as object, styles.form)
-      .map(pairText)
-      .join('&'),
-    contentType,
-  }
+  return { body: queryOf(fieldsOf(body as object, styles.form)), contentType }
 }
 
 /**
@@ -50,24 +45,27 @@ export function callRequest(
 
 const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}, place = 'body'): ParameterPair[] =>
   membersOf(form).flatMap(([name, value]) => {
-    const style = Object.hasOwn(styles, name) ? styles[name] : { isJson: isObject(value) }
-    return parameterPairs({ ...style, in: 'query', name }, value, (problem) => {
-      throw new TypeError(`${place}/${name}: ${problem}`)
-    })
+    const style = own(styles, name) ?? { isJson: isObject(value) }
+    return parameterPairs({ ...style, in: 'query', name }, value, rejectAt(`${place}/${name}`))
   })
+
+/** Returns a function that throws a TypeError for a value at a place. */
+const rejectAt = (place: string) => (problem: string) => {
+  throw new TypeError(`${place}: ${problem}`)
+}
 
 function formDataOf(form: object, styles: Record<string, ParameterStyle> = {}): FormData {
   const data = new FormData()
   for (const [name, value] of membersOf(form)) {
     const { isJson = false, mediaType } = (Object.hasOwn(styles, name) && styles[name]) || {}
     for (const item of [value].flat()) {
-      if (item !== undefined) data.append(name, partOf(item, isJson || isObject(item), mediaType))
+      if (item !== undefined) data.append(name, formDataEntry(item, isJson || isObject(item), mediaType))
     }
   }
   return data
 }
 
-function partOf(item: unknown, isJson: boolean, type?: string): string | Blob {
+function formDataEntry(item: unknown, isJson: boolean, type?: string): string | Blob {
   if (item instanceof Blob) return item
   const text = isJson ? String(stringifyJson(item)) : String(item ?? '')
   // FormData normalizes the line breaks of a string, but not those of a Blob (WHATWG HTML section 4.10.22.8).
@@ -75,7 +73,9 @@ function partOf(item: unknown, isJson: boolean, type?: string): string | Blob {
   return isBlob ? new Blob([text], { type: type ?? (isJson ? 'application/json' : 'text/plain') }) : text
 }
 
-const membersOf = (form: object) => Object.entries(form).filter(([, value]) => value !== undefined)
+const membersOf = (form: object): [string, unknown][] => Object.entries(form).filter(isDefined)
+
+const isDefined = ([, value]: [string, unknown]) => value !== undefined
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -110,14 +110,12 @@ type PairsOf = (location: keyof CallParameters & ParameterLocation) => Parameter
  */
 export function pairWriter(operation: string, params: CallParameters, styles: CallStyles): PairsOf {
   const ofOperation = own(styles, operation)
-  return (location) =>
-    Object.entries(params[location] ?? {})
-      .filter(([, value]) => value !== undefined)
-      .flatMap(([name, value]) =>
-        parameterPairs({ ...own(own(ofOperation, location), name), in: location, name }, value, (problem) => {
-          throw new TypeError(`${location}/${name}: ${problem}`)
-        }),
-      )
+  return function pairsOf(location) {
+    const ofLocation = own(ofOperation, location)
+    return membersOf(params[location] ?? {}).flatMap(([name, value]) =>
+      parameterPairs({ ...own(ofLocation, name), in: location, name }, value, rejectAt(`${location}/${name}`)),
+    )
+  }
 }
 
 /**
@@ -131,7 +129,7 @@ export function requestTarget(template: string, pairs: PairsOf): string {
   const path = expandPath(template, parameters)
   // URL parsers resolve such a segment even when it is percent-encoded.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a path segment cannot be "." or ".."`)
-  const query = pairs('query').map(pairText).join('&')
+  const query = queryOf(pairs('query'))
   return query === '' ? path : `${path}?${query}`
 }
 
@@ -203,22 +201,23 @@ function listPairs(writing: Writing, list: unknown[]): ParameterPair[] {
 
 function objectPairs(writing: Writing, object: object): ParameterPair[] {
   const { in: location, name, style, explode, prefix, reject } = writing
-  const entries = Object.entries(object).filter(([, member]) => member !== undefined)
+  const entries = membersOf(object)
   if (style === 'form' && explode) return entries.map(([key, member]) => [key, part(writing, member)])
   if (entries.length === 0 && location === 'path') reject('a path cannot contain an empty object')
   if (explode && location === 'header' && entries.some(([key]) => key.includes('='))) {
     reject('the name of a property cannot contain "="')
   }
-  const parts = entries.map(
-    ([key, member]) => `${part(writing, key)}${explode ? '=' : delimiterOf(writing)}${part(writing, member)}`,
-  )
-  return [[name, (style === 'matrix' && explode ? ';' : prefix) + parts.join(delimiterOf(writing))]]
+  const delimiter = delimiterOf(writing)
+  const parts: string[] = []
+  for (const [key, member] of entries)
+    parts.push(part(writing, key) + (explode ? '=' : delimiter) + part(writing, member))
+  return [[name, (style === 'matrix' && explode ? ';' : prefix) + parts.join(delimiter)]]
 }
 
 /** Serializes a value with the names of its members, and the indexes of its items, in brackets: `items[0][price]`. */
 function nestedPairs(writing: Writing, name: string, value: unknown): ParameterPair[] {
   if (typeof value !== 'object' || value === null) return [[name, part(writing, value)]]
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  const members = membersOf(value)
   if (members.some(([key]) => /[[\]]/.test(key))) writing.reject('the name of a property cannot contain a bracket')
   return members.flatMap(([key, member]) => nestedPairs(writing, `${name}[${key}]`, member))
 }
@@ -264,9 +263,12 @@ export function pairText([name, value, isLone]: ParameterPair): string {
   return encodeURIComponent(name) + (isLone ? '' : `=${value}`)
 }
 
+/** Returns the text of a query or form. Throws a TypeError for a name with a lone surrogate. */
+export const queryOf = (pairs: ParameterPair[]): string => pairs.map(pairText).join('&')
+
 /** Fills the parameters of a path template. Leaves out its query, whose parameters are sent, and its fragment. */
-export const expandPath = (path: string, pairs: ParameterPair[]): string =>
-  pairs.reduce(
-    (filled, [name, value]) => filled.replace(`{${name}}`, () => value),
-    path.replace(/[?#](?![^{}]*\}).*$/s, ''),
-  )
+export function expandPath(path: string, pairs: ParameterPair[]): string {
+  let filled = path.replace(/[?#](?![^{}]*\}).*$/s, '')
+  for (const [name, value] of pairs) filled = filled.replace(`{${name}}`, () => value)
+  return filled
+}

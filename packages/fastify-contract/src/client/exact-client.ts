@@ -60,21 +60,21 @@ export function exactClient<Paths extends object>(
 ): ExactClient<Paths> {
   const base = baseUrl.replace(/\/+$/, '')
 
-  const call =
-    (method: Method) =>
-    async (path: string, { params = {}, body: value, contentType: type, fetch = send, ...init }: Init = {}) => {
-      const pairs = pairWriter(`${method} ${path}`, params, parameters)
-      const body = sentBody(value, type, parameters[`${method} ${path}`])
-      const request = callRequest(base + requestTarget(path, pairs), { ...init, method }, pairs('header'), body)
-      const bearer = typeof token === 'function' ? await token() : token
-      if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
-      const response = await fetch(request)
-      const { status, ok } = response
-      const text = await response.text()
-      const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
-      return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
-    }
-  return Object.fromEntries(clientMethods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
+  async function call(method: Method, path: string, init: Init = {}) {
+    const { params = {}, body: value, contentType, fetch = send, ...given } = init
+    const pairs = pairWriter(`${method} ${path}`, params, parameters)
+    const body = sentBody(value, contentType, parameters[`${method} ${path}`])
+    const request = callRequest(base + requestTarget(path, pairs), { ...given, method }, pairs('header'), body)
+    const bearer = typeof token === 'function' ? await token() : token
+    if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
+    const response = await fetch(request)
+    const { status, ok } = response
+    const text = await response.text()
+    const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
+    return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
+  }
+  const bound = clientMethods.map((method) => [method, call.bind(undefined, method)])
+  return Object.fromEntries(bound) as unknown as ExactClient<Paths>
 }
 
 type Init = Omit<RequestInit, 'body'> & {

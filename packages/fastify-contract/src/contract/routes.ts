@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { HTTPMethods } from 'fastify'
 import type { Schema } from './schema-keywords.ts'
 
 /** The security schemes that a request must all satisfy, each with its required scopes. */
@@ -123,9 +122,12 @@ export type ServedPath = {
  */
 export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 
+/** A method of an operation (OpenAPI 3.1 section 4.8.9.1). */
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE'
+
 /** The method of an operation, and the paths at which it is served. */
 export type ServedOperation = {
-  method: HTTPMethods
+  method: HttpMethod
   servedPaths: ServedPath[]
   /** Present if other operations have its method and path. Without them, it serves the requests that select no other. */
   selectors?: Selector[]
@@ -202,3 +204,21 @@ export async function loadContract(directory: URL, digests: Digests): Promise<Co
 }
 
 const fix = 'run fastify-contract generate, then build again'
+
+/**
+ * The response headers, in lower case, that the service sends itself or that frame a message. Handlers cannot set them,
+ * even if the document declares them. OpenAPI ignores a declared `Content-Type` (3.1 section 4.8.17.1).
+ */
+export const serviceHeaders = [
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+] as const
+
+export type ServiceHeader = (typeof serviceHeaders)[number]

@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http'
-import { type ContractError, overloaded } from './errors.ts'
+import { type ContractError, overloaded } from '../contract/errors.ts'
 
 /** Bytes. The parsed values of smaller bodies are not counted: the limit on concurrent requests bounds their memory. */
 export const smallBody = 1_024

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { ContractError } from '../contract/errors.ts'
 import type { CoalescingMessage } from './body-memory.ts'
-import { ContractError } from './errors.ts'
 import type { LingeringClose } from './lingering-close.ts'
 import type { Observer, WriteError } from './request-context.ts'
 import { contentLength } from './request-head.ts'

@@ -10,6 +10,7 @@ import { Server, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import {
   beginConnection,
   type Connection,
@@ -21,7 +22,7 @@ import {
   noteHead,
   noteIdle,
 } from './connection-state.ts'
-import { ContractError, toContractError } from './errors.ts'
+import { toContractError } from './error-responses.ts'
 import { lingeringClose } from './lingering-close.ts'
 import { listenLocally } from './local-listener.ts'
 import { safeObserver } from './observe-requests.ts'
@@ -97,7 +98,7 @@ export function trackConnections(
     }
     finish(this)
   }
-  app.server.on('connection', (socket: Socket) => {
+  app.server.on('connection', function track(socket: Socket) {
     if (local.isFull(sockets.size)) {
       socket.destroy()
       app.server.emit('drop')
@@ -107,7 +108,7 @@ export function trackConnections(
     const { pending } = connection
     sockets.add(socket)
     lingering.watch(socket, () => isUnread(connection))
-    socket.once('close', () => {
+    socket.once('close', function finishPending() {
       sockets.delete(socket)
       // Node.js emits no close event for a response that waits behind another one.
       for (const response of pending.splice(0)) {
@@ -117,7 +118,7 @@ export function trackConnections(
     })
   })
   // Before Fastify's listener, which may respond synchronously.
-  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+  app.server.prependListener('request', function trackRequest(request: IncomingMessage, response: ServerResponse) {
     const connection = connectionOf(request.socket)
     noteHead(request, connection, headersLimit)
     connection.previous = connection.latest
@@ -131,7 +132,7 @@ export function trackConnections(
     response.on('close', onResponseClose)
   })
   const bodyLimit = app.initialConfig.bodyLimit as number
-  const timer = setInterval(() => {
+  const timer = setInterval(function checkSockets() {
     for (const socket of sockets) {
       const connection = connectionOf(socket)
       noteIdle(socket, connection)
@@ -144,13 +145,13 @@ export function trackConnections(
   }, interval).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   app.server.on('timeout', abort)
-  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+  app.server.on('connect', function rejectTunnel(_request: IncomingMessage, socket: Socket) {
     // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
     // CONNECT requests a tunnel (RFC 9110 section 9.3.6), which no path of a contract offers.
     rejectConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
   })
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', function closeAfterResponses(done) {
     closesAfterResponse = () => true
     lingering.hurry()
     for (const socket of sockets) {
@@ -160,7 +161,7 @@ export function trackConnections(
     done()
   })
   // Fastify fails when a preClose hook takes longer than pluginTimeout, 10 s by default, but it waits for the server.
-  app.server.close = (callback) => {
+  app.server.close = function close(callback) {
     closeGracefully([app.server, ...local.servers], sockets, keepAliveGrace).then(() => callback?.())
     return app.server
   }

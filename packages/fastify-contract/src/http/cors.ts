@@ -1,7 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type Guard, responseSent } from './request-guards.ts'
+import type { Guard } from './request-guards.ts'
 import { hasNoContent } from './request-head.ts'
+
+/** Returned by a guard that has sent the response itself. */
+export const responseSent = Symbol('response sent')
 
 /** What pages of other origins may do, in terms of the CORS protocol (fetch.spec.whatwg.org section 3.2). */
 export type CrossOrigin = {
@@ -35,14 +38,14 @@ export function allowOrigins(
     'access-control-allow-headers': names.requestHeaders.join(', '),
     'access-control-max-age': maxAge,
   }
-  app.server.prependListener('request', ({ headers: { origin } }, response) => {
+  app.server.prependListener('request', function setOrigin({ headers: { origin } }, response) {
     // A cache must not serve a response for one origin to another. The service's own pages bypass caches.
     if (origins.length > 0) response.setHeader('vary', 'Origin')
     if (origin === undefined || !isAllowed(origin)) return
     response.setHeader('access-control-allow-origin', origin)
     response.setHeader('access-control-expose-headers', exposed)
   })
-  return ({ raw }, reply) => {
+  return function respondToPreflight({ raw }, reply) {
     if (!isPreflight(raw) || !isAllowed(raw.headers.origin)) return undefined
     reply.code(204).headers(permissions).send()
     return responseSent

@@ -1,5 +1,5 @@
+import { ContractError } from '../contract/errors.ts'
 import { decodeJson } from '../json/decode-json.ts'
-import { ContractError } from './errors.ts'
 
 /**
  * Decodes UTF-8 text as strictly as JSON. NUL is not allowed, because some stores truncate a text there. Throws a

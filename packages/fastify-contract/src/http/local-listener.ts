@@ -27,7 +27,7 @@ export function listenLocally(app: FastifyInstance): LocalListeners {
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
       server.emit('connection', socket)
     })
-    await new Promise<void>((resolve) => {
+    await new Promise<void>(function listenOrGiveUp(resolve) {
       listener.once('error', () => resolve())
       listener.listen(options, () => {
         servers.push(listener)

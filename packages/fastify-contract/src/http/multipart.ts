@@ -6,8 +6,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Dicer } from '@fastify/busboy'
-import { ContractError, tooManyFields } from './errors.ts'
-import { type ContentType, parseContentType } from './request-head.ts'
+import { ContractError, tooManyFields } from '../contract/errors.ts'
+import { type ContentType, parseContentType } from '../contract/media-types.ts'
 import { type ByteSource, boundedStream } from './upload.ts'
 
 /** A part of a form. Its byte stream ends when the next part is requested. */
@@ -108,12 +108,12 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEve
   const incomplete = () => notMultipart('the headers of a part are incomplete')
   // Thrown, not passed to `fail`: the exception breaks out of `parser.write`, which would otherwise build the thousands
   // of parts that the rest of a chunk may have.
-  parser.on('part', (part) => {
+  parser.on('part', function readPart(part) {
     part.on('error', ignore)
     if (isHeadOpen) throw incomplete()
     isHeadOpen = true
     if (++count > limit) throw tooManyFields(limit)
-    part.on('header', () => {
+    part.on('header', function addPart() {
       isHeadOpen = false
       const head = readPartHead(headOf())
       if (typeof head === 'string') throw notMultipart(head)
@@ -121,7 +121,7 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEve
     })
   })
   parser.on('error', () => fail(notMultipart('its last boundary is missing')))
-  parser.on('finish', () => {
+  parser.on('finish', function finish() {
     if (isHeadOpen) fail(incomplete())
     end()
   })
@@ -142,7 +142,7 @@ function keepHead(parser: Dicer): () => string {
   heads._parseHeader = () => {
     latest = heads.buffer
   }
-  return () => {
+  return function takeHead() {
     const text = latest
     latest = ''
     return text

@@ -16,9 +16,8 @@ export function safeObserver(app: FastifyInstance, given = unobserved): Observer
 }
 
 /** Returns a guard that lets an observer see the requests of a server whose connections nobody tracks. */
-export const observeRequest =
-  ({ begin, end }: Observer): Guard =>
-  ({ raw }, reply) => {
+export function observeRequest({ begin, end }: Observer): Guard {
+  return function observe({ raw }, reply) {
     const context = contextOf(raw)
     const { raw: response } = reply
     begin(context)
@@ -29,3 +28,4 @@ export const observeRequest =
     response.once('close', finish)
     return undefined
   }
+}

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { bodyTooLarge, ContractError } from '../contract/errors.ts'
 import { type BodyMemory, GrowingBuffer } from './body-memory.ts'
 import { checkTrailerSize } from './connection-state.ts'
-import { bodyTooLarge, ContractError } from './errors.ts'
 import { contentLength } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
@@ -20,10 +20,9 @@ export type WholeLimits = { limit: number; headersLimit: number; memory: BodyMem
  * Returns a content type parser that reads a whole body and passes it to `parse`. A body above the limit gets 413, and
  * one that exceeds the memory budget gets 503.
  */
-export const wholeBodyReader =
-  (parse: ParseBody, { limit, headersLimit, memory }: WholeLimits): BodyReader =>
-  ({ headers, raw }, _payload, done) => {
-    readBody(raw, { announced: contentLength(headers), limit, memory }, (error, bytes) => {
+export function wholeBodyReader(parse: ParseBody, { limit, headersLimit, memory }: WholeLimits): BodyReader {
+  return function readWhole({ headers, raw }, _payload, done) {
+    readBody(raw, { announced: contentLength(headers), limit, memory }, function parseWhole(error, bytes) {
       if (bytes === undefined) {
         done(error)
         return
@@ -44,6 +43,7 @@ export const wholeBodyReader =
       done(null, body)
     })
   }
+}
 
 type Settle = (error: ContractError | null, bytes?: Buffer) => void
 

@@ -1,5 +1,5 @@
+import { ContractError } from '../contract/errors.ts'
 import { decodeUtf8 } from './decode-utf8.ts'
-import { ContractError } from './errors.ts'
 import { readLines } from './read-lines.ts'
 import type { ServerSentEvent } from './streams.ts'
 

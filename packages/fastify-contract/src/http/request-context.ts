@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'
-import type { ContractError } from './errors.ts'
+import type { ContractError } from '../contract/errors.ts'
 
 /**
  * The facts about one request and its response, for the log and the metrics. Only the functions of this file change it.

@@ -1,17 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import { CoalescingMessage } from './body-memory.ts'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
-import { ContractError } from './errors.ts'
+import { responseSent } from './cors.ts'
 import { awaitsContinue } from './expectation.ts'
 import { clientAddress, contextOf, recordAddress, withoutAddress } from './request-context.ts'
 import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 import { ResettingResponse } from './resetting-response.ts'
-
-/** Returned by a guard that has sent the response itself. */
-export const responseSent = Symbol('response sent')
 
 /**
  * A check of a request. Returns the error that ends the request, or `responseSent` if the guard has sent the response.
@@ -24,9 +22,8 @@ export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (rejecti
 /**
  * Combines guards into one hook, which stops at the first that ends the request: one hook for each would be slower.
  */
-export const inOrder =
-  (guards: Guard[]): Hook =>
-  (request, reply, done) => {
+export function inOrder(guards: Guard[]): Hook {
+  return function guard(request, reply, done) {
     for (const guard of guards) {
       const result = guard(request, reply)
       if (result === responseSent) return
@@ -34,14 +31,14 @@ export const inOrder =
     }
     done()
   }
+}
 
 /**
  * Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431, after
  * the guard `assign`.
  */
-export const checkFraming =
-  (headersLimit: number, assign: Guard): Hook =>
-  (request, reply, done) => {
+export function checkFraming(headersLimit: number, assign: Guard): Hook {
+  return function checkRequestFraming(request, reply, done) {
     const { raw } = request
     if (followsLastResponse(raw)) reply.hijack()
     else {
@@ -51,6 +48,7 @@ export const checkFraming =
       })
     }
   }
+}
 
 /** Sets the log of a server that Fastify created without one on request and reply, and calls `assignRequestId`. */
 export const assignServerLog: Guard = (request, reply) => {
@@ -77,13 +75,13 @@ export const checkHead: Guard = ({ raw }) => {
 }
 
 /** Rejects a request with 503 if `shedLoad` returns an error, which it does under overload. */
-export const checkLoad =
-  (shedLoad: () => ContractError | undefined): Guard =>
-  ({ raw }, reply) => {
+export function checkLoad(shedLoad: () => ContractError | undefined): Guard {
+  return function shed({ raw }, reply) {
     const rejection = shedLoad()
     if (rejection !== undefined) pauseReading(raw.socket, reply.raw)
     return rejection
   }
+}
 
 /**
  * Pauses reading from a connection for about a second after this response. A rejection costs half a request, so clients
@@ -110,13 +108,13 @@ export const checkExpectation: Guard = ({ raw: { headers, httpVersion } }) => {
 }
 
 /** Returns the error for a request that no operation serves: a 404, or a 405 with the methods of its path in Allow. */
-export const routeError =
-  (allowedMethods: (url: string) => string[]): Guard =>
-  ({ raw, method }) => {
+export function routeError(allowedMethods: (url: string) => string[]): Guard {
+  return function errorOfRoute({ raw, method }) {
     const methods = allowedMethods(raw.url as string)
     if (methods.length === 0) return new ContractError('noSuchPath', 'no such path')
     return new ContractError('noSuchMethod', `this path does not support ${method}`, { allow: methods.join(', ') })
   }
+}
 
 /**
  * Rejects a request without a route. Fastify's router lets a path parameter be empty, but the path `/x/` is not one of
@@ -124,7 +122,7 @@ export const routeError =
  */
 export function checkRoute(allowedMethods: (url: string) => string[]): Guard {
   const errorOf = routeError(allowedMethods)
-  return (request, reply) => {
+  return function checkParameters(request, reply) {
     const { params } = request
     let isServed = !request.is404
     for (const name in params as object) if ((params as Record<string, string>)[name] === '') isServed = false

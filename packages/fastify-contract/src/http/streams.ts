@@ -37,13 +37,13 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
   const open = new Set<Opened>()
   let isClosing = false
   const shutdown = abortError('the service is shutting down')
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', function abortAll(done) {
     isClosing = true
     for (const { abort } of open) abort(shutdown)
     done()
   })
-  return ({ endsAtShutdown }) =>
-    ({ raw }, reply, done) => {
+  return function scopeOpener({ endsAtShutdown }) {
+    return function openScope({ raw }, reply, done) {
       const handler = new AbortController()
       const client = new AbortController()
       const abort = (reason: Error) => handler.abort(reason)
@@ -62,6 +62,7 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
       if (isClosing && endsAtShutdown) abort(shutdown)
       done()
     }
+  }
 }
 
 /** Returns the stream scope of a request, which the hook of its route has opened. */
@@ -111,7 +112,7 @@ let turn: { end: number; over: Promise<void> } | undefined
 function endOfTurn(): Promise<void> | undefined {
   const now = performance.now()
   if (turn !== undefined) return now < turn.end ? undefined : turn.over
-  const over = new Promise<void>((resolve) => {
+  const over = new Promise<void>(function endTurn(resolve) {
     setImmediate(() => {
       turn = undefined
       resolve()

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { bodyTooLarge, ContractError } from '../contract/errors.ts'
 import { checkTrailerSize } from './connection-state.ts'
-import { bodyTooLarge, ContractError } from './errors.ts'
 import { awaitsContinue } from './expectation.ts'
 import { contentLength } from './request-head.ts'
 

@@ -65,7 +65,7 @@ export function multipleTest(divisor: number): (value: number | bigint) => boole
     return (BigInt(decimal.digits) * 10n ** BigInt(decimal.exponent - exponent)) % BigInt(digits) === 0n
   }
 
-  return (value) => {
+  return function isMultiple(value) {
     if (typeof value === 'number' && isScalable) {
       const scaled = Math.round(value * scale)
       // Two integers and one exact power of ten: the quotient is the nearest double to the decimal number.

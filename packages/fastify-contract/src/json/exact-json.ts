@@ -14,7 +14,7 @@ export function parseExactJson(text: string): unknown {
   if (!mayHaveWide.test(text)) return JSON.parse(text)
   const mark = globalThis.crypto.randomUUID()
   let isMarked = false
-  const marked = text.replace(stringOrNumber, (token) => {
+  const marked = text.replace(stringOrNumber, function markWide(token) {
     const integer = token.startsWith('"') ? undefined : wideInteger(token)
     if (integer === undefined) return token
     isMarked = true

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { type ContractError, overloaded } from '../http/errors.ts'
+import { type ContractError, overloaded } from '../contract/errors.ts'
 
 /** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {
@@ -104,7 +104,7 @@ export function createLoadShedder(
   /** Milliseconds in which handlers could run: a pause of the process counts as half of the handler timeout at most. */
   let time = 0
   let measuredAt = performance.now()
-  const timer = setInterval(() => {
+  const timer = setInterval(function measure() {
     const now = performance.now()
     const passed = now - measuredAt
     measuredAt = now

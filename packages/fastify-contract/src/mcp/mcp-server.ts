@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CallStyles } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import { ContractError } from '../contract/errors.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
-import { ContractError } from '../http/errors.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
 import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
 import { type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
@@ -129,12 +129,12 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
 }
 
 /** A page can reach a server of its visitor's network by DNS rebinding, but it cannot forge its origin. */
-const checkOrigin =
-  (origins: string[]): Guard =>
-  ({ headers: { origin } }) =>
-    origin === undefined || origins.includes(origin)
-      ? undefined
-      : new ContractError('insufficientScope', 'this origin may not call tools')
+function checkOrigin(origins: string[]): Guard {
+  return function checkOwnOrigin({ headers: { origin } }) {
+    if (origin === undefined || origins.includes(origin)) return undefined
+    return new ContractError('insufficientScope', 'this origin may not call tools')
+  }
+}
 
 /** Rejects a client that does not accept both media types, which the protocol demands. */
 const checkAccept: Guard = ({ headers: { accept = '' } }) =>
@@ -184,7 +184,7 @@ function responder(app: FastifyInstance, { info, tools, nodes }: McpTable, crede
     },
   }
 
-  return (request: FastifyRequest): Answer => {
+  return function answer(request: FastifyRequest): Answer {
     const message = request.body as RpcMessage
     request.body = undefined
     if ('isBatch' in message) {

@@ -79,7 +79,7 @@ export function toolRequests(
     return Object.fromEntries(pairs)
   }
 
-  return (given) => {
+  return function requestOf(given) {
     checkNames(given.args)
     const args = exactValues(given, root === undefined ? undefined : nodes[root], nodes)
     checkValues(args, 'query')
@@ -90,7 +90,8 @@ export function toolRequests(
     checkValues(args, 'path')
     const headers = headersOf(pairs('header') as [string, string][])
     // A request from elsewhere has the same bound, which this one would not meet without a connection.
-    const size = url.length + Object.entries(headers).reduce((sum, pair) => sum + pair.join(': \r\n').length, 0)
+    let size = url.length
+    for (const pair of Object.entries(headers)) size += pair.join(': \r\n').length
     if (size > limits.headers) throw new TypeError(`the parameters have more than ${limits.headers} bytes`)
     const call = { method: method as NonNullable<InjectOptions['method']>, url }
     if (args.body === undefined) return { ...call, headers }

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator'
+import { ContractError } from '../contract/errors.ts'
 import { isRange } from '../contract/media-types.ts'
 import type { RouteSchema } from '../contract/routes.ts'
 import { addVary } from '../http/cors.ts'
-import { ContractError } from '../http/errors.ts'
 import type { Guard } from '../http/request-guards.ts'
 
 /**

@@ -1,17 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import {
+  type ContentType,
   isInRange,
   isRange,
   isReadByHandler,
   isUtf8Charset,
+  parseContentType,
   type RequestKind,
   requestKindOf,
 } from '../contract/media-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
-import { ContractError } from '../http/errors.ts'
 import type { Guard } from '../http/request-guards.ts'
-import { type ContentType, hasNoContent, parseContentType } from '../http/request-head.ts'
+import { hasNoContent } from '../http/request-head.ts'
 
 /** The bodies that an operation accepts. */
 export type ExpectedBody = {

@@ -1,5 +1,5 @@
+import { ContractError } from '../contract/errors.ts'
 import type { Operation, SerializedValue } from '../contract/routes.ts'
-import { ContractError } from '../http/errors.ts'
 import { parseCookies, unquotedCookie } from '../http/request-head.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
 import { parametersIn, parametersValidator } from './parameters.ts'

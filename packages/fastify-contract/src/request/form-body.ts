@@ -1,7 +1,7 @@
+import { ContractError, tooManyFields } from '../contract/errors.ts'
 import type { Form } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { decodeUtf8 } from '../http/decode-utf8.ts'
-import { ContractError, tooManyFields } from '../http/errors.ts'
 import { decodeText, parseQuery } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { ValidatePart, Validator } from '../schema/validator.ts'

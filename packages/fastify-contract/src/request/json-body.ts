@@ -1,4 +1,4 @@
-import { ContractError, missingBody } from '../http/errors.ts'
+import { ContractError, missingBody } from '../contract/errors.ts'
 import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'

@@ -1,6 +1,6 @@
+import { ContractError } from '../contract/errors.ts'
 import type { Operation, SerializedParameter } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
-import { ContractError } from '../http/errors.ts'
 import type { Validator } from '../schema/validator.ts'
 import { type TextSource, textReader, validReader } from './text-reader.ts'
 import type { Texts } from './text-values.ts'

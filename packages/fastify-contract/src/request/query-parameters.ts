@@ -1,6 +1,6 @@
+import { ContractError } from '../contract/errors.ts'
 import type { Form, Operation, SerializedParameter } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
-import { ContractError } from '../http/errors.ts'
 import { decodeText } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Validator } from '../schema/validator.ts'

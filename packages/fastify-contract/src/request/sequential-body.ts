@@ -1,5 +1,5 @@
+import { ContractError } from '../contract/errors.ts'
 import { itemPrefix, recordSeparator } from '../contract/media-types.ts'
-import { ContractError } from '../http/errors.ts'
 import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
 import type { ServerSentEvent } from '../http/streams.ts'

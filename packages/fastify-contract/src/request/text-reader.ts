@@ -1,5 +1,5 @@
+import { ContractError } from '../contract/errors.ts'
 import type { SerializedValue } from '../contract/routes.ts'
-import { ContractError } from '../http/errors.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { ValidatePart } from '../schema/validator.ts'
 import { bracketTexts, branchOf, setNested } from './bracket-names.ts'

@@ -1,6 +1,6 @@
+import type { ContractError } from '../contract/errors.ts'
 import { contentTypeOf, kindOf } from '../contract/media-types.ts'
 import { catchRejection } from '../http/caught-errors.ts'
-import type { ContractError } from '../http/errors.ts'
 import type { RequestContext, WriteError } from '../http/request-context.ts'
 import { stringifyJson } from '../json/write-json.ts'
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { KindOf, StatusIn } from '../contract/generated-types.ts'
+import type { ServiceHeader } from '../contract/routes.ts'
 import type { Client } from '../http/request-context.ts'
 import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
 import type { ByteSource } from '../http/upload.ts'
@@ -56,7 +57,7 @@ type Status<Responses, Key extends keyof Responses> = Key extends number
 
 /**
  * The handler of an operation. Its second argument is Fastify's request, with its id, its log and what hooks added to
- * it. A ContractError that it throws becomes its error response; toContractError in http/errors.ts maps any other
+ * it. A ContractError that it throws becomes its error response; toContractError in http/error-responses.ts maps any other
  * error.
  */
 export type Handler<Operation> = (
@@ -295,21 +296,3 @@ type IsUnion<Type, All = Type> = [Type] extends [never]
       ? false
       : true
     : never
-
-/**
- * The response headers, in lower case, that the service sends itself or that frame a message. Handlers cannot set them,
- * even if the document declares them. OpenAPI ignores a declared `Content-Type` (3.1 section 4.8.17.1).
- */
-export const serviceHeaders = [
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-request-id',
-] as const
-
-export type ServiceHeader = (typeof serviceHeaders)[number]

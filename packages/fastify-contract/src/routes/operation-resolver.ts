@@ -33,7 +33,7 @@ export function operationResolver<Operations>(
   const { routes } = parts.options.contract
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
   const optionsAt = optionsByPath(routes, (operation) => parts.optionsOf(operation))
-  return (operationId, method, path) => {
+  return function routeOf(operationId, method, path) {
     const found = byId.get(operationId) ?? operationAt(describedOperations(routes), method, path)
     if (found === undefined) {
       const problem = `the contract has no operation ${operationId}, which the specification has`
@@ -88,7 +88,7 @@ function resolverParts(app: FastifyInstance, options: AnyContractOptions): Contr
     if (this === app || prepared !== undefined)
       throw new Error('fastify-openapi-glue must register the routes of an operationResolver, and only once')
     prepared = this
-    preparePlugin(this, parts, this.prefix !== app.prefix)
+    preparePlugin(this, parts, this.prefix.slice(app.prefix.length))
     this.register(onInstance(async () => registerOperations(this, parts)))
   })
   return parts

@@ -1,7 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { ContractError } from '../contract/errors.ts'
 import type { Operation, Routes, ServedOperation } from '../contract/routes.ts'
 import type { CrossOrigin } from '../http/cors.ts'
-import { ContractError } from '../http/errors.ts'
 import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
 import {
   decodedPath,
@@ -37,12 +37,14 @@ export function optionsByPath(
   const described = describedOperations(routes)
   const constraintsAt = pathConstraints(described, prefix)
   const hasOwnHead = headFinder(described)
-  return (operation, url) => ({
-    ...constraintsAt(url),
-    // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-    exposeHeadRoute: !hasOwnHead(url),
-    ...optionsOf(operation),
-  })
+  return function optionsAt(operation, url) {
+    return {
+      ...constraintsAt(url),
+      // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
+      exposeHeadRoute: !hasOwnHead(url),
+      ...optionsOf(operation),
+    }
+  }
 }
 
 /** The operations of a document, those that are not supported included. */

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
+import { errorOf } from '../contract/errors.ts'
 import { mayReadBody, mayStream } from '../contract/media-types.ts'
 import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
-import { errorOf } from '../http/errors.ts'
 import { bodyLength } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
@@ -24,7 +24,7 @@ import { contentNegotiation, type Negotiation } from '../request/accept.ts'
 import { ignoreContentType } from '../request/content-type.ts'
 import { cookieReader } from '../request/cookie-parameters.ts'
 import type { BodyBounds } from '../request/multipart-body.ts'
-import { pathSplitter } from '../request/path-parameters.ts'
+import { pathOf, pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
 import { validatorCompiler } from '../request/validator-compiler.ts'
 import type { responseQueue } from '../response/response-queue.ts'
@@ -124,12 +124,12 @@ const withoutBody = ({ method }: Operation): Hook[] =>
   method === 'GET' || method === 'HEAD' ? [] : [inOrder([ignoreContentType])]
 
 /** Adds the headers that announce the end of an operation to each of its responses. */
-const announce =
-  (headers: Record<string, string>): Hook =>
-  (_request, reply, done) => {
+function announce(headers: Record<string, string>): Hook {
+  return function announceEnd(_request, reply, done) {
     reply.headers(headers)
     done()
   }
+}
 
 /** A handler of any operation; handler-types.ts has the exact type of each. */
 export type AnyHandler = (input: never, request: FastifyRequest) => Promise<HandlerResponse>
@@ -143,12 +143,12 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
   const inputOf = handlerInput(operation, validator, body, negotiation)
   const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
   const senders = responseSenders(operation, validator)
-  return (request: FastifyRequest, reply: FastifyReply): void => {
+  return function handleOperation(request: FastifyRequest, reply: FastifyReply): void {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
-    runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
+    runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), function sendResult(error, response) {
       // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
       // between must count as late.
       if (response === undefined) abortStream(request.raw)
@@ -173,10 +173,11 @@ function handlerInput(
   const { schema, parameters } = operation
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const readCookies = cookieReader(operation, validator)
+  const describedPath = pathOf(operation)
   const hasSignal = mayStream(schema) || mayReadBody(schema)
   const withParameters = (request: FastifyRequest) => ({
     body: body === undefined ? undefined : request.body,
-    path: schema.params === undefined ? noValues : request.params,
+    path: schema.params === undefined ? noValues : describedPath(request.params as object),
     query: schema.querystring === undefined ? noValues : request.query,
     header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
     cookie: readCookies === undefined ? noValues : readCookies(request.headers.cookie), // 400
@@ -186,12 +187,14 @@ function handlerInput(
   const plain = parameters.length > 0 ? withParameters : withoutParameters
   // Spares most operations the spreads below.
   if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
-  return (request: FastifyRequest) => ({
-    ...plain(request),
-    ...body?.bodyOf?.(request),
-    ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
-    ...(hasSignal && { signal: streamScope(request.raw).signal }),
-  })
+  return function withFurtherInput(request: FastifyRequest) {
+    return {
+      ...plain(request),
+      ...body?.bodyOf?.(request),
+      ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
+      ...(hasSignal && { signal: streamScope(request.raw).signal }),
+    }
+  }
 }
 
 /** Collects the input of an operation with a body but no parameters. All of them share this function. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
+import { ContractError, errorOf, isUnauthenticated } from '../contract/errors.ts'
 import type { Operation, SecurityRequirement } from '../contract/routes.ts'
 import { catchRejection } from '../http/caught-errors.ts'
-import { ContractError, errorOf, isUnauthenticated } from '../http/errors.ts'
 import { type Client, contextOf, logFailure, recordClient, recordOperation } from '../http/request-context.ts'
 import type { Hook } from '../http/request-guards.ts'
 import type { RateLimit, RequestLimit } from '../limits/limits.ts'
@@ -24,11 +24,11 @@ export function authentication(
   { afterAuthentication }: AuthLimits,
 ): (operation: Operation) => Hook {
   const checks = new Map<string, Authenticator>()
-  return ({ operationId, security }) => {
+  return function authenticationOf({ operationId, security }) {
     const key = JSON.stringify(security)
     const verify = checks.get(key) ?? authenticator(security, verifiers)
     checks.set(key, verify)
-    return (request, reply, done) => {
+    return function authenticate(request, reply, done) {
       const context = contextOf(request.raw)
       recordOperation(context, operationId)
       let isDone = false
@@ -75,13 +75,13 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
 }
 
 /** Lets a request without any credentials pass. */
-const optional =
-  (authenticate: Authenticator): Authenticator =>
-  (request, done, reply) => {
+function optional(authenticate: Authenticator): Authenticator {
+  return function verifyOptional(request, done, reply) {
     const finish: Verified = (rejection, client) =>
       done(client === undefined && isMissing(rejection) ? undefined : rejection, client)
     authenticate(request, finish, reply)
   }
+}
 
 const isMissing = (rejection: Error | undefined): boolean =>
   rejection instanceof ContractError && rejection.kind === 'missingToken'
@@ -97,9 +97,8 @@ const pass: Authenticator = (_request, done) => done()
  * Passes what a verifier throws, or rejects with, to its callback: it may run in a timer of another verifier. What is
  * thrown may be undefined, which must not count as a success.
  */
-const caught =
-  (verify: Verifier): Verifier =>
-  (request, done, scopes, reply) => {
+function caught(verify: Verifier): Verifier {
+  return function verifyCaught(request, done, scopes, reply) {
     try {
       const returned: unknown = verify(request, done, scopes, reply)
       if (returned !== undefined) catchRejection(returned, (thrown) => done(errorOf(thrown)))
@@ -107,11 +106,12 @@ const caught =
       done(errorOf(thrown))
     }
   }
+}
 
 /** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
 function scoped(verify: Verifier, scopes: readonly string[]): Authenticator {
   if (scopes.length === 0) return (request, done, reply) => verify(request, done, scopes, reply)
-  return (request, done, reply) => {
+  return function verifyScopes(request, done, reply) {
     const finish: Verified = (rejection, client) => done(rejection ?? scopeError(client, scopes), client)
     verify(request, finish, scopes, reply)
   }
@@ -121,9 +121,8 @@ function scoped(verify: Verifier, scopes: readonly string[]): Authenticator {
  * Combines two checks, both of which must pass. The second runs even if the credentials of the first are missing: where
  * credentials are optional, a request is anonymous only if it has none at all.
  */
-const both =
-  (one: Authenticator, other: Authenticator): Authenticator =>
-  (request, done, reply) => {
+function both(one: Authenticator, other: Authenticator): Authenticator {
+  return function verifyBoth(request, done, reply) {
     const continueWithOther: Verified = (rejection, client) => {
       if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
       const finish: Verified = (otherRejection, otherClient) => {
@@ -134,11 +133,11 @@ const both =
     }
     one(request, continueWithOther, reply)
   }
+}
 
 /** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */
-const either =
-  (one: Authenticator, other: Authenticator): Authenticator =>
-  (request, done, reply) => {
+function either(one: Authenticator, other: Authenticator): Authenticator {
+  return function verifyEither(request, done, reply) {
     const continueWithOther: Verified = (rejection, client) => {
       if (rejection === undefined) return done(undefined, client)
       const finish: Verified = (otherRejection, otherClient) => {
@@ -149,6 +148,7 @@ const either =
     }
     one(request, continueWithOther, reply)
   }
+}
 
 /** Statuses from the least to the most specific. Any other status, such as 503, outranks them all. */
 const order = [401, 403, 429]

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { HTTPMethods } from 'fastify'
 import { essenceOf } from '../contract/media-types.ts'
-import type { Selector, ServedOperation, ServedPath } from '../contract/routes.ts'
+import type { HttpMethod, Selector, ServedOperation, ServedPath } from '../contract/routes.ts'
 import { decodedOrSame, parseQuery } from '../http/request-head.ts'
 
 /** Decodes the path of a request target, except encoded delimiters. */
@@ -18,7 +17,7 @@ const segmentPattern = (segment: string): string =>
   segment.startsWith(':') ? '[^/]+' : segment.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** A path of the document with all operations that are served there. */
-type Path = { url: string; pattern: RegExp; sample: string; operations: ServedOperation[]; methods: HTTPMethods[] }
+type Path = { url: string; pattern: RegExp; sample: string; operations: ServedOperation[]; methods: HttpMethod[] }
 
 /** Returns the paths of the operations, in the order of the document. */
 function pathsOf(operations: ServedOperation[]): Path[] {
@@ -54,7 +53,7 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
 export function methodFinder(operations: ServedOperation[], prefix = ''): (url: string) => string[] {
   const paths = pathsOf(operations)
   const before = new RegExp(prefixPattern(prefix))
-  return (url) => {
+  return function methodsAt(url) {
     const path = decodedPath(url).replace(before, '')
     const matching = paths.filter(({ pattern }) => pattern.test(path))
     const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
@@ -63,7 +62,7 @@ export function methodFinder(operations: ServedOperation[], prefix = ''): (url: 
 }
 
 /** Adds HEAD, which Fastify serves for each GET (RFC 9110 section 9.3.2). */
-const withHead = (methods: HTTPMethods[]): HTTPMethods[] =>
+const withHead = (methods: HttpMethod[]): HttpMethod[] =>
   methods.includes('HEAD') ? methods : methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : each))
 
 /** Returns the operations of a path that serve a method. Those of GET serve HEAD, too, unless the path has its own. */
@@ -77,13 +76,13 @@ const segmentsOf = ({ sample }: Path): number => sample.split('/').length
  * Returns the methods that a path does not have, but a more general path does: Fastify's router would serve a request
  * for the concrete path with the operation of the general one.
  */
-export function missingMethods(operations: ServedOperation[]): { url: string; method: HTTPMethods[] }[] {
+export function missingMethods(operations: ServedOperation[]): { url: string; method: HttpMethod[] }[] {
   const paths = pathsOf(operations)
   const templated = new Map<number, Path[]>()
   for (const path of paths.filter(({ sample }) => sample.includes('\0'))) {
     templated.set(segmentsOf(path), [...(templated.get(segmentsOf(path)) ?? []), path])
   }
-  return paths.flatMap((path) => {
+  return paths.flatMap(function missingAt(path) {
     const general = (templated.get(segmentsOf(path)) ?? []).filter((other) => isWithin(path, other))
     const own = new Set(withHead(path.methods))
     const method = [...new Set(general.flatMap(({ methods }) => withHead(methods)))].filter((each) => !own.has(each))
@@ -127,7 +126,7 @@ export function operationSelector(
       byMethod: new Map(withHead(path.methods).map((method) => [String(method), selectorsAt(path, method)])),
     }))
   if (shared.length === 0) return undefined
-  return (target, { method, headers }) => {
+  return function selectTarget(target, { method, headers }) {
     let path: string
     try {
       path = decodedPath(target)
@@ -155,7 +154,7 @@ export function operationSelector(
 }
 
 /** Returns the selectors of each operation that serves a method of a path and has some, those with most of them first. */
-const selectorsAt = (path: Path, method: HTTPMethods): Selector[][] =>
+const selectorsAt = (path: Path, method: HttpMethod): Selector[][] =>
   serving(path, method)
     .flatMap(({ selectors }) => (selectors === undefined ? [] : [selectors]))
     .sort((one, other) => other.length - one.length)
@@ -163,7 +162,7 @@ const selectorsAt = (path: Path, method: HTTPMethods): Selector[][] =>
 /** Returns the methods of each path that only operations with selectors serve, and the names of their parameters. */
 export function unselectedMethods(
   operations: ServedOperation[],
-): { url: string; method: HTTPMethods; parameters: string[] }[] {
+): { url: string; method: HttpMethod; parameters: string[] }[] {
   return pathsOf(operations).flatMap((path) =>
     withHead(path.methods).flatMap((method) => {
       const selectors = serving(path, method).map((each) => each.selectors)

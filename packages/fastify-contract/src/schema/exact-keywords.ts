@@ -72,8 +72,8 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
     error: { message: ({ schema }) => str`must match pattern "${schema}"` },
     code: (context) => check(context, exact.matches(context.schema), _`exact.matches(${context.schema})`),
   })
-  replace(ajv, 'format', (format) => ({
-    ...format,
+  const format = definitionOf(ajv, 'format')
+  replace(ajv, 'format', {
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
     code(context, type) {
       if (context.schema === mixedFormat && type === 'number') check(context, exact.mixed, _`exact.mixed`)
@@ -82,9 +82,8 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
         check(context, exact.integers[context.schema], _`exact.integers[${context.schema}]`)
       }
     },
-  }))
-  replace(ajv, 'type', (type) => ({
-    ...type,
+  })
+  replace(ajv, 'type', {
     type: ['number'],
     error: { message: `must be an integer from ${exactRange[0]} to ${exactRange[1]}` },
     code(context) {
@@ -92,9 +91,8 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
       const isInteger = types.includes('integer') && !types.includes('number')
       if (isInteger && !isIntegerFormat(context.parentSchema.format)) check(context, exact.integer, _`exact.integer`)
     },
-  }))
-  replace(ajv, 'uniqueItems', (uniqueItems) => ({
-    ...uniqueItems,
+  })
+  replace(ajv, 'uniqueItems', {
     code(context) {
       const { gen, data, schema } = context
       if (schema !== true) return
@@ -103,21 +101,20 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
       context.setParams({ j: _`${duplicates}[0]`, i: _`${duplicates}[1]` })
       context.fail(_`${duplicates} !== undefined`)
     },
-  }))
-  replace(ajv, 'multipleOf', (multipleOf) => ({
-    ...multipleOf,
+  })
+  replace(ajv, 'multipleOf', {
     code: (context) => check(context, exact.multipleOf(context.schema), _`exact.multipleOf(${context.schema})`),
-  }))
+  })
   for (const keyword of alternatives) {
-    replace(ajv, keyword, (definition) => ({
-      ...definition,
+    const { code } = definitionOf(ajv, keyword)
+    replace(ajv, keyword, {
       code(context, type) {
         discardOnFailure(context, exact.found)
-        definition.code(context, type)
+        code(context, type)
       },
       // For an empty array, Ajv skips the keywords after prefixItems.
       ...(keyword === 'contains' && { before: 'prefixItems' }),
-    }))
+    })
   }
 }
 
@@ -159,8 +156,10 @@ const articled = (format: Format): string => `${format === 'uint64' ? 'a' : 'an'
 export const isIntegerFormat = (format: unknown): format is Format =>
   typeof format === 'string' && Object.hasOwn(integerBounds, format)
 
-function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition) => CodeKeywordDefinition): void {
-  const definition = change(ajv.getKeyword(keyword) as CodeKeywordDefinition)
+const definitionOf = (ajv: Ajv, keyword: string) => ajv.getKeyword(keyword) as CodeKeywordDefinition
+
+function replace(ajv: Ajv, keyword: string, change: Partial<CodeKeywordDefinition>): void {
+  const definition = { ...definitionOf(ajv, keyword), ...change }
   ajv.removeKeyword(keyword).addKeyword(definition)
 }
 
@@ -186,7 +185,7 @@ function discardOnFailure(context: KeywordCxt, found: ConvertedLocations): void 
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found, code: _`exact.found` })
   const subschema = context.subschema.bind(context)
-  context.subschema = (application, valid) => {
+  context.subschema = function compileSubschema(application, valid) {
     const before = gen.const('before', _`${list}.length`)
     const compiled = subschema(application, valid)
     gen.if(_`!${valid}`, () => gen.assign(_`${list}.length`, before))
@@ -195,17 +194,17 @@ function discardOnFailure(context: KeywordCxt, found: ConvertedLocations): void 
 }
 
 /** Only schemas of properties have this keyword, so the key is always a string. */
-const ignoredCheck =
-  (found: ConvertedLocations): Check =>
-  (_value, _document, holder, key) => {
+function ignoredCheck(found: ConvertedLocations): Check {
+  return function noteIgnored(_value, _document, holder, key) {
     found.push(holder, new IgnoredName(key as string))
     return true
   }
+}
 
 function integerCheck([first, last]: readonly [bigint, bigint], found?: ConvertedLocations): Check {
   // Doubles hold these bounds exactly. V8 takes several times as long to compare a number with a bigint.
   const [least, end] = [Number(first), Number(last + 1n)]
-  return (value, document, holder, key) => {
+  return function checkInteger(value, document, holder, key) {
     const integer = integerAt(document, holder, key, value)
     if (integer === undefined || integer < least || integer >= end) return false
     found?.push(holder, key)
@@ -215,13 +214,13 @@ function integerCheck([first, last]: readonly [bigint, bigint], found?: Converte
 
 const isInExactRange = integerCheck(exactRange)
 
-const mixedCheck =
-  (found: ConvertedLocations): Check =>
-  (value, document, holder, key) => {
+function mixedCheck(found: ConvertedLocations): Check {
+  return function checkMixed(value, document, holder, key) {
     const integer = integerAt(document, holder, key, value)
     if (integer !== undefined && integer < mixedEnd && integer > -mixedEnd) found.push(holder, key)
     return true
   }
+}
 
 type Comparison = { relation: string; accepts(value: number | bigint, ...integers: [bigint, ...bigint[]]): boolean }
 

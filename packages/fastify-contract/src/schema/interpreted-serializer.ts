@@ -59,7 +59,7 @@ export function createSerializer(shared: Record<string, Schema>, schema: Schema)
       return known.get(key)
     }
     const isListed = isRemovalSafe && listsAll(merged)
-    return (value) => {
+    return function textOfObject(value) {
       if (typeof value !== 'object' || value === null) return json(value)
       if (Array.isArray(value)) return jsonList(value, writeItem)
       return jsonObject(isListed ? properties.keys() : Object.keys(value), value, memberWriter)

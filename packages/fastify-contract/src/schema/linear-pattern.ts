@@ -63,7 +63,7 @@ export const lazyMatcher =
 function newMatcher(pattern: string): Matcher | undefined {
   try {
     const { scan, lookarounds } = automataOf(compilePattern(pattern))
-    return (text) => {
+    return function matches(text) {
       const tables: Tables = []
       for (const lookaround of lookarounds) {
         tables.push(lookaround(text, tables))
@@ -187,7 +187,7 @@ function automataOf({ source: given, flags }: RegExp): { scan: Scan; lookarounds
   }
 
   function repeated(fragment: Fragment, { min, max }: { min: number; max: number }): Fragment {
-    return (next) => {
+    return function repeat(next) {
       let to = next
       if (max === Infinity) {
         to = newState({ to: [next] })
@@ -247,7 +247,7 @@ function characterTest(source: string, flags: string): (character: string, code:
   // Many states may test one character, since a repetition copies its states.
   let last = -1
   let isLastIn = false
-  return (character, code) => {
+  return function testCharacter(character, code) {
     if (code < 128) return ofAscii[code] as boolean
     if (code !== last) isLastIn = expression.test(character)
     last = code
@@ -337,7 +337,7 @@ function simulation(start: State[], assertions: Assertion[], reading: Reading): 
     return pair > 0xffff ? pair : text.charCodeAt(position - 1)
   }
 
-  return (text, tables, table) => {
+  return function scan(text, tables, table) {
     const last = isBackward ? 0 : text.length
     let position = text.length - last
     let current = next(origin, 0, factsAt(text, position, tables))

@@ -1,8 +1,8 @@
 import { _, type Ajv, type ErrorObject, type KeywordCxt, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { ContractError } from '../contract/errors.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
-import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
 import {
   addExactKeywords,

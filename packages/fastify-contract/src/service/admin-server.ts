@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Contract } from '../contract/routes.ts'
-import { toContractError } from '../http/errors.ts'
+import { toContractError } from '../http/error-responses.ts'
 import { lingeringClose } from '../http/lingering-close.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
@@ -30,7 +30,7 @@ const socketTimeout = 30_000
  */
 export function createAdminServer(options: AdminOptions): Server {
   const respond = createResponder(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
-  const server = createServer(limits, async (request, response) => {
+  const server = createServer(limits, async function answer(request, response) {
     const { status = 200, headers, body } = await respond(request).catch(errorResponse)
     // `limitConnections` may have closed the connection meanwhile.
     if (response.destroyed) return
@@ -60,7 +60,7 @@ export function createAdminServer(options: AdminOptions): Server {
 function limitConnections(server: Server): void {
   const withoutRequest = new Set<Socket>()
   const withRequest = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', function add(socket: Socket) {
     if (withoutRequest.size + withRequest.size === connectionLimit) {
       const [oldest] = withRequest.size > connectionLimit / 2 ? withRequest : withoutRequest
       forget(oldest as Socket)
@@ -87,7 +87,7 @@ function lingerAfterResponses(server: Server): void {
     withRequest.add(socket)
     watch(socket, () => !req.complete)
   })
-  server.on('clientError', (error: Error, socket: Socket) => {
+  server.on('clientError', function reject(error: Error, socket: Socket) {
     const { statusCode } = toContractError(error)
     if (withRequest.has(socket) || !socket.writable) socket.destroy()
     else {
@@ -107,7 +107,7 @@ function createResponder(
   isLocal: () => boolean,
 ): (request: IncomingMessage) => Promise<AdminResponse> {
   const all = pages(options)
-  return async (request) => {
+  return async function respond(request) {
     if (request.headersDistinct.host?.[1] !== undefined)
       return { status: 400, body: 'the request has more than one Host header\n' }
     if (isMisdirected(request)) return { status: 421, body: 'Host must be localhost or an IP address\n' }
@@ -202,7 +202,7 @@ export function pageOrigins(adminUrl: string): string[] {
 /** Returns the pages of the admin server, by path. */
 function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: AdminOptions) {
   const { title, version } = contract.routes.info
-  const checkReadiness = () => {
+  function checkReadiness(): string | undefined {
     const reason = unreadyReason()
     onReady(reason === undefined)
     return reason
@@ -214,34 +214,29 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
   const openApi = { headers: { 'content-type': 'application/json' }, body: Buffer.from(contract.documentText) }
   /** The scrape in progress, which concurrent requests share. */
   let scrape: Promise<string> | undefined
-  return new Map<string, Page>([
-    ['/', () => ({ body: `${title} ${version}\n\n${pathList}` })],
-    ['/livez', () => ({ body: 'alive\n' })],
-    [
-      '/readyz',
-      () => {
-        const reason = checkReadiness()
-        return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
-      },
-    ],
-    [
-      '/metrics',
-      async () => {
-        // The readiness metric is measured at the scrape, so that it does not depend on probes.
-        checkReadiness()
-        scrape ??= metrics().finally(() => {
-          scrape = undefined
-        })
-        return { headers: { 'content-type': prometheus }, body: await scrape }
-      },
-    ],
-    ['/docs', docsPage],
+  const byPath: Record<string, Page> = {
+    '/': () => ({ body: `${title} ${version}\n\n${pathList}` }),
+    '/livez': () => ({ body: 'alive\n' }),
+    '/readyz'() {
+      const reason = checkReadiness()
+      return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
+    },
+    async '/metrics'() {
+      // The readiness metric is measured at the scrape, so that it does not depend on probes.
+      checkReadiness()
+      scrape ??= metrics().finally(() => {
+        scrape = undefined
+      })
+      return { headers: { 'content-type': prometheus }, body: await scrape }
+    },
+    '/docs': docsPage,
     // The documentation page and its history link to each other under their file names.
-    ['/index.html', docsPage],
-    ['/history.html', () => readHistory([])],
-    ['/try.html', (isLocal) => (isLocal ? tryPage(readTry, serviceUrl()) : localOnlyResponse)],
-    ['/openapi.json', () => openApi],
-  ])
+    '/index.html': docsPage,
+    '/history.html': () => readHistory([]),
+    '/try.html': (isLocal) => (isLocal ? tryPage(readTry, serviceUrl()) : localOnlyResponse),
+    '/openapi.json': () => openApi,
+  }
+  return new Map(Object.entries(byPath))
 }
 
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
@@ -282,7 +277,7 @@ function pageReader(path: string, command = 'fastify-contract docs'): ReadPage {
     const bytes = await readFile(path)
     return edits.length === 0 ? bytes : Buffer.from(edits.reduce((text, edit) => text.replace(...edit), String(bytes)))
   }
-  return async (edits) => {
+  return async function readPage(edits) {
     const file = await stat(path).catch(() => undefined)
     const state = [file?.ino, file?.size, file?.mtimeMs, file?.ctimeMs, ...edits.flat()].join(' ')
     if (kept?.state !== state) kept = { state, body: read(edits).catch(() => undefined) }

@@ -7,33 +7,31 @@ import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
  * Returns a function that creates the validator of a variable from its default. `parse` converts the text, `isValid`
  * checks the value, and `expected` describes the valid values in messages.
  */
-const checked =
-  <T extends object | string | number>(parse: (text: string) => T, isValid: (value: T) => boolean, expected: string) =>
-  (fallback: T): ValidatorSpec<T> =>
-    makeValidator<T>((given) => {
-      const value = parse(given)
-      if (!isValid(value)) throw new Error('not valid')
-      return value
-    })({ default: fallback, desc: expected })
+function checked<T extends object | string | number>(
+  parse: (text: string) => T,
+  isValid: (value: T) => boolean,
+  desc: string,
+) {
+  const validator = makeValidator<T>(function parseValid(given) {
+    const value = parse(given)
+    if (!isValid(value)) throw new Error('not valid')
+    return value
+  })
+  return (fallback: T): ValidatorSpec<T> => validator({ default: fallback, desc })
+}
 
 const text = (expected: string, isValid: (value: string) => boolean) => checked(String, isValid, expected)
 
 const choice = (...choices: [string, ...string[]]) =>
   text(choices.join(', '), (value) => choices.includes(value))(choices[0])
 
+const wholeNumber = (given: string) => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN)
 const integer = (least: number, greatest: number, of = 'an integer') =>
-  checked(
-    (given) => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN),
-    (value) => value >= least && value <= greatest,
-    `${of} from ${least} to ${greatest}`,
-  )
+  checked(wholeNumber, (value) => value >= least && value <= greatest, `${of} from ${least} to ${greatest}`)
 
-const list = (of: string, isValid: (item: string) => boolean) =>
-  checked(
-    (given) => given.split(',').map((item) => item.trim()),
-    (items) => items.every(isValid),
-    of,
-  )
+/** Returns the items of a list, whose separators are commas. */
+const itemsOf = (given: string) => given.split(',').map((item) => item.trim())
+const list = (of: string, isValid: (item: string) => boolean) => checked(itemsOf, (items) => items.every(isValid), of)
 
 const anything = text('any string', () => true)
 const address = text('an IP address or localhost', (host) => host === 'localhost' || isIP(host) > 0)
@@ -192,9 +190,11 @@ const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' 
 
 type Variables = Record<string, ValidatorSpec<unknown>>
 
+const isSet = ([, value]: [string, unknown]) => value !== ''
+
 function readVariables<Known extends Variables>(environment: NodeJS.ProcessEnv, variables: Known) {
   // An empty variable counts as not set, because shell scripts and compose files pass unset variables as empty ones.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const given = Object.fromEntries(Object.entries(environment).filter(isSet))
   return cleanEnv(given, variables, {
     reporter: ({ errors }) => {
       for (const name of Object.keys(errors)) {
@@ -209,11 +209,10 @@ function readOwnVariables<Name extends string>(
   environment: NodeJS.ProcessEnv,
   variables: Record<Name, OwnVariable>,
 ): Record<Name, string> {
-  const specs = Object.entries<OwnVariable>(variables).map(
-    ([name, { default: fallback, expected, isValid }]) => [name, text(expected, isValid)(fallback)] as const,
-  )
-  const values = readVariables(environment, Object.fromEntries(specs))
-  return Object.fromEntries(specs.map(([name]) => [name, values[name]])) as Record<Name, string>
+  const specs: Variables = {}
+  for (const [name, own] of Object.entries<OwnVariable>(variables))
+    specs[name] = text(own.expected, own.isValid)(own.default)
+  return { ...readVariables(environment, specs) } as Record<Name, string>
 }
 
 /** Returns a URL for messages: its password is masked, in the user part and in parameters. */
@@ -232,7 +231,7 @@ function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: Values): v
 }
 
 function accessTokens(list: string, tokenCommand: string): string[] {
-  const tokens = list.split(',').map((token) => token.trim())
+  const tokens = itemsOf(list)
   const problem = tokensProblem(tokens)
   if (problem !== undefined) throw new Error(`ACCESS_TOKENS: ${problem}, as from ${tokenCommand}`)
   return tokens
@@ -244,7 +243,7 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['
   }
   if (JWT_ISSUER !== '')
     throw new Error('JWT_AUDIENCE is required when JWT_ISSUER is set; set it to the audience of the tokens')
-  const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
+  const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(isSet)
   if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}"; it requires JWT_ISSUER`)
   return undefined
 }

@@ -51,10 +51,12 @@ async function forPeople(output: LogOutput): Promise<LogOutput> {
  * Returns a function that writes one line for a request to a log's output: the client, the operation, the status and
  * the duration. It builds the line itself, in half of the time that pino takes, because every request gets this line.
  */
-export const requestLog = (log: Logger, output: DestinationStream) => (context: RequestContext) => {
-  const { status } = context
-  const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
-  if (log.isLevelEnabled(level)) output.write(requestLine(level, context))
+export function requestLog(log: Logger, output: DestinationStream) {
+  return function logRequest(context: RequestContext): void {
+    const { status } = context
+    const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
+    if (log.isLevelEnabled(level)) output.write(requestLine(level, context))
+  }
 }
 
 function requestLine(level: string, context: RequestContext): string {
@@ -97,7 +99,7 @@ function terminal(stdout: NodeJS.WriteStream, watch: Watch): LogOutput {
   // The callback of a failed write reports the error. Without this listener, the error would also end the process.
   stdout.on('error', () => {})
   const written = (error?: Error | null) => {
-    if (error) watch.report(error.message)
+    if (error) watch.report(error)
     else watch.written(stdout.writableLength === 0)
   }
   return {
@@ -128,7 +130,7 @@ function fileOrPipe(watch: Watch): LogOutput {
     .on('write', () => watch.written(false))
     .on('drain', () => watch.written(true))
     .on('drop', () => watch.report(notRead))
-    .on('error', ({ message }) => watch.report(message))
+    .on('error', watch.report)
   const lines = collectLines((bytes) => {
     watch.pending()
     // With contentMode "buffer" the stream takes a Buffer, but its types declare a string.
@@ -140,18 +142,18 @@ function fileOrPipe(watch: Watch): LogOutput {
     lines.send()
     flush(done)
   }
-  stream.flushSync = () => {
+  stream.flushSync = function flushAtExit() {
     // pino calls this when the process exits. After a failed write, the stream's flushSync would retry forever.
     if (watch.hasReported()) return
     retryUntil = performance.now() + exitTimeout
     // Synchronous, because Node cancels a write that still waits for a thread when the process exits.
     const last = destination({ sync: true, contentMode: 'buffer', retryEAGAIN })
-    last.on('error', ({ message }) => watch.report(message))
+    last.on('error', watch.report)
     try {
       flushSync()
       lines.send((bytes) => last.write(bytes as unknown as string))
     } catch (error) {
-      watch.report((error as Error).message)
+      watch.report(error as Error)
     }
   }
   return { write: lines.add, flush: (done) => stream.flush(done) }
@@ -188,23 +190,21 @@ const stallTime = 5_000
 type Watch = ReturnType<typeof watchReader>
 
 /** The problem that is reported when nothing reads stdout. */
-const notRead = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
+const notRead = { message: 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped' }
 
 /** Reports on stderr that the log cannot be written, or that its reader has stopped reading. */
 function watchReader(name: string) {
   let isReported = false
   let timer: NodeJS.Timeout | undefined
   let writes = 0
-  const report = (problem: string) => {
-    if (!isReported) process.stderr.write(`${name}: the log cannot be written: ${problem}\n`)
+  const report = ({ message }: { message: string }) => {
+    if (!isReported) process.stderr.write(`${name}: the log cannot be written: ${message}\n`)
     isReported = true
   }
-  const check = () => {
-    const before = writes
-    // If the event loop was blocked, the events of completed writes are still pending, and must be handled first.
-    setImmediate(() => {
-      if (writes === before) report(notRead)
-    })
+  // If the event loop was blocked, the events of completed writes are still pending, and must be handled first.
+  const check = () => setImmediate(checkAfterEvents, writes)
+  const checkAfterEvents = (before: number) => {
+    if (writes === before) report(notRead)
   }
   return {
     report,

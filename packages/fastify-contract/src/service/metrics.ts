@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ErrorName } from '../http/errors.ts'
+import type { ErrorName } from '../contract/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/limits.ts'
 
@@ -113,7 +113,7 @@ function booleanGauge(registry: Registry, name: string, help: string): (yes: boo
 /** Caches the children of a metric, since prom-client hashes the labels at every call. */
 function cached<Key, Child>(make: (key: Key) => Child): (key: Key) => Child {
   const children = new Map<Key, Child>()
-  return (key) => {
+  return function childOf(key) {
     const known = children.get(key)
     if (known !== undefined) return known
     const child = make(key)
@@ -140,8 +140,11 @@ function requestDurations() {
   const all: (() => string)[] = []
   return {
     /** Returns the histogram in Prometheus' text format, version 0.0.4. */
-    text: () =>
-      `# HELP ${durationName} ${durationHelp}\n# TYPE ${durationName} histogram\n${all.map((text) => text()).join('')}`,
+    text() {
+      let text = `# HELP ${durationName} ${durationHelp}\n# TYPE ${durationName} histogram\n`
+      for (const seriesText of all) text += seriesText()
+      return text
+    },
     series(labels: Labels): (seconds: number) => void {
       /** The count of each bucket; the last one has no upper bound. */
       const counts = new Array<number>(durationBounds.length + 1).fill(0)
@@ -149,15 +152,16 @@ function requestDurations() {
       const pairs = Object.entries(labels)
         .map(([name, value]) => `${name}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`)
         .join(',')
-      all.push(() => {
+      all.push(function seriesText() {
         let count = 0
-        const buckets = counts.map((own, index) => {
+        let buckets = ''
+        for (const [index, own] of counts.entries()) {
           count += own
-          return `${durationName}_bucket{le="${durationBounds[index] ?? '+Inf'}",${pairs}} ${count}\n`
-        })
-        return `${buckets.join('')}${durationName}_sum{${pairs}} ${sum}\n${durationName}_count{${pairs}} ${count}\n`
+          buckets += `${durationName}_bucket{le="${durationBounds[index] ?? '+Inf'}",${pairs}} ${count}\n`
+        }
+        return `${buckets}${durationName}_sum{${pairs}} ${sum}\n${durationName}_count{${pairs}} ${count}\n`
       })
-      return (seconds) => {
+      return function observe(seconds) {
         let bucket = 0
         while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++
         counts[bucket] = (counts[bucket] as number) + 1
@@ -175,25 +179,13 @@ function requestDurations() {
 export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
   cpuTime(registry)
   const { memoryUsage } = process
-  gauge(
-    registry,
-    'process_start_time_seconds',
-    'Start time of the process since 1970, in seconds.',
-    () => performance.timeOrigin / 1e3,
-  )
-  gauge(registry, 'process_resident_memory_bytes', 'Resident memory size in bytes.', () => memoryUsage.rss())
-  gauge(
-    registry,
-    'nodejs_heap_size_total_bytes',
-    'Size of the JavaScript heap in bytes.',
-    () => memoryUsage().heapTotal,
-  )
-  gauge(
-    registry,
-    'nodejs_heap_size_used_bytes',
-    'Used size of the JavaScript heap in bytes.',
-    () => memoryUsage().heapUsed,
-  )
+  const startTime = () => performance.timeOrigin / 1e3
+  const heapTotal = () => memoryUsage().heapTotal
+  const heapUsed = () => memoryUsage().heapUsed
+  gauge(registry, 'process_start_time_seconds', 'Start time of the process since 1970, in seconds.', startTime)
+  gauge(registry, 'process_resident_memory_bytes', 'Resident memory size in bytes.', memoryUsage.rss)
+  gauge(registry, 'nodejs_heap_size_total_bytes', 'Size of the JavaScript heap in bytes.', heapTotal)
+  gauge(registry, 'nodejs_heap_size_used_bytes', 'Used size of the JavaScript heap in bytes.', heapUsed)
   fileDescriptors(registry, proc)
   return eventLoopDelay(registry)
 }
@@ -244,22 +236,16 @@ function eventLoopDelay(registry: Registry): () => void {
   delay.enable()
   // The histogram of Node.js includes the interval of its timer.
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3)
-  const figure = (name: string, help: string, read: () => number) =>
-    gauge(
-      registry,
-      `nodejs_eventloop_delay_${name}_seconds`,
-      `${help} of the event loop since the last scrape, in seconds.`,
-      read,
-    )
+  function figure(name: string, help: string, read: () => number): void {
+    const since = `${help} of the event loop since the last scrape, in seconds.`
+    gauge(registry, `nodejs_eventloop_delay_${name}_seconds`, since, read)
+  }
   figure('p50', 'Median delay', () => seconds(delay.percentile(50)))
   figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))
-  figure('max', 'Longest delay', () => {
+  figure('max', 'Longest delay', function readLast() {
     const longest = seconds(delay.max)
-    // This gauge is read last.
     delay.reset()
     return longest
   })
-  return () => {
-    delay.disable()
-  }
+  return () => void delay.disable()
 }

@@ -165,20 +165,9 @@ async function openInstance<Name extends string>(
 ) {
   const { name, open } = service
   const { routes } = contract
-  const observers = Promise.all([createLog(name, config.log), import('./metrics.ts')]).then(
-    ([{ log, logRequest }, { createMetrics }]) => {
-      beforeExit((done) => log.flush(done))
-      return { log, logRequest, metrics: createMetrics(routes.info, name.replaceAll('-', '_')) }
-    },
-  )
+  const observers = createObservers(name, config, routes)
   // In parallel: a store may open in its own thread while the other modules load.
-  const [opened, { log, logRequest, metrics }] = await Promise.all([
-    open(
-      config.own,
-      observers.then(({ log, metrics: { registry } }) => ({ log, registry })),
-    ),
-    observers,
-  ])
+  const [opened, { log, logRequest, metrics }] = await Promise.all([open(config.own, observers), observers])
   const description = `operations: ${routes.operations.length}`
   const { health, ...resources } = { description, ...defaultResources, ...opened }
   /** Why the service is not ready, apart from the health of its resources. */
@@ -219,7 +208,7 @@ async function openInstance<Name extends string>(
     ownOrigins,
   })
   app.server.on('drop', () => metrics.refused('connections'))
-  void resources.failure?.then((error) => {
+  void resources.failure?.then(function closeAfter(error) {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.
     setTimeout(onFailure, grace, error)
     unready = error.message
@@ -259,6 +248,14 @@ async function openInstance<Name extends string>(
   }
 }
 
+/** Creates the log and the metrics, whose module loads meanwhile. Requests are logged by `logRequest`. */
+async function createObservers(name: string, { log: options }: Config, { info }: Contract['routes']) {
+  const [{ log, logRequest }, { createMetrics }] = await Promise.all([createLog(name, options), import('./metrics.ts')])
+  beforeExit((done) => log.flush(done))
+  const metrics = createMetrics(info, name.replaceAll('-', '_'))
+  return { log, logRequest, metrics, registry: metrics.registry }
+}
+
 /**
  * Makes the service unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests
  * in flight. After SIGINT, which a terminal sends, it skips the wait. At DRAIN_DEADLINE, requests in flight are cut off
@@ -274,10 +271,7 @@ async function shutDown(
   instance.drain(wait)
   let closing: Promise<void> | undefined
   let isClosed = false
-  const close = () => {
-    closing ??= instance.close()
-    return closing
-  }
+  const close = () => (closing ??= instance.close())
   const end = async () => {
     if (isClosed) process.exit()
     instance.cutOff()

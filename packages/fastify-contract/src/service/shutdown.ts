@@ -12,13 +12,13 @@ export function beforeExit(finishing: (done: () => void) => void): void {
  * Returns a function that writes an error to stderr as one line, after the name of the service, and ends the process
  * with exit code 1.
  */
-export const exitWithError =
-  (name: string) =>
-  (error: Error): void => {
+export function exitWithError(name: string) {
+  return function fail({ message }: Error): void {
     // Messages of Node.js and of database drivers may have several lines.
-    process.stderr.write(`${name}: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
+    process.stderr.write(`${name}: ${message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
     exit()
   }
+}
 
 /**
  * Runs `stop` on the first SIGTERM or SIGINT, and `fail` when it rejects. A second signal exits at once. Under npm
@@ -46,6 +46,8 @@ export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>
  */
 export function exit(): void {
   // If stdout is a pipe, process.exit() would wait for a thread that is blocked until the log is read.
-  setTimeout(process.stdout.isTTY ? () => process.exit(1) : () => process.kill(process.pid, 'SIGKILL'), grace)
-  finish(() => process.exit(1))
+  const end = () => process.exit(1)
+  const kill = () => process.kill(process.pid, 'SIGKILL')
+  setTimeout(process.stdout.isTTY ? end : kill, grace)
+  finish(end)
 }

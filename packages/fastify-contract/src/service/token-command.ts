@@ -99,7 +99,7 @@ export type Change = { entries: TokenEntry[]; result: string; message: string }
 export function create(given: Given, now: number, tokenPrefix = ''): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
-  return (entries) => {
+  return function createIn(entries) {
     if (entries.some((entry) => entry.name === name && isActive(entry, now))) {
       throw new Error(`${name} already has an active token; rotate or revoke it`)
     }
@@ -116,7 +116,7 @@ export function rotate(given: Given, now: number, tokenPrefix = ''): (entries: T
   const { name, scope, note } = labels(given)
   const end = now + parseDuration(given.overlap ?? '24h', '--overlap')
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
-  return (entries) => {
+  return function rotateIn(entries) {
     const others = entries.filter((entry) => entry.name !== name)
     const active = entries.filter((entry) => entry.name === name && isActive(entry, now))
     const latest = active.at(-1)
@@ -126,12 +126,9 @@ export function rotate(given: Given, now: number, tokenPrefix = ''): (entries: T
       scope: scope ?? latest.scope,
       note: note ?? latest.note,
     })
-    const expiring = active.map((old) => ({
-      ...old,
-      expires: isActive(old, end) ? dateTime(end) : (old.expires as string),
-    }))
+    const expire = (old: TokenEntry) => (isActive(old, end) ? { ...old, expires: dateTime(end) } : old)
     return {
-      entries: [...others, ...expiring, entry],
+      entries: [...others, ...active.map(expire), entry],
       result: `${token}\n`,
       message: `the new token of ${name} ${lifetime(entry)}; the previous ones expire by ${dateTime(end)}`,
     }
@@ -144,10 +141,10 @@ export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Chan
   if (digest !== undefined && !/^[\da-f]{8,64}$/.test(digest)) {
     throw new UsageError('--digest is invalid; expected 8 to 64 hexadecimal digits, as list shows them')
   }
-  return (entries) => {
-    const isMatch = (entry: TokenEntry) =>
-      (name === undefined || entry.name === name) && entry.sha256.startsWith(digest ?? '')
-    const kept = entries.filter((entry) => !isMatch(entry))
+  return function revokeIn(entries) {
+    const isKept = (entry: TokenEntry) =>
+      (name !== undefined && entry.name !== name) || !entry.sha256.startsWith(digest ?? '')
+    const kept = entries.filter(isKept)
     const count = entries.length - kept.length
     if (count === 0) throw new Error('no token matches')
     if (digest !== undefined && count > 1) throw new Error(`${count} tokens match this digest; give more digits`)
@@ -157,26 +154,14 @@ export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Chan
 
 /** Formats the entries as a table. */
 export function list(entries: TokenEntry[], now: number): string {
-  const rows = entries.map((entry) => [
-    entry.name,
-    entry.sha256.slice(0, 8),
-    entry.created,
-    entry.expires ?? '-',
-    isActive(entry, now) ? 'active' : 'expired',
-    entry.scope ?? '-',
-    entry.note ?? '',
-  ])
-  const table = [['NAME', 'DIGEST', 'CREATED', 'EXPIRES', 'STATE', 'SCOPE', 'NOTE'], ...rows]
+  const table = [['NAME', 'DIGEST', 'CREATED', 'EXPIRES', 'STATE', 'SCOPE', 'NOTE']]
+  for (const entry of entries) {
+    const { name, sha256, created, expires = '-', scope = '-', note = '' } = entry
+    table.push([name, sha256.slice(0, 8), created, expires, isActive(entry, now) ? 'active' : 'expired', scope, note])
+  }
   const width = (column: number) => Math.max(...table.map((row) => (row[column] as string).length))
-  return table
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(width(column)))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  const padded = (cell: string, column: number) => cell.padEnd(width(column))
+  return table.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('')
 }
 
 type Labels = { scope: string | undefined; note: string | undefined }

@@ -19,14 +19,14 @@ type Lookup = (context: CallbackContext) => unknown
  * or if the result is no http or https URL.
  */
 export function callbackUrl(key: string): (context: CallbackContext) => string {
-  const parts = key.startsWith('$') ? [lookupOf(key)] : key.split(/(\{\$[^}]*\})/).map(partOf)
-  return (context) => {
+  const parts = key.startsWith('$') ? [lookupOf(key)] : key.split(/(\{\$[^}]*\})/).map(textOrLookup)
+  return function urlIn(context) {
     let text = ''
     let base = ''
     for (const part of parts) {
       if (typeof part === 'string') text += part
-      else if (text === '') text = base = textOf(part(context), key)
-      else text += encodeURIComponent(textOf(part(context), key))
+      else if (text === '') text = base = valueText(part(context), key)
+      else text += encodeURIComponent(valueText(part(context), key))
     }
     // URL parsers drop or replace these characters, each in its own way, so a check of the text could see another URL.
     if (/[\p{Cc}\s\\]/u.test(text)) {
@@ -46,7 +46,7 @@ function assertNoDotSegment(text: string, base: string, key: string): void {
     throw new TypeError(`${key}: a path segment cannot be "." or ".."`)
 }
 
-const partOf = (text: string): string | Lookup => (text.startsWith('{$') ? lookupOf(text.slice(1, -1)) : text)
+const textOrLookup = (text: string): string | Lookup => (text.startsWith('{$') ? lookupOf(text.slice(1, -1)) : text)
 
 /** Parses the URL of a request to another service. Throws a TypeError for any other scheme, such as `file:`. */
 export function httpUrl(text: string | URL): URL {
@@ -57,7 +57,7 @@ export function httpUrl(text: string | URL): URL {
   return url
 }
 
-function textOf(value: unknown, key: string): string {
+function valueText(value: unknown, key: string): string {
   if (/\p{Surrogate}/u.test(String(value))) throw new TypeError(`${key}: a value contains a lone surrogate`)
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   throw new TypeError(`${key} is missing, or is not a string, number or boolean`)
@@ -90,9 +90,8 @@ const own = (holder: unknown, key: string): unknown =>
     : undefined
 
 /** Returns the value at a JSON pointer (RFC 6901). */
-const valueAt = (root: unknown, pointer: string): unknown =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce(own, root)
+function valueAt(root: unknown, pointer: string): unknown {
+  let value = root
+  for (const key of pointer.split('/').slice(1)) value = own(value, key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return value
+}

@@ -1,4 +1,4 @@
-import { callRequest, type ParameterStyle, pairText, pairWriter, sentBody } from '../client/call-request.ts'
+import { callRequest, type ParameterStyle, pairWriter, queryOf, sentBody } from '../client/call-request.ts'
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
@@ -92,19 +92,16 @@ export function webhookSender<Webhooks extends object>(
   options: SenderOptions = {},
 ): WebhookSender<Webhooks> {
   const validator = createValidator(schemas)
-  const senders = new Map(
-    requests.map((request) => [
-      `${request.method} ${request.name}`,
-      requestSender(request, validator, schemas, options),
-    ]),
-  )
-  const call = (method: Method) => async (name: string, given: Given) => {
+  const senders = new Map<string, ReturnType<typeof requestSender>>()
+  for (const request of requests)
+    senders.set(`${request.method} ${request.name}`, requestSender(request, validator, schemas, options))
+  async function call(method: Method, name: string, given: Given) {
     const send = senders.get(`${method} ${name}`)
     if (send === undefined) throw new TypeError(`the document has no webhook or callback ${method} ${name}`)
     return await send(given)
   }
   return {
-    ...Object.fromEntries(clientMethods.map((method) => [method, call(method)])),
+    ...Object.fromEntries(clientMethods.map((method) => [method, call.bind(undefined, method)])),
     callbackUrl(name: string, context: CallbackContext) {
       const expression = Object.hasOwn(callbacks, name) ? callbacks[name] : undefined
       if (expression === undefined) throw new TypeError(`the document has no callback ${name}`)
@@ -128,10 +125,10 @@ function requestSender(
   { timeout = 10_000, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
 ) {
   const { name, method, querystring, headers, styles = {} } = sent
-  const assertValid = (schema: Schema | undefined, part: string) => {
-    const problemOf = schema === undefined ? () => undefined : validator.problem(schema, part)
-    return (value: unknown) => {
-      const problem = problemOf(value)
+  function assertValid(schema: Schema | undefined, part: string) {
+    const problemOf = schema === undefined ? undefined : validator.problem(schema, part)
+    return function assert(value: unknown): void {
+      const problem = problemOf?.(value)
       if (problem !== undefined) throw new TypeError(`${method} ${name}: ${problem}`)
     }
   }
@@ -139,12 +136,13 @@ function requestSender(
   const assertHeader = assertValid(headers, 'header')
   const bodyOf = bodyWriter(sent, assertValid, schemas)
   const read = responseReader(sent, validator)
-  return async ({ url, params = {}, body, contentType, fetch: send = sendDefault, signal, ...init }: Given) => {
+  return async function send(given: Given) {
+    const { url, params = {}, body, contentType, fetch = sendDefault, signal, ...init } = given
     assertQuery(params.query ?? {})
     assertHeader(params.header ?? {})
     const pairs = pairWriter(name, params, { [name]: styles })
     const target = httpUrl(url)
-    const query = pairs('query').map(pairText).join('&')
+    const query = queryOf(pairs('query'))
     if (query !== '') target.search += `${target.search === '' ? '?' : '&'}${query}`
     const expiry = AbortSignal.timeout(timeout)
     const ends = AbortSignal.any(signal ? [signal, expiry] : [expiry])
@@ -152,7 +150,7 @@ function requestSender(
     const all = { ...init, method, redirect: 'manual' as const, signal: ends }
     const request = callRequest(target, all, pairs('header'), bodyOf(body, contentType))
     try {
-      const response = await send(request)
+      const response = await fetch(request)
       const value = read(response, await bytesOf(response, maxResponse))
       const { status, ok } = response
       return ok ? { status, data: value, response } : { status, error: value, response }
@@ -172,25 +170,19 @@ function bodyWriter(
   assertValid: AssertValid,
   schemas: WebhookTable['schemas'],
 ) {
-  const writers = new Map(
-    Object.entries(body?.content ?? {}).map(([mediaType, { schema }]) => {
-      const kind = requestKindOf(mediaType)
-      // The parts of a multipart form are files and texts, which its schema describes only in their serialized form.
-      const assert = assertValid(kind === 'multipart' ? undefined : schema, 'body')
-      const serialize = kind === 'json' ? createSerializer(schemas, schema) : undefined
-      return [
-        mediaType,
-        (value: unknown, contentType = mediaType) => {
-          assert(value)
-          return serialize === undefined
-            ? sentBody(value, contentType, styles)
-            : { body: serialize(value), contentType }
-        },
-      ] as const
-    }),
-  )
+  const writers = new Map<string, (value: unknown, contentType: string) => ReturnType<typeof sentBody>>()
+  for (const [mediaType, { schema }] of Object.entries(body?.content ?? {})) {
+    const kind = requestKindOf(mediaType)
+    // The parts of a multipart form are files and texts, which its schema describes only in their serialized form.
+    const assert = assertValid(kind === 'multipart' ? undefined : schema, 'body')
+    const serialize = kind === 'json' ? createSerializer(schemas, schema) : undefined
+    writers.set(mediaType, function write(value, contentType) {
+      assert(value)
+      return serialize === undefined ? sentBody(value, contentType, styles) : { body: serialize(value), contentType }
+    })
+  }
   const [range] = [...writers.keys()].filter(isRange)
-  return (value: unknown, contentType = 'application/json') => {
+  return function writeBody(value: unknown, contentType = 'application/json') {
     if (value === undefined && !body?.isRequired) return sentBody(undefined)
     const write =
       writers.get(contentType) ??
@@ -220,16 +212,17 @@ async function bytesOf({ body, status }: Response, limit: number): Promise<Buffe
 
 /** Returns a function that parses and validates the body of a response. It throws a WebhookError. */
 function responseReader({ responses }: SentRequest, validator: Validator) {
-  const readers = new Map(
-    Object.entries(responses).map(([key, { content = {} }]) => [
-      key,
-      Object.entries(content).map(([mediaType, { schema }]) => ({
-        mediaType,
-        parse: kindOf(mediaType) === 'json' ? validator.request(schema, 'response') : undefined,
-      })),
-    ]),
-  )
-  return ({ status, headers }: Response, bytes: Buffer): unknown => {
+  type Reader = { mediaType: string; validate: ReturnType<Validator['request']> | undefined }
+  const readers = new Map<string, Reader[]>()
+  for (const [key, { content = {} }] of Object.entries(responses)) {
+    const ofKey: Reader[] = []
+    for (const [mediaType, { schema }] of Object.entries(content)) {
+      const validate = kindOf(mediaType) === 'json' ? validator.request(schema, 'response') : undefined
+      ofKey.push({ mediaType, validate })
+    }
+    readers.set(key, ofKey)
+  }
+  return function read({ status, headers }: Response, bytes: Buffer): unknown {
     const readersOfStatus = readers.get(responseKey(responses, status) ?? '')
     if (readersOfStatus === undefined) {
       throw new WebhookError('unexpectedStatus', `the document has no response ${status}`, { status })
@@ -247,7 +240,7 @@ function responseReader({ responses }: SentRequest, validator: Validator) {
     }
     try {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-      return reader.parse === undefined ? text : valueOrThrow(reader.parse(parseJson(text)))
+      return reader.validate === undefined ? text : valueOrThrow(reader.validate(parseJson(text)))
     } catch (error) {
       throw invalid((error as Error).message, error)
     }

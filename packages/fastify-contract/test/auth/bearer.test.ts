@@ -10,9 +10,7 @@ const responses = { 200: { description: 'The client.', content: { 'application/j
 const document = {
   openapi: '3.1.0',
   info: { title: 'Trees', version: '1.0.0' },
-  components: {
-    securitySchemes: { one: { type: 'http', scheme: 'bearer' }, two: { type: 'oauth2', flows: {} } },
-  },
+  components: { securitySchemes: { one: { type: 'http', scheme: 'bearer' }, two: { type: 'oauth2', flows: {} } } },
   paths: {
     '/leaf': { get: { operationId: 'getLeaf', security: [{ one: [] }], responses } },
     '/pruned': { get: { operationId: 'getPruned', security: [{ one: ['prune'] }], responses } },

@@ -35,9 +35,8 @@ t.test('text that is not a JWT is rejected at once', async (t) => {
   const [header, claims, signature] = key.token().split('.')
   const others = ['', 'opaque', 'plant_0123456789', 'e.e', 'e..e', `${header}.${claims}`, `${header}.${claims}.`]
   const encrypted = `${header}.${claims}.${signature}.${signature}.${signature}`
-  for (const other of [...others, encrypted, `x${key.token()}`, `${key.token()}=`, ` ${key.token()}`]) {
+  for (const other of [...others, encrypted, `x${key.token()}`, `${key.token()}=`, ` ${key.token()}`])
     t.equal(verify(other), undefined, other)
-  }
   t.same(issuer.asked, ['/keys'])
 })
 
@@ -58,9 +57,8 @@ t.test('only public-key algorithms are accepted', async (t) => {
     const signature = createHmac('sha256', secret).update(input).digest('base64url')
     t.equal(await verify(`${input}.${signature}`), undefined, 'the public key as a secret')
   }
-  for (const alg of ['None', 'nOnE', 'rs256', 'RS1', 'dir', '__proto__', 7, null, ['RS256']]) {
+  for (const alg of ['None', 'nOnE', 'rs256', 'RS1', 'dir', '__proto__', 7, null, ['RS256']])
     t.equal(await verify(key.token({ header: { alg } })), undefined, `alg ${alg}`)
-  }
 })
 
 t.test('a token with a changed part is rejected', async (t) => {
@@ -89,9 +87,8 @@ t.test('keys inside a token are ignored', async (t) => {
   const stranger = createKey(issuer.url, { kid: 'stranger' })
   issuer.serve('/stranger', { keys: [stranger.jwk] })
   const places = { jku: `${issuer.url}/stranger`, x5u: `${issuer.url}/stranger`, jwk: stranger.jwk, x5c: ['AA'] }
-  for (const kid of ['one', 'stranger', undefined]) {
+  for (const kid of ['one', 'stranger', undefined])
     t.equal(await verify(stranger.token({ header: { ...places, kid } })), undefined)
-  }
   const names = ['../../../dev/null', "one' OR '1'='1", 'one\0', '', `${issuer.url}/stranger`, 1, null, {}, ['one']]
   for (const kid of names)
     t.equal(await verify(stranger.token({ header: { kid } })), undefined, `kid ${JSON.stringify(kid)}`)
@@ -101,12 +98,10 @@ t.test('keys inside a token are ignored', async (t) => {
 
 t.test('other token types are rejected', async (t) => {
   const { key, verify } = await trusted(t)
-  for (const typ of ['JWT', 'at+jwt+x', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', '', undefined, null, ['at+jwt']]) {
+  for (const typ of ['JWT', 'at+jwt+x', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', '', undefined, null, ['at+jwt']])
     t.equal(await verify(key.token({ header: { typ } })), undefined, `typ ${typ}`)
-  }
-  for (const crit of [['exp'], ['b64'], ['other'], [], 'b64']) {
+  for (const crit of [['exp'], ['b64'], ['other'], [], 'b64'])
     t.equal(await verify(key.token({ header: { crit, other: 1, exp: 1 } })), undefined, `crit ${crit}`)
-  }
   t.equal(await verify(key.token({ header: { crit: ['b64'], b64: false } })), undefined, 'unencoded payload, RFC 7797')
 })
 
@@ -123,11 +118,9 @@ t.test('a token with a wrong or missing claim is rejected', async (t) => {
     jti: [7, null, undefined],
     client_id: ['', 7, null, undefined, 'a\nb', 'a\u007fb', 'é', 'x'.repeat(201), ['gardener'], { name: 'gardener' }],
   }
-  for (const [claim, values] of Object.entries(wrong)) {
-    for (const value of values) {
+  for (const [claim, values] of Object.entries(wrong))
+    for (const value of values)
       t.equal(await verify(key.token({ claims: { [claim]: value } })), undefined, `${claim} ${JSON.stringify(value)}`)
-    }
-  }
   t.equal(await verify(key.token({ claims: { nbf: now + 3, exp: now - 3 } })), client, 'clocks may differ a little')
   t.equal(await verify(key.token({ claims: { client_id: 'x'.repeat(200) } })), 'x'.repeat(200))
 })
@@ -184,9 +177,8 @@ t.test('scopes come from scope, else from scp', async (t) => {
     [{ scope: 'plants:read', scp: ['plants:write'] }, ['plants:read']],
     [{ scope: { a: 1 } }, []],
   ]
-  for (const [claims, scopes] of cases) {
+  for (const [claims, scopes] of cases)
     t.same(await verify(key.token({ claims })), { name: client, scopes }, JSON.stringify(claims))
-  }
 })
 
 t.test('a token is cached for a minute, or until it expires', async (t) => {
@@ -329,7 +321,7 @@ async function fetched(t: Test, times: JwtOptions['times'] = {}) {
   return { issuer, verify, token: () => key.token({ claims: { exp } }) }
 }
 
-for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 })) {
+for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 }))
   t.test(`setting the wall clock ${direction} changes neither key age nor cooldown`, async (t) => {
     const clock = { now: 0 }
     const { issuer, verify, token } = await fetched(t, { now: () => clock.now })
@@ -343,7 +335,6 @@ for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_20
     clock.now += 10_000
     t.equal(await verify(second.token({ claims: { exp } })), client)
   })
-}
 
 t.test('key age is measured with the monotonic clock', async (t) => {
   const { issuer, verify, token } = await fetched(t)

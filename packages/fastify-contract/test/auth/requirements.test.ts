@@ -15,7 +15,7 @@ import {
   type VerifierContext,
   type Verifiers,
 } from '../../src/auth/verifiers.ts'
-import { ContractError, type ErrorName } from '../../src/http/errors.ts'
+import { ContractError, type ErrorName } from '../../src/contract/errors.ts'
 import type { Client } from '../../src/http/request-context.ts'
 import { authenticator, requiredScopes } from '../../src/routes/security.ts'
 import { create } from '../../src/service/token-command.ts'
@@ -127,12 +127,11 @@ function ask(requirements: Record<string, string[]>[], given = verifiers) {
 t.test('of two rejections the more specific one is returned', async (t) => {
   const heavier = [missing, invalid, scopeless, limited, failed, unavailable]
   const names = ['missing', 'invalid', 'scopeless', 'limited', 'failed', 'unavailable']
-  for (const [one, first] of names.entries()) {
+  for (const [one, first] of names.entries())
     for (const [other, second] of names.entries()) {
       const { message } = heavier[Math.max(one, other)] as Error
       t.match(ask([{ [first]: [] }, { [second]: [] }]).rejection, { message }, `${first}, ${second}`)
     }
-  }
 })
 
 t.test('a 401 has one challenge per alternative', async (t) => {
@@ -152,17 +151,14 @@ t.test('a 401 has one challenge per alternative', async (t) => {
 })
 
 t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {
-  for (const scheme of ['client', 'nobody']) {
+  for (const scheme of ['client', 'nobody'])
     t.match(
       ask([{ [scheme]: ['read', 'delete'] }]).rejection,
       { kind: 'insufficientScope', statusCode: 403, headers: {} },
       scheme,
     )
-  }
   t.same(ask([{ client: ['read', 'write'] }]), { rejection: undefined, name: 'gardener' })
-  t.match(ask([{ client: ['delete'] }]).rejection, {
-    message: 'a scope is missing; the operation needs delete',
-  })
+  t.match(ask([{ client: ['delete'] }]).rejection, { message: 'a scope is missing; the operation needs delete' })
 })
 
 t.test('each alternative, and each scheme of a combination, has its own scopes', async (t) => {
@@ -205,9 +201,8 @@ t.test('optional credentials identify the client, whatever the order of the alte
   t.same(ask([{ missing: [] }, {}, { client: [] }]), { rejection: undefined, name: 'gardener' })
   t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { rejection: { kind: 'invalidToken' } })
   t.same(ask([{ invalid: [] }, { client: [] }]), { rejection: undefined, name: 'gardener' })
-  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]]) {
+  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]])
     t.same(ask(requirements as Record<string, string[]>[]), anonymous)
-  }
 })
 
 t.test('the scopes of all operations are listed once each', async (t) => {

@@ -122,9 +122,8 @@ t.test('name and password are UTF-8, split at the first colon', async (t) => {
     ['e\u0301:n\u0303', 'é', 'ñ'],
   ]
   for (const [text, user, password] of cases) t.same(await read(`Basic ${base64(text)}`), { user, password })
-  for (const scheme of ['basic', 'BASIC ']) {
+  for (const scheme of ['basic', 'BASIC '])
     t.same(await read(`${scheme} QWxhZGRpbjpvcGVuIHNlc2FtZQ==`), { user: 'Aladdin', password: 'open sesame' })
-  }
 })
 
 t.test('an Authorization header of another scheme counts as missing', async (t) => {
@@ -132,9 +131,8 @@ t.test('an Authorization header of another scheme counts as missing', async (t) 
     kind: 'missingToken',
     headers: { 'www-authenticate': 'Basic realm="plant-store", charset="UTF-8"' },
   }
-  for (const authorization of [undefined, '', 'Basic', 'Basic ', 'Bearer YTpi', 'BasicYTpi']) {
+  for (const authorization of [undefined, '', 'Basic', 'Basic ', 'Bearer YTpi', 'BasicYTpi'])
     t.match(await verified(authorization, () => passwordClient), missing, String(authorization))
-  }
 })
 
 t.test('malformed credentials are invalid', async (t) => {
@@ -213,9 +211,7 @@ t.test('a URL that is not a metadata location is rejected at start', async (t) =
     `https://issuer.example${wellKnown}?a=b`,
     `https://issuer.example?a=b${wellKnown}`,
   ]
-  for (const url of wrong) {
-    await t.rejects(create({ url, audience }), { message: /^openIdConnectUrl ".*" must / }, url)
-  }
+  for (const url of wrong) await t.rejects(create({ url, audience }), { message: /^openIdConnectUrl ".*" must / }, url)
   const foreign = { url: `https://one.example${wellKnown}`, audience, issuer: 'https://two.example' }
   await t.rejects(create(foreign), /^openIdConnectUrl/)
 })
@@ -297,12 +293,10 @@ const statusOf = async (trustProxy: string[], headers: Record<string, string | s
 const challenge = 'MutualTLS realm="plant-store"'
 
 t.test('a certificate counts if a trusted proxy reports it', async (t) => {
-  for (const proxies of [['127.0.0.1'], ['10.0.0.1', '127.0.0.0/8'], ['::1/128', '::ffff:127.0.0.1']]) {
+  for (const proxies of [['127.0.0.1'], ['10.0.0.1', '127.0.0.0/8'], ['::1/128', '::ffff:127.0.0.1']])
     t.equal(await statusOf(proxies, { 'x-client-cert': 'known' }), 204, proxies.join())
-  }
-  for (const cert of ['', 'unknown', ['known', 'known']]) {
+  for (const cert of ['', 'unknown', ['known', 'known']])
     t.equal(await statusOf(['127.0.0.1'], { 'x-client-cert': cert }), challenge, String(cert))
-  }
   t.equal(await statusOf(['127.0.0.1'], { 'client-cert': 'known' }), challenge, 'another header does not count')
 })
 
@@ -320,9 +314,8 @@ t.test('a client of an IPv6 address or a Unix socket is a proxy only if its addr
   for (const [remoteAddress, status] of [
     ['::1', 204],
     ['::2', 401],
-  ] as const) {
+  ] as const)
     t.equal((await app.inject({ url: '/', headers, remoteAddress })).statusCode, status, remoteAddress)
-  }
   // The path of a Unix socket has at most 107 bytes, and a longer one is cut off.
   const directory = mkdtempSync(join(tmpdir(), 'socket-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
@@ -339,11 +332,10 @@ t.test('the service does not start unless the operator names the header and trus
   t.throws(create('Client-Cert', []), {
     message: 'mutualTls: any client could send Client-Cert; set trustProxy to the addresses of your proxy',
   })
-  for (const header of ['', 'a b', 'a:']) {
+  for (const header of ['', 'a b', 'a:'])
     t.throws(create(header, ['127.0.0.1']), {
       message: `mutualTls: ${JSON.stringify(header)} is not a header; name the one with the client certificate`,
     })
-  }
   t.throws(create('Client-Cert', ['10.0.0.0/8', 'loopback']), {
     message: 'mutualTls: trustProxy has loopback; use IP addresses and CIDR ranges',
   })

@@ -41,9 +41,8 @@ t.test('entries are returned as written', async (t) => {
     [entry, full],
     [entry, { ...longest, sha256: 'a'.repeat(64) }],
     [{ ...entry, note: '' }],
-  ]) {
+  ])
     t.strictSame(parseTokenFile(JSON.stringify({ tokens })), tokens)
-  }
 })
 
 t.test('an invalid entry is reported by its position, without its content', async (t) => {
@@ -246,9 +245,7 @@ t.test('a token that is removed from the list is no longer found', (t) => {
 t.test('tokens beyond the size of the cache, and long tokens, are still found', (t) => {
   const find = digestLookup((digest) => digest)
   const tokens = Array.from({ length: 1_001 }, (_, index) => `token ${index}`)
-  for (const token of [...tokens, ...tokens, 'x'.repeat(2_000)]) {
-    if (find(token) !== digest(token)) t.fail(token)
-  }
+  for (const token of [...tokens, ...tokens, 'x'.repeat(2_000)]) if (find(token) !== digest(token)) t.fail(token)
   t.end()
 })
 
@@ -283,9 +280,8 @@ t.test('only tokens of the list are accepted', async (t) => {
     `${tokens[0]} `,
     tokens[0]?.slice(1),
     tokens[0]?.toLowerCase(),
-  ]) {
+  ])
     t.notOk(verify(token as string))
-  }
   t.notOk(listVerifier([])(''), 'an empty list accepts no token')
 })
 
@@ -338,7 +334,6 @@ t.test('the format does not change', async (t) => {
 t.test('the checksum tells a token from similar text', async (t) => {
   const token = newToken('plants_')
   t.ok(containsToken(`my_${token}`), 'more text may precede it')
-  for (const other of ['', 'plants_', token.slice(0, -1), token.slice(7), `Plants${token.slice(6)}`]) {
+  for (const other of ['', 'plants_', token.slice(0, -1), token.slice(7), `Plants${token.slice(6)}`])
     t.notOk(containsToken(`"${other}"`), other)
-  }
 })

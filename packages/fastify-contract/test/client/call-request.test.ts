@@ -1,5 +1,4 @@
-import type { Document } from 'fastify-contract-cli/testing'
-import { callStyles, normalizedDocument } from 'fastify-contract-cli/testing'
+import { callStyles, type Document, normalizedDocument } from 'fastify-contract-cli/testing'
 import t from 'tap'
 import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
@@ -82,9 +81,7 @@ type Bodies = {
   'image/*': unknown
 }
 type Reply = { headers: Record<string, unknown>; content: { 'application/json': unknown } }
-type Paths = {
-  '/plants': { post: { requestBody?: { content: Bodies }; responses: { 200: Reply } } }
-}
+type Paths = { '/plants': { post: { requestBody?: { content: Bodies }; responses: { 200: Reply } } } }
 
 /** Responds with the body and the content type that the service's handler receives. */
 const echo = async ({ body, contentType }: { body: unknown; contentType: string }) => {
@@ -134,9 +131,8 @@ t.test('a call sends a body in each media type of its operation, and the service
   const post = client.POST
   t.same(await sent(post('/plants')), [null, null])
   t.same(await sent(post('/plants', { body: all })), ['application/json', shown])
-  for (const contentType of ['application/vnd.plant+json', 'application/x-www-form-urlencoded'] as const) {
+  for (const contentType of ['application/vnd.plant+json', 'application/x-www-form-urlencoded'] as const)
     t.same(await sent(post('/plants', { contentType, body: all })), [contentType, shown])
-  }
   const { name, ...others } = all
   const file = new Blob(['a'], { type: 'image/png' })
   const body = { ...others, file, files: [new File(['b'], 'b.png'), file] }
@@ -159,9 +155,8 @@ t.test('a call sends a body in each media type of its operation, and the service
   ])
   t.same(await sent(post('/plants', { contentType: 'text/plain', body: 'a\nä' })), ['text/plain', 'a\nä'])
   const bytes = new TextEncoder().encode('bytes')
-  for (const body of [bytes, bytes.buffer as ArrayBuffer, new Blob([bytes]), new Blob([bytes]).stream()]) {
+  for (const body of [bytes, bytes.buffer as ArrayBuffer, new Blob([bytes]), new Blob([bytes]).stream()])
     t.same(await sent(post('/plants', { contentType: 'image/png', body })), ['image/png', ['bytes']])
-  }
 })
 
 t.test('each form part has the media type of its encoding and keeps its line breaks', async (t) => {

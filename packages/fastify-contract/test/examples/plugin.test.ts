@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { compileContract } from 'fastify-contract-cli/compile'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
+import { ownPath } from '../support/own-path.ts'
 
 /** Returns the blocks of code of the pages whose first line names a file, by that name. */
 function filesOf(...pages: string[]): Record<string, string> {
-  const texts = pages.map((page) => readFileSync(`packages/fastify-contract/${page}`, 'utf8'))
+  const texts = pages.map((page) => readFileSync(ownPath(page), 'utf8'))
   const blocks = texts.flatMap((text) => Array.from(text.matchAll(/^```\w+\n((?:\/\/|#) (\S+)\n.*?)^```$/gms)))
   return Object.fromEntries(blocks.map(([, code = '', name = '']) => [name, code]))
 }

@@ -5,10 +5,10 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
+import { isEssence, parseContentType } from '../../src/contract/media-types.ts'
 import { bodyMemory, CoalescingMessage } from '../../src/http/body-memory.ts'
 import { type ParseBody, readBody } from '../../src/http/read-body.ts'
 import { readEvents } from '../../src/http/read-events.ts'
-import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 import { type ByteStream, endSource, serializeEvent, streamParts } from '../../src/http/streams.ts'
 import { boundedStream } from '../../src/http/upload.ts'
 import { parseText } from '../../src/request/content-type-parsers.ts'
@@ -93,9 +93,8 @@ t.test('server-sent events are interpreted as WHATWG HTML says, however they are
     ['retry: -1\nretry: 1.5\nData: a\ndata: b\n\n', { data: 'b' }],
     [''],
   ]
-  for (const [text, ...events] of cases) {
+  for (const [text, ...events] of cases)
     for (const size of [1, 2, 3, 1_000]) t.same(await eventsOf(text, size), events, `${JSON.stringify(text)} ${size}`)
-  }
   await t.rejects(eventsOf('data: a\n\ndata: b\ndata: c\n\n', 5, 10), /event 2 of the body has more than 10 bytes/)
   await t.rejects(eventsOf(`data: a\n\ndata: ${'b'.repeat(9)}`, 50, 10), /event 2 of the body has more than 10 bytes/)
 })
@@ -135,9 +134,8 @@ t.test('an event has one line per field, and one data line per line of text', as
 })
 
 t.test('a field with a line break or NUL, or an invalid retry, is rejected', async (t) => {
-  for (const field of [{ event: 'a\nb' }, { id: 'a\r' }, { id: '\u0000' }, { retry: -1 }, { retry: 0.5 }]) {
+  for (const field of [{ event: 'a\nb' }, { id: 'a\r' }, { id: '\u0000' }, { retry: -1 }, { retry: 0.5 }])
     t.throws(() => serializeEvent({ data: 1, ...field }, writeData), /of an event must be/, JSON.stringify(field))
-  }
 })
 
 /** Sends a request with the chunks in one write. Returns the request when its header section has arrived. */
@@ -272,9 +270,8 @@ t.test('a silent source gets keep-alive parts, and items keep their order', asyn
     write,
     end: signal,
     keepAlive: { opening: 10, time: 10, text: '-' },
-  })) {
+  }))
     seen.push(String(part))
-  }
   t.match(seen.join(''), /^a-+b$/)
 })
 
@@ -310,11 +307,7 @@ t.test('an item is not lost during a keep-alive, and an invalid item ends the so
     if (item === 'no') throw new Error('must not leave')
     return item
   }
-  const parts = streamParts(source(), {
-    write: checked,
-    end: signal,
-    keepAlive: { opening: 10, time: 10, text: '-' },
-  })
+  const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { opening: 10, time: 10, text: '-' } })
   const seen: string[] = []
   await t.rejects(
     (async () => {

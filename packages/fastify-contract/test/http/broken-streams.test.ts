@@ -86,30 +86,21 @@ function failingWebStream(): AsyncIterable<unknown> {
 const broken: Record<string, { path: string; give: Give; received: RegExp }> = {
   'bytes fail': { path: '/bytes', give: () => failing(first), received: /\r\n\r\nfirst$/ },
   'a byte part is a text': { path: '/bytes', give: () => failing(first, 'text'), received: /\r\n\r\nfirst$/ },
-  'a Node.js stream fails': {
-    path: '/bytes',
-    give: () => Readable.from(failing(first)),
-    received: /\r\n\r\nfirst$/,
-  },
-  'a web stream fails': {
-    path: '/bytes',
-    give: failingWebStream,
-    received: /\r\n\r\nfirst$/,
-  },
+  'a Node.js stream fails': { path: '/bytes', give: () => Readable.from(failing(first)), received: /\r\n\r\nfirst$/ },
+  'a web stream fails': { path: '/bytes', give: failingWebStream, received: /\r\n\r\nfirst$/ },
   'lines fail': { path: '/lines', give: () => failing(1), received: /\r\n\r\n1\n$/ },
   'a line is invalid': { path: '/lines', give: () => failing(1, 'text'), received: /\r\n\r\n1\n$/ },
   'events fail': { path: '/events', give: () => failing({ data: 1 }), received: /data: 1\n\n$/ },
   'an event is invalid': { path: '/events', give: () => failing({ data: 1 }, { data: 'x' }), received: /data: 1\n\n$/ },
 }
 
-for (const [name, { path, give, received }] of Object.entries(broken)) {
+for (const [name, { path, give, received }] of Object.entries(broken))
   t.test(`over HTTP/1.0 the connection is reset: ${name}`, async (t) => {
     const { listen } = await serve(t, give)
     const { text, error } = await receive(t, await listen(), get(path))
     t.match(text, received)
     t.equal(error, 'ECONNRESET')
   })
-}
 
 t.test('over HTTP/1.0 the connection is reset when a stream of a route of the application fails', async (t) => {
   const { app, listen } = await serve(t, () => failing())
@@ -119,9 +110,8 @@ t.test('over HTTP/1.0 the connection is reset when a stream of a route of the ap
     reply.raw.writeHead(200).write('first', () => reply.raw.destroy())
   })
   const port = await listen()
-  for (const path of ['/own', '/raw']) {
+  for (const path of ['/own', '/raw'])
     t.match(await receive(t, port, get(path)), { text: /\r\n\r\nfirst$/, error: 'ECONNRESET' })
-  }
 })
 
 t.test('over HTTP/1.0 the connection is reset when a stream is silent for too long', async (t) => {

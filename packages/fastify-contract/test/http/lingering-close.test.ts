@@ -5,8 +5,8 @@ import type { Document } from 'fastify-contract-cli/testing'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until, within } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
+import { ContractError } from '../../src/contract/errors.ts'
 import type { Contract } from '../../src/contract/routes.ts'
-import { ContractError } from '../../src/http/errors.ts'
 import { lingerBounds, lingeringClose } from '../../src/http/lingering-close.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { createAdminServer } from '../../src/service/admin-server.ts'
@@ -148,7 +148,7 @@ function readingHandlers(): Record<string, AnyHandler> {
   return { whole: handler, either: handler, closed: handler, upload: upload as unknown as AnyHandler }
 }
 
-for (const [name, { status, line, headers = [], body = bytes, options }] of Object.entries(uploads)) {
+for (const [name, { status, line, headers = [], body = bytes, options }] of Object.entries(uploads))
   t.test(`a client that sends 8 MB before it reads gets ${status}: ${name}`, async (t) => {
     const { port } = await serve(t, options)
     const framing = body === bytes ? `Content-Length: ${size}` : 'Transfer-Encoding: chunked'
@@ -159,7 +159,6 @@ for (const [name, { status, line, headers = [], body = bytes, options }] of Obje
     t.equal(text.length - text.indexOf('\r\n\r\n') - 4, Number(length), 'the response is complete')
     t.match(text, /\r\nconnection: close\r\n/i)
   })
-}
 
 t.test('a client that sends 8 MB to the admin server before it reads gets its error', async (t) => {
   const contract = { routes: { info: { title: 'a', version: '1' } }, documentText: '{}' } as unknown as Contract

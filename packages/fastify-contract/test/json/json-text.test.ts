@@ -14,9 +14,8 @@ t.test('UTF-8 is decoded without its byte order mark', async (t) => {
 })
 
 t.test('bytes that are not UTF-8 are rejected', async (t) => {
-  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80]]) {
+  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80]])
     t.throws(() => decodeJson(Buffer.from(bytes)), { name: 'JsonError', message: /^it is not UTF-8$/ })
-  }
 })
 
 t.test('a bigint is written as its digits', async (t) => {
@@ -124,11 +123,9 @@ t.test('the items of a list equal those of JSON.parse', async (t) => {
     null,
     true,
   ]
-  for (const list of [[], ...items.map((item) => [item]), items]) {
-    for (const indent of [0, 2, '\t\r\n']) {
+  for (const list of [[], ...items.map((item) => [item]), items])
+    for (const indent of [0, 2, '\t\r\n'])
       t.strictSame(read(` ${JSON.stringify({ list }, null, indent)}\n`), { items: list, returned: true })
-    }
-  }
 })
 
 t.test('items are parsed lazily', async (t) => {
@@ -152,9 +149,8 @@ t.test('text that is not a JSON list is rejected', async (t) => {
     '{"other":[]}',
     '{"list":[1],"other":1}',
     '{"other":1,"list":[]}',
-  ]) {
+  ])
     t.equal(read(text).returned, false, text)
-  }
 })
 
 t.test('invalid JSON is rejected with its position', async (t) => {
@@ -176,9 +172,8 @@ t.test('invalid JSON is rejected with its position', async (t) => {
     ['{"list":[\u00a0]}', 'unexpected character at character 9'],
     ['\u00a0{"list":[]}', 'unexpected character at character 0'],
   ]
-  for (const [text, message] of texts) {
+  for (const [text, message] of texts)
     t.throws(() => read(text), { name: /^JsonError$/, message: exactly(message) }, text)
-  }
 })
 
 /** Texts in the categories of public JSON parsing suites: to accept, to reject, and implementation-defined. */
@@ -304,9 +299,8 @@ t.test('valid JSON is parsed', async (t) => {
 })
 
 t.test('invalid JSON is rejected', async (t) => {
-  for (const text of refused) {
+  for (const text of refused)
     t.throws(() => parseJson(text), { name: 'JsonError', message: /^\S.* at character \d+$/ }, shown(text))
-  }
 })
 
 t.test('duplicate names, NUL and lone surrogates are rejected', async (t) => {
@@ -332,9 +326,8 @@ t.test('the text of a number is kept where a double may have lost digits', async
     [value as object, 'c'],
     [value as object, 'd'],
     [b, 0],
-  ] as const) {
+  ] as const)
     t.equal(exactNumberOf(document, holder, key), undefined)
-  }
   const root = parseJson('9007199254740993')
   t.equal(exactNumberOf(root, root, 'value'), '9007199254740993')
 })

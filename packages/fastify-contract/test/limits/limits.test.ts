@@ -130,7 +130,7 @@ t.test('clients with the same key share one quota', async (t) => {
 })
 
 t.test('rounding to milliseconds loses no event', async (t) => {
-  for (const limit of [1, 3, 7, 60, 999]) {
+  for (const limit of [1, 3, 7, 60, 999])
     for (const start of [0.1, 4_321.987654, 86_400_000.123456, 31_536_000_000.7]) {
       const { take } = rateLimit(limit, undefined, () => start)
       const taken = Array.from({ length: limit + 1 }, () => take('a'))
@@ -140,7 +140,6 @@ t.test('rounding to milliseconds loses no event', async (t) => {
         `${limit} a minute at ${start}`,
       )
     }
-  }
 })
 
 const told = (ip: string) => clientAddress({ ip, socket: { remoteAddress: '127.0.0.1' } } as never)
@@ -153,8 +152,7 @@ t.test('an address is returned without its port', async (t) => {
 })
 
 t.test('text that is not an address is ignored, so it cannot reach the log', async (t) => {
-  for (const text of ['', 'unknown', '_hidden', '192.0.2.256:1', '[x]:1', 'x'.repeat(10_000), '{"a":1}']) {
+  for (const text of ['', 'unknown', '_hidden', '192.0.2.256:1', '[x]:1', 'x'.repeat(10_000), '{"a":1}'])
     t.equal(told(text), '127.0.0.1', text.slice(0, 20))
-  }
   t.equal(clientAddress({ ip: undefined, socket: {} } as never), undefined, 'a closed connection')
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
 import t, { type Test } from 'tap'
-import type { ContractError } from '../../src/http/errors.ts'
+import type { ContractError } from '../../src/contract/errors.ts'
 import { requestContext } from '../../src/http/request-context.ts'
 import { type McpOptions, mcpServer } from '../../src/mcp/mcp-server.ts'
 import { createServer } from '../../src/routes/create-server.ts'
@@ -31,9 +31,7 @@ const document = {
           query(
             'flags',
             { type: 'object', properties: { on: { type: 'boolean' } }, additionalProperties: false },
-            {
-              style: 'deepObject',
-            },
+            { style: 'deepObject' },
           ),
           header('X-By'),
           header('X-Request-Id'),
@@ -232,7 +230,7 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
     '100000000000000000000001',
     '12345678901234567890',
     '9007199254740993',
-  ]) {
+  ])
     for (const place of ['{"a":N}', '[1,N]', '{"b":[{"c":N}]}']) {
       const before = served.received.length
       const { body: refused } = await post(
@@ -246,7 +244,6 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
       )
       t.equal(served.received.length, before, 'no handler is called')
     }
-  }
 })
 
 t.test('a tool offers no parameter that sets a header of the connection or a proxy', async (t) => {

@@ -22,13 +22,12 @@ t.test('a name with brackets belongs to the field before them, and without such 
   t.same(read({ 'c[a]': ['1'] }, nested), { c: { a: '1' } })
   t.same(read({ 'd[a]': ['1'], 'c]': ['2'] }, nested), { 'd[a]': '1', 'c]': '2' })
   t.same(read({ c: ['1'] }, nested), { c: '1' })
-  for (const name of ['c[a', 'c[', 'c[a]b', 'c[[a]]', 'c[a]]']) {
+  for (const name of ['c[a', 'c[', 'c[a]b', 'c[[a]]', 'c[a]]'])
     t.throws(
       () => read({ [name]: ['1'] }, nested),
       { message: 'body/c must have balanced brackets in its names' },
       name,
     )
-  }
 })
 
 t.test('a name of another field is not read twice', async (t) => {
@@ -215,12 +214,10 @@ async function send(path: string, ...headers: string[]): Promise<string> {
 const typed = (mediaType: string) => `Content-Type: ${mediaType}${mediaType.startsWith('multi') ? '; boundary=b' : ''}`
 
 t.test('a missing required body is rejected, whatever its media type', async (t) => {
-  for (const mediaType of Object.keys(content)) {
+  for (const mediaType of Object.keys(content))
     t.match(await send('/required', typed(mediaType)), /^HTTP\/1.1 400 /, mediaType)
-  }
-  for (const mediaType of ['text/plain', 'image/png']) {
+  for (const mediaType of ['text/plain', 'image/png'])
     t.match(await send('/required', typed(mediaType)), /"error":40003,"message":"the body is missing"/, mediaType)
-  }
 })
 
 t.test('empty text and empty bytes are a body', async (t) => {

@@ -17,9 +17,7 @@ const documentOf = (requestBody: object) =>
     openapi: '3.1.0',
     info: { title: 'Parts', version: '1' },
     paths: {
-      '/a': {
-        post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } },
-      },
+      '/a': { post: { operationId: 'a', requestBody, responses: { 200: { content: { 'application/json': {} } } } } },
     },
   }) as unknown as Document
 
@@ -57,9 +55,8 @@ const end = '--b--\r\n'
 
 const collect: Take = async ({ body }) => {
   const read: unknown[] = []
-  for await (const { name, value, stream } of body) {
+  for await (const { name, value, stream } of body)
     read.push(name, stream === undefined ? value : (await buffer(stream)).length)
-  }
   return read
 }
 
@@ -262,14 +259,13 @@ const cases: [name: string, contentType: string | undefined, status: number, mes
   ['text', 'text/markdown', 200],
 ]
 
-for (const [name, contentType, status, message] of cases) {
+for (const [name, contentType, status, message] of cases)
   t.test(`a part ${name} of the type ${contentType} gets ${status}`, async (t) => {
     const answer = await postPart(t, name, '{}', contentType)
     t.equal(answer.statusCode, status)
     if (message === undefined) t.same(answer.json(), [name])
     else t.match(answer.json().message, message)
   })
-}
 
 t.test('parts that only additionalProperties describes are read and validated', async (t) => {
   const responseTo = async (more: object, ...parts: [name: string, text: string][]) => {

@@ -45,13 +45,11 @@ const sorted = (value: unknown): unknown => {
 t.test('a value that no schema describes is read as the package qs reads it', async (t) => {
   for (const encodeValuesOnly of [false, true]) {
     fc.assert(fc.property(nested, (a) => agree(qs.stringify({ a }, { encodeValuesOnly }))))
-    for (const arrayFormat of ['indices', 'brackets', 'repeat'] as const) {
+    for (const arrayFormat of ['indices', 'brackets', 'repeat'] as const)
       fc.assert(fc.property(lists, (a) => agree(qs.stringify({ a }, { arrayFormat, encodeValuesOnly }))))
-    }
   }
-  for (const given of ['a[][b]=1&a[][c]=2', 'a[1]=x&a[0]=y', 'a[3]=x&a[7]=y', 'a[0]=x&a[b]=y', 'a[b][]=', 'a[]']) {
+  for (const given of ['a[][b]=1&a[][c]=2', 'a[1]=x&a[0]=y', 'a[3]=x&a[7]=y', 'a[0]=x&a[b]=y', 'a[b][]=', 'a[]'])
     t.ok(agree(given), given)
-  }
 })
 
 t.test('the schema decides where qs guesses', async (t) => {
@@ -74,9 +72,7 @@ t.test('the schema decides where qs guesses', async (t) => {
     ['a[__proto__][constructor]=1', '{"__proto__":{"constructor":1}}', { types: ['object', 'integer'], others: 0 }],
     ['a[b]=1', '{"b":"1"}', { types: ['object'], members: { b: -1 }, others: 1 }, { types: ['integer'] }],
   ]
-  for (const [given, expected, ...places] of cases) {
-    t.equal(JSON.stringify(reader(...places)(given)), expected, given)
-  }
+  for (const [given, expected, ...places] of cases) t.equal(JSON.stringify(reader(...places)(given)), expected, given)
   t.equal(Object.getPrototypeOf(reader({ types: ['object'] })('a[__proto__]=1')), Object.prototype)
 })
 
@@ -88,20 +84,18 @@ t.test('names that contradict each other are rejected', async (t) => {
     ['a[b]=1&a[b][c]=2', 'query/a must have b either as one value or with members, not both'],
     ['a[b]c=1', 'query/a must have balanced brackets in its names'],
   ]
-  for (const [given, message] of cases) {
+  for (const [given, message] of cases)
     t.throws(() => reader(object, { types: ['string'] })(given), { message, kind: 'invalid' }, given)
-  }
 })
 
 t.test('a name may have 16 levels of brackets', async (t) => {
   const deep = (levels: number) => `a${'[b]'.repeat(levels)}=1`
   t.equal(JSON.stringify(reader()(deep(16))), `${'{"b":'.repeat(16)}"1"${'}'.repeat(16)}`)
-  for (const levels of [17, 5_000]) {
+  for (const levels of [17, 5_000])
     t.throws(() => reader()(deep(levels)), {
       message: 'query/a must have at most 16 levels of brackets in its names',
       kind: 'invalid',
     })
-  }
 })
 
 /** CPU milliseconds, which other processes hardly change, far below those of a quadratic or exponential validation. */
@@ -175,7 +169,7 @@ const unions: Record<string, Schema> = {
   },
 }
 
-for (const [keyword, schema] of Object.entries(unions)) {
+for (const [keyword, schema] of Object.entries(unions))
   t.test(`a recursive ${keyword} takes linear time`, async (t) => {
     const send = await served(node, { Node: schema })
     const valid = await send(chain(120, '{}'))
@@ -185,17 +179,14 @@ for (const [keyword, schema] of Object.entries(unions)) {
     t.equal(invalid.status, 400)
     t.ok(invalid.gap < maxGap, `${invalid.gap} ms`)
   })
-}
 
 t.test('a long text of the format url takes linear time', async (t) => {
   const send = await served({ type: 'string', format: 'url' })
   const { status, gap } = await send(`"http://${':'.repeat(250_000)}"`)
   t.equal(status, 400)
   t.ok(gap < maxGap, `${gap} ms`)
-  for (const url of ['https://example.com/a?b#c', 'http://localhost:1', 'FTP://example.com']) {
+  for (const url of ['https://example.com/a?b#c', 'http://localhost:1', 'FTP://example.com'])
     t.equal((await send(`"${url}"`)).status, 204, url)
-  }
-  for (const url of ['example.com', 'mailto:a@example.com', 'http://', 'http://a b', 'http://a:b']) {
+  for (const url of ['example.com', 'mailto:a@example.com', 'http://', 'http://a b', 'http://a:b'])
     t.equal((await send(`"${url}"`)).status, 400, url)
-  }
 })

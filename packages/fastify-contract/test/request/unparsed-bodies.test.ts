@@ -50,9 +50,7 @@ t.test('a form whose parts are not described gives each part as a file', async (
     ]),
   )
   const ids = Object.keys(paths).map((path) => path.slice(1))
-  const app = await serveDocument(documentOf(paths), {
-    handlers: Object.fromEntries(ids.map((id) => [id, readParts])),
-  })
+  const app = await serveDocument(documentOf(paths), { handlers: Object.fromEntries(ids.map((id) => [id, readParts])) })
   const headers = { 'content-type': multipart }
   for (const id of ids) {
     const payload = parts(['name=a; filename=a.png\r\nContent-Type: image/png', '1'], ['name=b', '2'], ['name=b', '3'])
@@ -64,9 +62,7 @@ t.test('a form whose parts are not described gives each part as a file', async (
 })
 
 t.test('a part that is not read as described is a file, and the others are validated', async (t) => {
-  const schema = {
-    $ref: '#/components/schemas/Form',
-  }
+  const schema = { $ref: '#/components/schemas/Form' }
   const Form = {
     type: 'object',
     required: ['photo', 'meta'],

@@ -8,7 +8,7 @@ import type { Document } from 'fastify-contract-cli/testing'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { ContractError } from '../../src/http/errors.ts'
+import { ContractError } from '../../src/contract/errors.ts'
 import type { ByteSource } from '../../src/http/upload.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
@@ -310,9 +310,7 @@ t.test('a slow handler slows its client: the service holds no more than 512 KiB 
   const { socket, receives } = await openSocket(t, port, head(png, `Content-Length: ${size}`))
   const message = await arriving
   const part = Buffer.alloc(1_048_576)
-  for (let sent = 0; sent < size; sent += part.length) {
-    if (!socket.write(part)) await once(socket, 'drain')
-  }
+  for (let sent = 0; sent < size; sent += part.length) if (!socket.write(part)) await once(socket, 'drain')
   await receives(new RegExp(`\r\n\r\n${size}$`))
   t.equal(read, size)
   t.ok(most <= 524_288, `${most} bytes are read ahead`)

@@ -1,6 +1,6 @@
 import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import { ContractError } from '../../src/http/errors.ts'
+import { ContractError } from '../../src/contract/errors.ts'
 import { rateLimit } from '../../src/limits/limits.ts'
 import { crossOriginNames } from '../../src/routes/register-routes.ts'
 import { compileRoutes, serveDocument } from '../support/serve-document.ts'

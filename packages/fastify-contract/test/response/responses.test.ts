@@ -8,8 +8,8 @@ import type { Document } from 'fastify-contract-cli/testing'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import t from 'tap'
+import { ContractError } from '../../src/contract/errors.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { ContractError } from '../../src/http/errors.ts'
 import { newContext } from '../../src/http/request-context.ts'
 import { errorWriter } from '../../src/response/error-writer.ts'
 import { responseQueue } from '../../src/response/response-queue.ts'
@@ -110,9 +110,8 @@ t.test('an error body is written as JSON or as text', async (t) => {
     [1, '1'],
     [1n, '1'],
     [true, 'true'],
-  ] as const) {
+  ] as const)
     t.same(written('text/plain', body), text(sent))
-  }
 })
 
 t.test('an error that the document does not number has its status times 100', async (t) => {
@@ -126,11 +125,9 @@ t.test('an error that the document does not number has its status times 100', as
 
 t.test('an invalid error body is reported, and the error is sent as plain text', async (t) => {
   const plain = { contentType: 'text/plain; charset=utf-8', text: 'what is wrong', isReported: true }
-  for (const body of [undefined, Symbol('a'), () => 1]) {
-    for (const mediaType of ['application/json', 'text/plain']) {
+  for (const body of [undefined, Symbol('a'), () => 1])
+    for (const mediaType of ['application/json', 'text/plain'])
       t.same(written(mediaType, body), plain, `${String(body)} as ${mediaType}`)
-    }
-  }
   for (const body of [null, {}, new Uint8Array(1)]) t.same(written('text/plain', body), plain)
 })
 
@@ -276,11 +273,7 @@ const { value } = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
 const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
   const one = tie('schema')
   const some = fc.array(one, { minLength: 1, maxLength: 2 })
-  const objects = {
-    properties: mapOf(one),
-    required: nameList,
-    additionalProperties: one,
-  }
+  const objects = { properties: mapOf(one), required: nameList, additionalProperties: one }
   const rare = {
     type: fc.constantFrom('object', 'array', ['object', 'null']),
     allOf: some,

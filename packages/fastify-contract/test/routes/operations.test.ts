@@ -2,8 +2,8 @@ import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
 import type { Verifier } from '../../src/auth/verifiers.ts'
+import { ContractError } from '../../src/contract/errors.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { ContractError } from '../../src/http/errors.ts'
 import { createServer } from '../../src/index.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { type Served, serveDocument, testLimits } from '../support/serve-document.ts'
@@ -37,9 +37,7 @@ const document: Document = {
         responses: { 200: { description: 'ok', ...json({}) } },
       },
     },
-    '/things:count': {
-      get: { operationId: 'countThings', responses: { 200: { description: 'ok', ...json(int64) } } },
-    },
+    '/things:count': { get: { operationId: 'countThings', responses: { 200: { description: 'ok', ...json(int64) } } } },
   },
   components: {
     parameters: { Size: { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32' } } },

@@ -6,8 +6,8 @@ import { Generator } from 'fastify-contract-test-support/requests/generator'
 import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
 import { checkStatus, connect } from 'fastify-contract-test-support/requests/service-client'
 import t from 'tap'
+import { serviceErrors } from '../../src/contract/errors.ts'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { serviceErrors } from '../../src/http/errors.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const numbers = { invalid: serviceErrors.invalid.error, notJson: serviceErrors.notJson.error }

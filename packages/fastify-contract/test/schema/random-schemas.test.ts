@@ -60,10 +60,7 @@ const keywords: Record<string, (depth: number) => unknown> = {
 function schemaOf(depth: number): object {
   const names = Array.from({ length: 1 + Math.floor(next() * 3) }, () => pick(Object.keys(keywords)))
   const type = next() < 0.5 ? pick(types) : [...new Set([pick(types), pick(types)])]
-  return {
-    ...(next() < 0.6 && { type }),
-    ...Object.fromEntries(names.map((name) => [name, keywords[name]?.(depth)])),
-  }
+  return { ...(next() < 0.6 && { type }), ...Object.fromEntries(names.map((name) => [name, keywords[name]?.(depth)])) }
 }
 
 const scalars = ['', 'a', 'ab', 'abc', 0, 1, 2, 2.5, true, false, null]

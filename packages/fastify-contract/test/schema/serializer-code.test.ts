@@ -220,9 +220,8 @@ t.test('a value of the common keywords is written without the validator', async 
     { day: '2026-02-30' },
     { color: 'b' },
     { extra: 1 },
-  ]) {
+  ])
     t.equal(serialize([{ ...value, ...other }]), undefined)
-  }
 })
 
 t.test('the exact keywords of 64-bit integers are checked before a value is written', async (t) => {

@@ -6,30 +6,14 @@ const text = { type: 'string' }
 const schemas: Record<string, Schema> = {
   Plant: { type: 'object', properties: { name: text, tag: text } },
   NewPlant: { allOf: [{ $ref: 'Plant#' }, { properties: { id: { type: 'integer' } } }] },
-  Tree: {
-    type: 'object',
-    properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } },
-  },
+  Tree: { type: 'object', properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } } },
 }
 const write = (schema: Schema, value: unknown) => createSerializer(schemas, schema)(value)
 const named = (name: string) => ({ $ref: `${name}#` })
 
 t.test('values are written as JSON', async (t) => {
-  for (const value of [
-    null,
-    true,
-    0,
-    -1.5,
-    1e21,
-    '',
-    'a"\\\n\u2028\u{1d11e}',
-    [],
-    [1, [2]],
-    {},
-    { a: { b: [null] } },
-  ]) {
+  for (const value of [null, true, 0, -1.5, 1e21, '', 'a"\\\n\u2028\u{1d11e}', [], [1, [2]], {}, { a: { b: [null] } }])
     t.equal(write(true, value), JSON.stringify(value))
-  }
 })
 
 t.test('every code unit is written as JSON', async (t) => {

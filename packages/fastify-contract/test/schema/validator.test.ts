@@ -106,17 +106,15 @@ t.test('keywords beside int64 are exact', async (t) => {
 t.test('int32 rejects values beyond 32 bits', async (t) => {
   const int32 = validating({ type: 'integer', format: 'int32' })
   t.equal(int32('2147483647'), 2147483647)
-  for (const text of ['2147483648', '-2147483649', '1.5', '1.00000000000000000001', '"1"']) {
+  for (const text of ['2147483648', '-2147483649', '1.5', '1.00000000000000000001', '"1"'])
     t.equal(int32(text), 'body must be an int32 integer')
-  }
 })
 
 t.test('uint64 has its own range', async (t) => {
   const uint64 = validating({ type: 'integer', format: 'uint64' })
   for (const text of ['0', '9007199254740993', '18446744073709551615']) t.equal(uint64(text), BigInt(text))
-  for (const text of ['-1', '18446744073709551616', '1.5', '1e300', '"1"']) {
+  for (const text of ['-1', '18446744073709551616', '1.5', '1e300', '"1"'])
     t.equal(uint64(text), 'body must be a uint64 integer')
-  }
 })
 
 t.test('an integer without the format int64 is exact or rejected', async (t) => {
@@ -124,9 +122,8 @@ t.test('an integer without the format int64 is exact or rejected', async (t) => 
   const beyond = ['9007199254740992', '-9007199254740993', '18446744073709551615', '9.007199254740993e15', '1e300']
   for (const format of [undefined, 'uint32']) {
     const integer = validating({ type: 'integer', ...(format && { format }) })
-    for (const text of ['9007199254740991', '-9007199254740991', '9.007199254740991e15', '1.0', '1e3', '-0']) {
+    for (const text of ['9007199254740991', '-9007199254740991', '9.007199254740991e15', '1.0', '1e3', '-0'])
       t.equal(integer(text), Number(text), text)
-    }
     for (const text of [...beyond, '1.00000000000000000001', '1e-400']) t.equal(integer(text), `body ${rule}`, text)
     t.equal(integer('1.5'), 'body must be integer')
   }
@@ -165,12 +162,10 @@ t.test('an integer that a double would round gets 400 wherever the schema does n
     [{}, '18446744073709551616', 'body'],
   ]
   for (const [schema, text, place] of schemas) t.equal(validating(schema)(text), `${place} ${rounding}`, text)
-  for (const text of ['9007199254740992', '12345678901234567000', '1e300', '-1e23', '6.02214076e23']) {
+  for (const text of ['9007199254740992', '12345678901234567000', '1e300', '-1e23', '6.02214076e23'])
     t.equal(validating({})(text), Number(text), `a double is written with the digits of ${text}`)
-  }
-  for (const text of ['0.1234567890123456789', '12345678901234567.5', '0.99999999999999999999', '1e-400']) {
+  for (const text of ['0.1234567890123456789', '12345678901234567.5', '0.99999999999999999999', '1e-400'])
     t.equal(validating({ type: 'number' })(text), Number(text), 'a fraction is the nearest double')
-  }
   const undescribed = `{"id":1,"undescribed":{"a":[${large},1e400]},"other":${large}}`
   t.same(validating(object)(undescribed), { ...JSON.parse(undescribed), id: 1n }, 'what no schema describes is ignored')
   const ignored = { type: 'object', properties: { id: int64, old: { readOnly: true } } }
@@ -250,9 +245,8 @@ t.test('uniqueItems compares items by value', async (t) => {
     ['["x",{"__proto__":1},{"__proto__":1}]', 1, 2],
     ['["a","b","c","b","\\u0061"]', 1, 3],
   ]
-  for (const [text, j, i] of equal) {
+  for (const [text, j, i] of equal)
     t.equal(unique(text), `body must NOT have duplicate items (items ## ${j} and ${i} are identical)`, text)
-  }
   t.same(validating({ uniqueItems: false })('[1,1]'), [1, 1])
   t.match(validating({ items: { uniqueItems: true } })('[[[1],[1]],[1]]'), /^body\/0 must NOT/)
   t.equal(validating({ type: 'array', uniqueItems: true })('{}'), 'body must be array')
@@ -283,9 +277,7 @@ t.test('items that match contains count as evaluated', async (t) => {
   const even = { contains: { multipleOf: 2 }, minContains: 0 }
   const closed = validating(
     { allOf: [even, { $ref: '#/components/schemas/Three' }], unevaluatedItems: false },
-    {
-      Three: { contains: { multipleOf: 3 } },
-    },
+    { Three: { contains: { multipleOf: 3 } } },
   )
   t.same(closed('[2,3,4,9]'), [2, 3, 4, 9])
   t.match(closed('[2,3,5]'), /body\/2 must/)
@@ -350,9 +342,8 @@ t.test('a body is not coerced, keeps undescribed properties and gets no defaults
   const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
   const validate = validating({ type: 'object', properties, required: ['s'] })
   t.same(validate('{"s":"","n":1.5,"x":[1]}'), { s: '', n: 1.5, x: [1] })
-  for (const text of ['{"s":1}', '{"s":null}', '{"s":true}', '{"s":["a"]}', '{"s":{}}']) {
+  for (const text of ['{"s":1}', '{"s":null}', '{"s":true}', '{"s":["a"]}', '{"s":{}}'])
     t.equal(validate(text), 'body/s must be string')
-  }
   t.equal(validate('{"s":"","n":"1"}'), 'body/n must be number')
   t.equal(validate('{"s":"","n":1e400}'), 'body/n must be number')
   t.equal(validate('{"s":"","b":1}'), 'body/b must be boolean')
@@ -428,9 +419,8 @@ t.test('a response is checked against its schema', async (t) => {
   const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
   const assertValid = validator.response(schema)
   for (const id of [2n ** 63n - 1n, 5, 0n]) assertValid({ id })
-  for (const id of [2n ** 63n, 1.5, '1', undefined, null]) {
+  for (const id of [2n ** 63n, 1.5, '1', undefined, null])
     t.throws(() => assertValid({ id }), /^the response does not match its schema: response/)
-  }
 })
 
 t.test('conversions of a failed alternative are discarded', async (t) => {

@@ -99,17 +99,15 @@ t.test('a token has the given scopes, and rotate keeps them', async (t) => {
   t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
   t.hasStrict(rotate({ name: 'new', scope: 'plants:read' }, now)(made.entries).entries[1], { scope: 'plants:read' })
   const message = '--scope is invalid; expected scopes with one space between them, at most 1000 characters'
-  for (const command of [create, rotate]) {
+  for (const command of [create, rotate])
     t.throws(() => command({ name: 'new', scope: 'a,"b"' }, now), usageError(message))
-  }
 })
 
 t.test('an invalid name or note is rejected without being shown', async (t) => {
   for (const command of [create, rotate]) {
     const name = usageError('--name is invalid; expected 1 to 64 letters, digits and ._-')
-    for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()]) {
+    for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()])
       t.throws(() => command({ name: wrong }, now), name)
-    }
     const note = usageError('--note is invalid; expected one line of at most 200 characters')
     t.throws(() => command({ name: 'shop', note: 'a\nb' }, now), note)
   }
@@ -215,6 +213,12 @@ t.test('a link at the path of the lock is not followed', async (t) => {
   writeFileSync(target, '')
   await t.rejects(update(path, added), { message })
   t.strictSame(await readTokens(path), [])
+})
+
+t.test('a directory at the path of the lock is reported', async (t) => {
+  const path = writeTokenFile(t)
+  mkdirSync(`${path}-lock`)
+  await t.rejects(update(path, added), { code: 'EISDIR' })
 })
 
 t.test('a failed update changes nothing', async (t) => {

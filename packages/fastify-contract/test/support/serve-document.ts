@@ -37,9 +37,8 @@ export const verifierContext = (app: FastifyInstance): VerifierContext => ({
 
 /** Returns factories of the verifiers, by the names of the schemes that the operations require. */
 function factoriesOf({ operations }: Routes, given: GivenVerifiers): Record<string, VerifierFactory> {
-  if (typeof given !== 'function') {
+  if (typeof given !== 'function')
     return Object.fromEntries(Object.entries(given).map(([name, verifier]) => [name, () => verifier]))
-  }
   let made: Promise<Verifiers> | undefined
   const create = (name: string) => async (context: VerifierContext) => {
     made ??= given(context)

@@ -57,9 +57,7 @@ const document = {
               },
               encoding: { tags: { style: 'pipeDelimited', explode: false } },
             },
-            'multipart/form-data': {
-              schema: { type: 'object', properties: { file: { ...text, format: 'binary' } } },
-            },
+            'multipart/form-data': { schema: { type: 'object', properties: { file: { ...text, format: 'binary' } } } },
             'image/*': {},
           },
         },
@@ -264,12 +262,11 @@ await sender.PUT('form', { url })
     `await sender.PUT('form', {})`,
   ]
   const found = check(wrong.join('\n'))
-  for (const [index, line] of wrong.entries()) {
+  for (const [index, line] of wrong.entries())
     t.ok(
       found.some((diagnostic) => diagnostic.startsWith(`src/check.ts:${6 + index} `)),
       line,
     )
-  }
 })
 
 t.test('a document without webhooks has no table, and an invalid expression is a warning', async (t) => {
@@ -325,17 +322,15 @@ t.test('a value that is missing or not a single one throws', async (t) => {
     '$response.header.missing',
   ]
   for (const key of keys) t.throws(() => callbackUrl(key)(context), TypeError, key)
-  for (const key of ['$url', '$statusCode', '$request.body#/a', '$response.header.a', '$request.path.a']) {
+  for (const key of ['$url', '$statusCode', '$request.body#/a', '$response.header.a', '$request.path.a'])
     t.throws(() => callbackUrl(key)({}), { message: / is missing, or is not a string/ }, key)
-  }
 })
 
 t.test('a URL that is not http or https throws', async (t) => {
-  for (const url of ['file:///etc/passwd', '/relative', 'javascript:1', '']) {
+  for (const url of ['file:///etc/passwd', '/relative', 'javascript:1', ''])
     t.throws(() => callbackUrl('$request.body#/url')({ request: { body: { url } } }), {
       message: `${JSON.stringify(url)} is not an http or https URL`,
     })
-  }
 })
 
 t.test('a value from a client cannot change the path or hide a part of the URL', async (t) => {
@@ -367,9 +362,8 @@ t.test('a value from a client cannot change the path or hide a part of the URL',
       /is not an http or https URL$/,
     ]),
   ]
-  for (const [key, values, message] of refused) {
+  for (const [key, values, message] of refused)
     t.throws(of(key, values), { name: 'TypeError', message }, `${key} ${JSON.stringify(values)}`)
-  }
   const kept: [key: string, values: object, url: string][] = [
     [`https://a.example/${a}`, { a: '...' }, 'https://a.example/...'],
     [`https://a.example/${a}`, { a: '/../\\?#\n' }, 'https://a.example/%2F..%2F%5C%3F%23%0A'],
@@ -382,7 +376,6 @@ t.test('a value from a client cannot change the path or hide a part of the URL',
 })
 
 t.test('other expressions are invalid', async (t) => {
-  for (const key of ['$request.cookie.a', '$response.query.a', '$request.body.url', '$request.header.', '{$}', '$']) {
+  for (const key of ['$request.cookie.a', '$response.query.a', '$request.body.url', '$request.header.', '{$}', '$'])
     t.throws(() => callbackUrl(key), { message: /is not a runtime expression; use one such as/ }, key)
-  }
 })

@@ -32,9 +32,8 @@ export function arrayViolations(
   const add = (what: string, values: fc.Arbitrary<Json>, where = '') => breaches.push({ where, what, values })
   const any = items ?? ofType.null
   if (minItems > 0) add('too few items', fc.array(any, { maxLength: minItems - 1 }))
-  if (maxItems <= longest) {
+  if (maxItems <= longest)
     add('too many items', fc.array(any, { minLength: maxItems + 1, maxLength: maxItems + 1 + more }))
-  }
   const some = arrays(keywords, items)
   if (some === undefined || maxItems === 0) return breaches
   if (uniqueItems && items !== undefined && maxItems > 1) {

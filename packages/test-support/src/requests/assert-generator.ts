@@ -11,9 +11,8 @@ export function assertGenerator(t: Test, document: Document) {
   for (const name of Object.keys((document.components as { schemas: object }).schemas)) {
     const schema = { $ref: `#/components/schemas/${name}` }
     assertAll(t, name, generator.valid(schema), (value) => judge.accepts(schema, value), 200)
-    for (const { where, what, values } of generator.breaches(schema)) {
+    for (const { where, what, values } of generator.breaches(schema))
       assertAll(t, `${name}${where} ${what}`, values, (value) => !judge.accepts(schema, value), 10)
-    }
   }
 }
 

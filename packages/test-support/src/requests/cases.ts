@@ -60,9 +60,8 @@ function casesOfOperation(
   const cases = [one('valid', undefined, parameters.valid, validBody)]
   for (const { name, targets } of parameters.breaches) cases.push(one(name, invalid, targets, validBody))
   if (schema === undefined) return cases
-  for (const { where, what, values } of generator.breaches(schema)) {
+  for (const { where, what, values } of generator.breaches(schema))
     cases.push(one(`body${where} ${what}`, invalid, parameters.valid, written(values)))
-  }
   const values = fc.tuple(generator.valid(schema), fc.nat())
   for (const [what, spoil] of Object.entries({ ...notJson, ...notIJson })) {
     const bodies = values.map(([value, number]) => spoil(value, number))

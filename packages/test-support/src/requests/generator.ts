@@ -57,9 +57,8 @@ export class Generator {
 
   /** Returns values of the smallest possible depth plus `more` levels, or undefined if there are none. */
   #shallow(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
-    for (let levels = 0; levels < mostLevels; levels++) {
+    for (let levels = 0; levels < mostLevels; levels++)
       if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
-    }
     return undefined
   }
 
@@ -105,9 +104,8 @@ export class Generator {
     if (types.includes('number')) breaches.push(...numberViolations(keywords))
     else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
     if (types.includes('string')) breaches.push(...stringViolations(keywords))
-    if (types.includes('array')) {
+    if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    }
     const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
     return breaches

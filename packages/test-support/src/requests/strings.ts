@@ -15,9 +15,8 @@ export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format = '' } = keywords
   if (minLength > maxLength) return undefined
   const known = Object.hasOwn(formats, format) ? formats[format]?.values : undefined
-  if (known === undefined && pattern === undefined) {
+  if (known === undefined && pattern === undefined)
     return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) })
-  }
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const values = known ?? fc.stringMatching(expression as RegExp)
   const fits = (value: string) =>

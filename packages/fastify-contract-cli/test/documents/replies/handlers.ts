@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import type { ErrorBody, Handlers } from 'fastify-contract'
-import { ContractError } from 'fastify-contract'
+import { ContractError, type ErrorBody, type Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -99,7 +98,6 @@ const list = (accept?: string) => ({ request: 'GET /plants', ...(accept !== unde
 export const calls: Call[] = [
   {
     request: 'GET /headers/all',
-    status: 200,
     body: '"ok"',
     answer: {
       'x-total': '9007199254740993',
@@ -115,8 +113,8 @@ export const calls: Call[] = [
   { request: 'GET /headers/none', status: 204, body: '', answer: { location: '/a?b' } },
   { request: 'GET /headers/reason', status: 404, body: '"no"', answer: { 'x-reason': 'gone' } },
   { request: 'GET /headers/refused', status: 400, body: '"no"' },
-  { request: 'GET /texts/%C3%A4', status: 200, body: '\u00e4', answer: text('text/plain; charset=utf-8') },
-  { request: 'GET /texts/bytes', status: 200, body: 'bytes of any length' },
+  { request: 'GET /texts/%C3%A4', body: '\u00e4', answer: text('text/plain; charset=utf-8') },
+  { request: 'GET /texts/bytes', body: 'bytes of any length' },
   { request: 'GET /texts/xml', status: 201, body: '<a>\u00e4</a>', answer: text('application/xml; charset=utf-8') },
   {
     request: 'GET /texts/version',
@@ -126,13 +124,13 @@ export const calls: Call[] = [
     answer: text('application/vnd.tree+json; version=2; charset=utf-8'),
   },
   { request: 'GET /texts/charset', status: 203, body: '"a"', answer: text('application/json;charset=UTF-8') },
-  { request: 'GET /files/buffer', status: 200, answer: { ...text('image/jpeg'), 'content-length': '2', etag: '"1"' } },
-  { request: 'HEAD /files/buffer', status: 200, body: '', answer: { 'content-length': '2', etag: '"1"' } },
-  { request: 'GET /files/stream', status: 200, body: 'abc', answer: { ...text('image/jpeg'), etag: '"1"' } },
-  { request: 'HEAD /files/stream', status: 200, body: '', answer: { ...text('image/jpeg'), etag: '"1"' } },
-  { request: 'GET /files/web', status: 200, body: 'web' },
-  { request: 'GET /files/generator', status: 200, body: 'abc' },
-  { request: 'GET /files/empty', status: 200, body: '', answer: text('image/jpeg') },
+  { request: 'GET /files/buffer', answer: { ...text('image/jpeg'), 'content-length': '2', etag: '"1"' } },
+  { request: 'HEAD /files/buffer', body: '', answer: { 'content-length': '2', etag: '"1"' } },
+  { request: 'GET /files/stream', body: 'abc', answer: { ...text('image/jpeg'), etag: '"1"' } },
+  { request: 'HEAD /files/stream', body: '', answer: { ...text('image/jpeg'), etag: '"1"' } },
+  { request: 'GET /files/web', body: 'web' },
+  { request: 'GET /files/generator', body: 'abc' },
+  { request: 'GET /files/empty', body: '', answer: text('image/jpeg') },
   {
     request: 'GET /files/failing',
     status: 404,
@@ -145,48 +143,34 @@ export const calls: Call[] = [
   { request: 'GET /files/zip', status: 299, body: 'zip', answer: text('application/zip') },
   {
     request: 'GET /events',
-    status: 200,
     body: 'data: {"id":9007199254740993}\n\nevent: added\nid: 2\nretry: 10\ndata: {"id":2}\n\n',
     answer: { ...text('text/event-stream'), 'x-stream': 'a' },
   },
-  { request: 'HEAD /events', status: 200, body: '', answer: { ...text('text/event-stream'), 'x-stream': 'a' } },
-  {
-    request: 'GET /lines',
-    status: 200,
-    body: '{"id":9007199254740993}\n{"id":2}\n',
-    answer: text('application/jsonl'),
-  },
+  { request: 'HEAD /events', body: '', answer: { ...text('text/event-stream'), 'x-stream': 'a' } },
+  { request: 'GET /lines', body: '{"id":9007199254740993}\n{"id":2}\n', answer: text('application/jsonl') },
   {
     request: 'GET /lines',
     headers: { accept: 'application/x-ndjson' },
-    status: 200,
     body: '{"id":9007199254740993}\n{"id":2}\n',
     answer: text('application/x-ndjson'),
   },
-  { request: 'GET /media/json', status: 200, body: '{"id":9007199254740993}', answer: { vary: 'Accept' } },
-  { request: 'GET /media/accepted', status: 200, body: 'application/json true' },
-  { request: 'GET /media/accepted', headers: { accept: 'text/*' }, status: 200, body: 'text/plain true' },
-  {
-    request: 'GET /media/audio',
-    headers: { accept: 'audio/*' },
-    status: 200,
-    body: 'audio',
-    answer: text('audio/ogg'),
-  },
-  { request: 'GET /media/image', status: 200, body: 'image', answer: text('image/png') },
+  { request: 'GET /media/json', body: '{"id":9007199254740993}', answer: { vary: 'Accept' } },
+  { request: 'GET /media/accepted', body: 'application/json true' },
+  { request: 'GET /media/accepted', headers: { accept: 'text/*' }, body: 'text/plain true' },
+  { request: 'GET /media/audio', headers: { accept: 'audio/*' }, body: 'audio', answer: text('audio/ogg') },
+  { request: 'GET /media/image', body: 'image', answer: text('image/png') },
   { request: 'GET /media/video', status: 206, body: 'video', answer: text('video/mp4') },
   ...[undefined, '', '*/*', 'application/*;q=0.5, text/*;q=0.2', 'a'.repeat(501)].map(
-    (accept): Call => ({ ...list(accept), status: 200, body: '[{"id":1}]', answer: { vary: 'Accept' } }),
+    (accept): Call => ({ ...list(accept), body: '[{"id":1}]', answer: { vary: 'Accept' } }),
   ),
   ...['text/csv', 'TEXT/*', 'application/json;q=0.8, text/csv;q=0.9', 'application/json;q=0, text/*'].map(
     (accept): Call => ({
       ...list(accept),
-      status: 200,
       body: 'id\n1\n',
       answer: { ...text('text/csv; charset=utf-8'), vary: 'Accept' },
     }),
   ),
-  { ...list('application/vnd.plants+json;version=2'), status: 200, body: '{"id":2}' },
+  { ...list('application/vnd.plants+json;version=2'), body: '{"id":2}' },
   ...['text/html', 'application/json;q=0', 'application/vnd.plants+json;version=3', '*/*;q=0'].map(
     (accept): Call => ({
       ...list(accept),

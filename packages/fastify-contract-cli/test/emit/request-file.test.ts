@@ -1,69 +1,9 @@
-import { readFileSync } from 'node:fs'
-import type { HTTPMethods } from 'fastify'
+import { parseRequestFile as parse } from 'fastify-contract-test-support/request-file'
 import t from 'tap'
-import { errorNumbers } from '../../generated/error-numbers.ts'
-import { serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
-import { serveDocument } from '../../packages/fastify-contract/test/support/serve-document.ts'
-import { type Document, endpoints } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
-import { requestFile } from '../../packages/fastify-contract-cli/src/emit/requests-http.ts'
-import { normalizedDocument } from '../../packages/fastify-contract-cli/src/passes/normalize.ts'
-import { document } from '../support/contract.ts'
-import { createTestApp, token } from '../support/test-app.ts'
-
-type Sent = {
-  name: string | undefined
-  method: HTTPMethods
-  url: string
-  headers: Record<string, string>
-  payload: string
-}
-
-/** Parses a request file as editors do, and replaces the values of its variables. */
-function parse(text: string, values: Record<string, string>): Sent[] {
-  const [head = '', ...parts] = text.split(/^###.*\n/m)
-  const variables = Object.fromEntries(
-    Array.from(head.matchAll(/^@(\w+) = (.*)$/gm), ([, name, value]) => [name, value]),
-  )
-  return parts.map((part) => {
-    const filled = part.replace(/\{\{(\w+)\}\}/g, (_all, name) => ({ ...variables, ...values })[name] ?? 'unknown')
-    const [top = '', payload = ''] = filled.trimEnd().split('\n\n')
-    const lines = top.split('\n').filter((line) => !line.startsWith('#'))
-    const folded = lines
-      .join('\n')
-      .replace(/\n {4}/g, '')
-      .split('\n')
-    const [method, target = ''] = String(folded.shift()).split(' ')
-    const headers = Object.fromEntries(folded.map((line) => line.split(/: (.*)/).slice(0, 2)))
-    const [, name] = /^# @name (.*)$/m.exec(part) ?? []
-    return {
-      name,
-      method: method as HTTPMethods,
-      url: target.replace(variables.origin as string, ''),
-      headers,
-      payload,
-    }
-  })
-}
-
-/** The error numbers of the service itself. Errors of a handler are allowed: an example's id may not exist. */
-const refusals = Object.keys(serviceErrors).map((name) => (errorNumbers as Record<string, number>)[name])
-
-t.test('generated/requests.http has every operation once, and each request reaches its handler', async (t) => {
-  const { app } = await createTestApp(t)
-  // Every security scheme gets the token of a client as its credential.
-  const { securitySchemes } = document.components as { securitySchemes: object }
-  const credentials = Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, token]))
-  const requests = parse(readFileSync('generated/requests.http', 'utf8'), credentials)
-  const operations = endpoints(document).map(({ operationId, method }) => `${method} ${operationId}`)
-  t.same(
-    requests.map(({ name, method }) => `${method} ${name}`),
-    operations,
-  )
-  for (const { name, ...request } of requests) {
-    const answer = await app.inject(request)
-    if (answer.statusCode >= 300) t.notOk(refusals.includes(answer.json().error), `${name}: ${answer.body}`)
-  }
-})
+import type { Document } from '../../src/document/openapi-document.ts'
+import { requestFile } from '../../src/emit/requests-http.ts'
+import { normalizedDocument } from '../../src/passes/normalize.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const string = { type: 'string' }
 const list = { type: 'array', items: string }
@@ -192,26 +132,23 @@ x
   )
 })
 
-t.test(
-  'a document without security and servers gets requests without credentials to the default address',
-  async (t) => {
-    const open = {
-      ...shelves,
-      servers: [{ url: '/v1' }],
-      security: [],
-      paths: { '/a': { get: { operationId: 'a', responses } } },
-    }
-    const text = requestFile(normalizedDocument(open))
-    t.equal(text, '\n@origin = http://127.0.0.1:3000\n\n### a\n# @name a\nGET {{origin}}/v1/a\n')
-    for (const [url, origin] of [
-      ['//example.com/v1', /^@origin = http:\/\/example\.com$/m],
-      [undefined, /^@origin = http:\/\/127\.0\.0\.1:3000$/m],
-    ] as const) {
-      const servers = url === undefined ? {} : { servers: [{ url }] }
-      t.match(requestFile({ openapi: '3.1.0', info: shelves.info, paths: {}, ...servers }), origin)
-    }
-  },
-)
+t.test('a document without security and servers gets requests without credentials to a default address', async (t) => {
+  const open = {
+    ...shelves,
+    servers: [{ url: '/v1' }],
+    security: [],
+    paths: { '/a': { get: { operationId: 'a', responses } } },
+  }
+  const text = requestFile(normalizedDocument(open))
+  t.equal(text, '\n@origin = http://127.0.0.1:3000\n\n### a\n# @name a\nGET {{origin}}/v1/a\n')
+  for (const [url, origin] of [
+    ['//example.com/v1', /^@origin = http:\/\/example\.com$/m],
+    [undefined, /^@origin = http:\/\/127\.0\.0\.1:3000$/m],
+  ] as const) {
+    const servers = url === undefined ? {} : { servers: [{ url }] }
+    t.match(requestFile({ openapi: '3.1.0', info: shelves.info, paths: {}, ...servers }), origin)
+  }
+})
 
 t.test('the service reads the requests as the document shows them', async (t) => {
   const seen: unknown[] = []
@@ -219,13 +156,12 @@ t.test('the service reads the requests as the document shows them', async (t) =>
     seen.push({ path, query, header, body })
     return { status: 204, body: undefined }
   }
-  const accept = (_request: unknown, done: (error?: Error) => void) => done()
+  const accept = () => (_request: unknown, done: (error?: Error) => void) => done()
   const verifiers = Object.fromEntries(Object.keys(components.securitySchemes).map((name) => [name, accept]))
   const handlers = { listBooks: see, replaceBooks: see }
   const app = await serveDocument(shelves, { handlers, verifiers } as never)
-  for (const { name, ...request } of parse(requestFile(normalizedDocument(shelves)), {})) {
+  for (const { name, ...request } of parse(requestFile(normalizedDocument(shelves)), {}))
     t.equal((await app.inject(request)).statusCode, 204, String(name))
-  }
   t.match(seen, [
     {
       path: { shelf: 'a/b $& é' },
@@ -236,16 +172,13 @@ t.test('the service reads the requests as the document shows them', async (t) =>
   ])
 })
 
-t.test(
-  'each request has a name of its own, also where operationIds differ only in characters that no name has',
-  async (t) => {
-    const operation = (operationId: string) => ({ operationId, responses: { 204: { description: 'Done' } } })
-    const ids = ['put_a#add', 'put_a_add', 'put_a/add']
-    const paths = Object.fromEntries(ids.map((id, index) => [`/${index}`, { get: operation(id) }]))
-    const requests = parse(requestFile({ openapi: '3.1.0', info: shelves.info, paths }), {})
-    t.same(
-      requests.map(({ name }) => name),
-      ['put_a_add', 'put_a_add_', 'put_a_add__'],
-    )
-  },
-)
+t.test('each request has a name of its own, also where operationIds differ in characters no name has', async (t) => {
+  const operation = (operationId: string) => ({ operationId, responses: { 204: { description: 'Done' } } })
+  const ids = ['put_a#add', 'put_a_add', 'put_a/add']
+  const paths = Object.fromEntries(ids.map((id, index) => [`/${index}`, { get: operation(id) }]))
+  const requests = parse(requestFile({ openapi: '3.1.0', info: shelves.info, paths }), {})
+  t.same(
+    requests.map(({ name }) => name),
+    ['put_a_add', 'put_a_add_', 'put_a_add__'],
+  )
+})

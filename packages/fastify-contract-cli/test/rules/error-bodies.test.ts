@@ -1,25 +1,20 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { diagnose } from 'fastify-contract-test-support/compiler'
+import { join } from 'node:path'
+import { type AnyErrorBody, ContractError } from 'fastify-contract'
+import type { Routes } from 'fastify-contract/contract'
+import { documentShapes } from 'fastify-contract-test-support/document-shapes'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import type { Routes } from '../../packages/fastify-contract/src/contract/routes.ts'
-import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
-import type { AnyErrorBody } from '../../packages/fastify-contract/src/response/error-writer.ts'
-import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
-import { compileContract, compileDocument } from '../../packages/fastify-contract-cli/src/emit/compile.ts'
-import { updateGenerated } from '../../packages/fastify-contract-cli/src/emit/generated-files.ts'
-import { handlerStubs } from '../../packages/fastify-contract-cli/src/emit/handler-stubs.ts'
-import { loadErrorBody } from '../../packages/fastify-contract-cli/src/rules/error-bodies.ts'
-import { refusalLines } from '../../packages/fastify-contract-cli/test/support/refusal.ts'
-import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
-import { document as contract } from '../support/contract.ts'
+import type { Document } from '../../src/document/openapi-document.ts'
+import { compileDocument } from '../../src/emit/compile.ts'
+import { updateGenerated } from '../../src/emit/generated-files.ts'
+import { loadErrorBody } from '../../src/rules/error-bodies.ts'
+import { ownPath } from '../support/own-path.ts'
+import { refusalLines } from '../support/refusal.ts'
+import { errorBody as numbered } from '../support/serve-document.ts'
 
-const problems: Document = parse(
-  readFileSync('packages/fastify-contract-cli/test/documents/problems/openapi.yaml', 'utf8'),
-)
-const own = await loadErrorBody('packages/fastify-contract-cli/test/documents/problems/handlers.ts')
+const problems: Document = parse(readFileSync(ownPath('test/documents/problems/openapi.yaml'), 'utf8'))
+const own = await loadErrorBody(ownPath('test/documents/problems/handlers.ts'))
 const { errorBody } = own
 /** The module that the error messages name. */
 const path = 'errors.ts'
@@ -51,12 +46,9 @@ const documentOf = (responses: object, operation: object = {}): Document => ({
 })
 
 const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
-const usual = await loadErrorBody('src/error-body.ts')
-const { errorBody: numbered } = usual
 const at = '#/paths/~1a/post/responses'
 
-t.test('the errors of the service match the documents', async (t) => {
-  ;(await compileContract('openapi/plant-store.yaml', { rules: 'redocly.yaml', errors: usual })).files
+t.test('the errors of a document with problem details match it', async (t) => {
   await refuses(t, problems, errorBody, [])
 })
 
@@ -183,30 +175,11 @@ t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (
   }
 })
 
-t.test('the page on handlers lists the errors of the service by status', async (t) => {
-  const page = readFileSync('packages/fastify-contract/docs/handlers.md', 'utf8')
-  const rows = Array.from(page.matchAll(/^\| (\d[\d, ]+) \| (`.*`) \|$/gm), ([, statuses = '', kinds = '']) => [
-    statuses.split(', '),
-    kinds.match(/\w+/g) ?? [],
-  ])
-  const documented = rows.flatMap(([statuses = [], kinds = []]) =>
-    kinds.map((kind, index) => [kind, Number(statuses[index] ?? statuses[0])]),
-  )
-  const actual = Object.entries(serviceErrors).map(([kind, { error }]) => [kind, Math.trunc(error / 100)])
-  t.same(Object.fromEntries(documented), Object.fromEntries(actual))
-})
-
 t.test("a document without an error table gets the service's numbers", async (t) => {
   const { 'error-numbers.ts': numbers } = (await compileDocument(documentOf({ 204: { description: '' } }), 'a.yaml'))
     .files
   t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
   t.equal(new ContractError('notAcceptable', 'none').statusCode, 406)
-  const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
-  t.same(
-    Object.keys(serviceErrors).filter((name) => !(name in table)),
-    // The plant store serves every operation.
-    ['notImplemented'],
-  )
 })
 
 t.test('a missing module or one without errorBody is rejected, and a changed one is reloaded', async (t) => {
@@ -217,18 +190,6 @@ t.test('a missing module or one without errorBody is rejected, and a changed one
   writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
   utimesSync(`${folder}/some.mjs`, 1, 1)
   t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 2)
-})
-
-t.test('the documented example has the media type of problem details', async (t) => {
-  const page = readFileSync('packages/fastify-contract/docs/handlers.md', 'utf8')
-  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody<operations> = .*?)```/s.exec(page) ?? []
-  const { 'api.d.ts': types = '' } = (await compileDocument(problems, 'a.yaml', { errors: own })).files
-  const typed = example.replace('../generated/api.d.ts', './described.d.ts')
-  const modules = { 'src/problems.ts': typed, 'src/misnamed.ts': typed.replace('title:', 'name:') }
-  // The example itself has no finding.
-  t.match(diagnose(Object.keys(modules), { ...modules, 'src/described.d.ts': types }), [
-    /^src\/misnamed\.ts.*('title' is missing|'name' does not exist)/,
-  ])
 })
 
 const documentPath = 'openapi.yaml'
@@ -293,28 +254,3 @@ t.test('nothing is written when handlers cannot be made, so that the next run pr
   await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'src/handlers.ts'))
   t.notOk(existsSync(directory))
 })
-
-t.test(
-  'the example patch applies, and README shows the handler that is printed for its operation',
-  {
-    skip:
-      (spawnSync('git', ['--version']).status !== 0 && 'NOT RUN: git is not installed') ||
-      (Object.hasOwn(Object(contract.paths), '/plants/{id}') && 'the patch is applied'),
-  },
-  async (t) => {
-    const directory = relative(
-      '.',
-      t.testdir({ openapi: { 'plant-store.yaml': readFileSync('openapi/plant-store.yaml', 'utf8') } }),
-    )
-    const apply = (...options: string[]) => execFileSync('git', ['apply', ...options, 'examples/get-plant.patch'])
-    apply('--check')
-    apply('--include', `${directory}/openapi/*`, '--directory', directory)
-    const compiled = await compileDocument(
-      parse(readFileSync(join(directory, 'openapi/plant-store.yaml'), 'utf8')),
-      'a.yaml',
-    )
-    const [, shown = ''] =
-      /^ {3}new, for src\/handlers\.ts:\n\n(.*?)^ {3}```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
-    t.equal(shown.replaceAll(/^ {3}/gm, ''), `${handlerStubs(compiled, contract).join('\n')}\n`)
-  },
-)

@@ -89,53 +89,8 @@ export const errorOf = (thrown: unknown): Error =>
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401
 
-/** An error of a dependency that is temporarily unavailable; retryAfter is in seconds. */
-type Unavailable = Error & { retryAfter: number }
-
-const isUnavailable = (error: unknown): error is Unavailable =>
-  error instanceof Error && 'retryAfter' in error && typeof error.retryAfter === 'number'
-
-/** The members of an error of Fastify or Node.js that determine the response. */
-type Coded = { code?: string; statusCode?: number; message?: string }
-
 /** Returns the name of the service's own error with a status; another name if it has none. */
-const errorNameOf = (status: number): string =>
+export const errorNameOf = (status: number): string =>
   status === 400
     ? 'invalid'
     : (Object.keys(serviceErrors).find((kind) => statusOf(kind as ErrorName) === status) ?? `status${status}`)
-
-/**
- * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of
- * the HTTP parser. The errors of Fastify itself get a status and a message of the service. Another error with a
- * `statusCode` from 400 to 499, as plugins throw, keeps its own. The rest becomes a 500 that tells the client no details.
- */
-export function toContractError(thrown: unknown): ContractError {
-  if (thrown instanceof ContractError) return thrown
-  if (isUnavailable(thrown)) {
-    return new ContractError('unavailable', 'the service is temporarily unavailable', {
-      'retry-after': String(Math.ceil(thrown.retryAfter)),
-    })
-  }
-  const { code = '', statusCode = 500, message = '' } = (thrown ?? {}) as Coded
-  switch (code) {
-    case 'FST_ERR_BAD_URL':
-      return new ContractError('undecodableTarget', 'the request target cannot be decoded')
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ContractError('noSuchPath', 'no such path')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ContractError('tooSlow', 'the request took too long to arrive')
-    // Only an operation without a request body gets this error: the others check the media type themselves.
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ContractError('unsupportedMediaType', 'the operation has no body; send none')
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ContractError('bodyTooLarge', 'the body is too large')
-    case 'HPE_HEADER_OVERFLOW':
-      return new ContractError('headersTooLarge', 'the header section is too large')
-  }
-  const isClientError = statusCode >= 400 && statusCode < 500
-  if (code.startsWith('HPE_') || (isClientError && code.startsWith('FST_ERR_CTP_'))) {
-    return new ContractError('malformedRequest', 'the request is not well-formed HTTP')
-  }
-  if (isClientError) return new ContractError(errorNameOf(statusCode), message, {}, statusCode)
-  return new ContractError('internal', 'internal error; its X-Request-Id is in the log')
-}

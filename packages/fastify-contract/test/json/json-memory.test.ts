@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
-import { openMemory } from '../../src/store/memory.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -45,7 +44,7 @@ const texts: Record<string, string> = {
   'characters of two bytes': list((n) => `"\u0101${n}"`),
 }
 
-for (const [name, text] of Object.entries(texts)) {
+for (const [name, text] of Object.entries(texts))
   t.test(`a value costs at most 34 times its text: ${name}`, async (t) => {
     const before = heapInUse()
     const documents = Array.from({ length: times }, (_, n) => parseJson(`${text}${' '.repeat(n)}`))
@@ -54,15 +53,3 @@ for (const [name, text] of Object.entries(texts)) {
     t.equal(documents.length, times)
   })
 }
-
-t.test('a plant in the memory store keeps nothing else of its body', async (t) => {
-  const store = openMemory()
-  const before = heapInUse()
-  for (let id = 0; id < 200; id++) {
-    const text = JSON.stringify({ id, name: `a name of ${id} here`, tag: `tag ${id} of many`, more: 'x'.repeat(size) })
-    const { name, tag } = parseJson(text).value as { name: string; tag: string }
-    await store.create({ id: BigInt(id), name, tag })
-  }
-  t.ok(heapInUse() - before < 10 * size, '200 plants use less memory than 10 bodies')
-  await store.close()
-})

@@ -1,26 +1,14 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import fastifySwagger from '@fastify/swagger'
 import type { RouteOptions } from 'fastify'
+import { type Document, type Endpoint, endpoints } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import digests from '../../generated/digests.json' with { type: 'json' }
-import type { VerifierFactory } from '../../packages/fastify-contract/src/auth/verifiers.ts'
-import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
-import { createServer, type ServerOptions } from '../../packages/fastify-contract/src/routes/create-server.ts'
-import { compileRoutes } from '../../packages/fastify-contract/test/support/serve-document.ts'
-import {
-  type Document,
-  type Endpoint,
-  endpoints,
-} from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
-import { errorBody } from '../../src/error-body.ts'
-import { contract, document } from '../support/contract.ts'
+import type { VerifierFactory } from '../../src/auth/verifiers.ts'
+import { createServer, type ServerOptions } from '../../src/routes/create-server.ts'
+import { compileRoutes, errorBody } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } })
 
-/** A document whose operations use the features that the plant store's document lacks. */
 const garden = {
   openapi: '3.1.0',
   info: { title: 'Garden', version: '1.0.0' },
@@ -108,55 +96,17 @@ async function documentSeen(
 }
 
 t.test('@fastify/swagger reproduces the operations from the routes it sees', async (t) => {
-  const { routes } = contract
-  const { securitySchemes } = document.components as { securitySchemes: object }
-  const { seen, swagger } = await documentSeen(document, {
+  const routes = compileRoutes(garden)
+  const { seen, swagger } = await documentSeen(garden, {
     contract: { routes },
-    handlers: Object.fromEntries(routes.operations.map(({ operationId }) => [operationId, handle])),
-    verifiers: Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, verify])),
+    handlers: { putBed: handle },
+    verifiers: { key: verify, oauth: verify },
   })
-  t.same(summaryOf(swagger), summaryOf(document))
+  t.same(summaryOf(swagger), summaryOf(garden), 'with parameters, scopes and responses without a body')
   for (const { operationId, schema } of routes.operations) {
     const { schema: shown = {} } = seen.find(({ schema }) => schema?.operationId === operationId) ?? {}
     t.same([shown.body, shown.response], [schema.body, schema.response], operationId)
   }
   const { schemas } = swagger.components as { schemas: Record<string, object> }
   t.same(Object.keys(schemas).sort(), Object.keys(routes.schemas).sort())
-})
-
-t.test('onRoute hooks see parameters, scopes and responses without a body', async (t) => {
-  const { swagger } = await documentSeen(garden, {
-    contract: { routes: compileRoutes(garden) },
-    handlers: { putBed: handle },
-    verifiers: { key: verify, oauth: verify },
-  })
-  t.same(summaryOf(swagger), summaryOf(garden))
-})
-
-/** Copies generated/ so that a test may damage it. Returns the URL of the copy. */
-function copy(directory: string) {
-  cpSync('generated', directory, { recursive: true })
-  return pathToFileURL(`${directory}/`)
-}
-
-t.test('generated files that belong together are loaded', async (t) => {
-  const { documentText, routes, schemaCode } = await loadContract(copy(t.testdir({})), digests)
-  t.equal(documentText, readFileSync('generated/openapi.json', 'utf8'))
-  t.equal(schemaCode, readFileSync('generated/schemas.js', 'utf8'))
-  t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
-})
-
-t.test('a damaged or missing file is rejected in one line with a fix', async (t) => {
-  for (const name of ['openapi.json', 'routes.json', 'schemas.js']) {
-    const directory = t.testdir({})
-    const url = copy(directory)
-    const path = join(directory, name)
-    writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
-    const fix = 'run fastify-contract generate, then build again'
-    await t.rejects(loadContract(url, digests), {
-      message: `generated/${name} does not belong to this build; ${fix}`,
-    })
-    rmSync(path)
-    await t.rejects(loadContract(url, digests), { message: `generated/${name} cannot be read (ENOENT); ${fix}` })
-  }
 })

@@ -51,16 +51,15 @@ ${documentHelp}
   if (!isFormat(format)) return refuse('format', format, Object.keys(formats))
   const path = findDocument(words[0] ?? options.document)
   const compiling = compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
-  const { text, rejection } = await compiling.then(
-    ({ files }) => ({ text: files['openapi.json'] as string, rejection: undefined }),
-    async (rejection) => {
-      if (!(rejection instanceof RejectedDocument)) throw rejection
-      return {
-        text: stringifyJson(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)) as string,
-        rejection,
-      }
-    },
-  )
+  let text: string
+  let rejection: RejectedDocument | undefined
+  try {
+    text = (await compiling).files['openapi.json'] as string
+  } catch (error) {
+    if (!(error instanceof RejectedDocument)) throw error
+    rejection = error
+    text = stringifyJson(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)) as string
+  }
   const document: Document = JSON.parse(text)
   const { version } = document.info
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)

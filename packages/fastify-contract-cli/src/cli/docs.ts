@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { listen } from 'fastify-contract/service'
 import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
@@ -49,7 +49,12 @@ ${documentHelp}
 
 /** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
 async function serve(page: string): Promise<void> {
-  const server = createServer(async ({ method, url }, response) => {
+  const server = createServer(sendPage)
+  const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
+  const url = await listen((address) => once(server.listen(address), 'listening'), server, address)
+  console.log(`${url}/`)
+
+  async function sendPage({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
     const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
     const file = join(dirname(page), name)
     const isServed = found !== undefined && (method === 'GET' || method === 'HEAD')
@@ -57,8 +62,5 @@ async function serve(page: string): Promise<void> {
     const body = isServed ? await readFile(file).catch(() => undefined) : undefined
     if (body === undefined) response.writeHead(404).end()
     else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
-  })
-  const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
-  const url = await listen((address) => once(server.listen(address), 'listening'), server, address)
-  console.log(`${url}/`)
+  }
 }

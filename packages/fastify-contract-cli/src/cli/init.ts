@@ -151,9 +151,9 @@ type Written = {
 }
 
 function summary({ directory, copies, files, handlers, errors, compiled, unread }: Written): string {
-  const missing = handlers
-    .filter((handler) => /^ {4}throw /m.test(handler))
-    .map((handler) => /^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
+  const missing: string[] = []
+  for (const handler of handlers)
+    if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
@@ -210,8 +210,10 @@ function distinct(lines: string[]): string[] {
     const [, pointer = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
     pointers.set(text, [...(pointers.get(text) ?? []), pointer])
   }
-  return Array.from(pointers, ([text, [first = '', ...others]]) => {
+  const told: string[] = []
+  for (const [text, [first = '', ...others]] of pointers) {
     const more = others.length === 0 ? '' : ` and ${others.length} more`
-    return first === '' ? `  ${text}` : `  ${first}${more}: ${text}`
-  })
+    told.push(first === '' ? `  ${text}` : `  ${first}${more}: ${text}`)
+  }
+  return told
 }

@@ -27,12 +27,13 @@ export async function openPortForwarder(place: ListenAddress, prefix = ''): Prom
     })
   let next = held()
   let isHolding = true
-  const server = createServer({ allowHalfOpen: true }, async (client) => {
+  const accept = async (client: Socket) => {
     client.on('error', () => {})
     const url = await next
     if (url === undefined) client.destroy()
     else join(client, new URL(url))
-  })
+  }
+  const server = createServer({ allowHalfOpen: true }, accept)
   server.maxConnections = 1_000
   const url = await listen((at) => once(server.listen(at), 'listening'), server, place, prefix)
   return {

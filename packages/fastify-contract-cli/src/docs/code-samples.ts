@@ -141,12 +141,17 @@ export function clientBody(exact: unknown, sent: ExampleBody): BodySample {
   const { kind, parts } = sent
   if (kind === 'bytes') return blobSample(sent)
   if (kind !== 'multipart') return { lines: [], body: kind === 'text' ? sent.text : exact }
-  const members = [...new Set(parts.map(({ name }) => name))].map((name) => {
+  const blobs = new Map<string, string[]>()
+  for (const part of parts) {
+    const files = blobs.get(part.name) ?? []
+    blobs.set(part.name, 'file' in part ? [...files, blob(part.file, part.mediaType)] : files)
+  }
+  const members: string[] = []
+  for (const [name, files] of blobs) {
     const value = (exact as Record<string, unknown>)[name]
-    const files = parts.flatMap((part) => (part.name === name && 'file' in part ? blob(part.file, part.mediaType) : []))
     const text = Array.isArray(value) ? `[${files.join(', ')}]` : files[0]
-    return `  ${keyOf(name)}: ${files.length > 0 ? text : literal(value, sampleWidth, '  ')},`
-  })
+    members.push(`  ${keyOf(name)}: ${files.length > 0 ? text : literal(value, sampleWidth, '  ')},`)
+  }
   return { lines: ['const body = {', ...members, '}'], body: variable }
 }
 

@@ -67,12 +67,12 @@ function announcement(document: Document, endpoint: ReturnType<typeof endpoints>
     ['x-deprecation', 'Deprecated since'],
     ['x-sunset', 'May stop working after'],
   ] as const
-  return sentences
-    .flatMap(([extension, words]) => {
-      const found = announcementOf(document, endpoint, extension)
-      if (found === undefined) return []
-      const date = found.date.toISOString().replace(/T00:00:00\.000Z$/, '')
-      return `**${words} ${date}.**${found.link === undefined ? '' : ` [Details](${markdownTarget(found.link)})`}`
-    })
-    .join(' ')
+  const texts: string[] = []
+  for (const [extension, words] of sentences) {
+    const found = announcementOf(document, endpoint, extension)
+    if (found === undefined) continue
+    const date = found.date.toISOString().replace(/T00:00:00\.000Z$/, '')
+    texts.push(`**${words} ${date}.**${found.link === undefined ? '' : ` [Details](${markdownTarget(found.link)})`}`)
+  }
+  return texts.join(' ')
 }

@@ -46,14 +46,15 @@ export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): 
 const schemesOf = ({ security }: Endpoint): string[] => [...new Set(security.flatMap(Object.keys))]
 
 function credentials(document: Document, schemes: string[]): string[] {
-  const fields = schemes.flatMap((scheme, index) => {
+  const fields: string[] = []
+  for (const [index, scheme] of schemes.entries()) {
     const credential = credentialOf(document, scheme)
-    if (credential === undefined) return []
+    if (credential === undefined) continue
     const { in: place, name, prefix } = credential
     const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
     const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${htmlText(scheme)}" data-credential="${attribute(credential)}">`
-    return [`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`]
-  })
+    fields.push(`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`)
+  }
   return fields.length > 0 ? ['<section>', '<h2>Credentials</h2>', ...fields, '</section>'] : []
 }
 

@@ -36,22 +36,23 @@ export function withDirections(document: Document): Document {
       if (kind === 'parameter') return convertEach(value, kind, exchange[0])
       return kind === 'operation' ? operationOf(value, exchange) : value
     })
-  const operationOf = (operation: unknown, [ofRequest, ofResponse]: Exchange): unknown =>
-    mapValues(operation, (value, name) => {
+  const operationOf = (operation: unknown, [ofRequest, ofResponse]: Exchange): unknown => {
+    const memberOfOperation = (value: unknown, name: string) => {
       if (name === 'parameters') return convertEach(value, 'parameter', ofRequest)
       if (name === 'requestBody') return mapTree(value, name, transforms(ofRequest))
       if (name === 'responses') return convertEach(value, 'response', ofResponse)
-      return name === 'callbacks'
-        ? mapValues(value, (callback) => callbackOf(callback, [ofResponse, ofRequest]))
-        : value
-    })
+      if (name !== 'callbacks') return value
+      return mapValues(value, (callback) => callbackOf(callback, [ofResponse, ofRequest]))
+    }
+    return mapValues(operation, memberOfOperation)
+  }
   const callbackOf = (callback: unknown, exchange: Exchange): unknown =>
     mapValues(callback, (item, name) => (name === '$ref' ? item : itemOf(item, exchange)))
   /** Converts each object of an array or a map. */
-  const convertEach = (value: unknown, kind: Kind, direction: Direction): unknown =>
-    Array.isArray(value)
-      ? value.map((each) => mapTree(each, kind, transforms(direction)))
-      : mapValues(value, (each) => mapTree(each, kind, transforms(direction)))
+  const convertEach = (value: unknown, kind: Kind, direction: Direction): unknown => {
+    const converted = (each: unknown) => mapTree(each, kind, transforms(direction))
+    return Array.isArray(value) ? value.map(converted) : mapValues(value, converted)
+  }
   const transforms = (direction: Direction) => ({
     mediaType: holder('mediaType', direction),
     parameter: holder('parameter', direction),

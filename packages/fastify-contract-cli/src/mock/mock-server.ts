@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   type AnyErrorBody,
   type AnyHandler,
@@ -91,15 +91,17 @@ export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm 
     limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
     log: pino({ level: 'error' }),
   })
-  app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
+  app.addHook('preHandler', chooseExample)
+  return { ...routes.info, app }
+
+  function chooseExample({ headers, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const { operationId } = routeOptions.schema as { operationId: string }
     const endpoint = operations.get(operationId) as Endpoint
     const accept = negotiations.get(operationId)?.choose(headers.accept)
     const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(chosenResponse(endpoint, accept, preferred), done)
-  })
-  return { ...routes.info, app }
+  }
 }
 
 /** Yields the example responses of an operation in the media type `accept`, and then those of `exampleResponses`. */

@@ -157,12 +157,13 @@ class DynamicScopes<Document extends object> {
   #rewritten(schema: Node, outer: Scope): Node {
     const scope = this.#entered(schema, outer)
     const below = (held: unknown) => (isNode(held) ? this.#rewritten(held, scope) : held)
-    const mapped = mapEntries(withoutKeys(schema, Object.values(this.#names)), (value, name) => {
+    const evaluated = (value: unknown, name: string) => {
       const member = memberOf('schema', name)
       if (member === undefined || !hasShape(value, member)) return value
       if (member.shape === 'one') return below(value)
       return Array.isArray(value) ? value.map(below) : mapEntries(value as Node, below)
-    })
+    }
+    const mapped = mapEntries(withoutKeys(schema, Object.values(this.#names)), evaluated)
     const $ref = this.#referenceOf(schema, scope)
     return this.#withValues(schema, $ref === undefined ? mapped : { ...mapped, $ref })
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Case, record, request, runCases } from '../support/raw-http.ts'
+import { type Case, record, request, row, runCases } from '../support/raw-http.ts'
 import { overTheWire } from '../support/wire-service.ts'
 
 const limit = 16_384
@@ -22,74 +22,70 @@ const large = JSON.stringify({ id: 1, name: 'raw', more: 'x'.repeat(60_000) })
 const inBytes = Array.from(large.slice(0, 20_000) + large.slice(-2), (one) => `1\r\n${one}\r\n`).join('')
 
 const heads: Case[] = [
-  { name: 'a header section as large as the limit', bytes: ofSize(limit), ...ok },
-  { name: 'a header section one byte over the limit', bytes: ofSize(limit + 1), ...tooLarge },
-  { name: '15,000 lines without a value', bytes: request({ headers: [lines.slice(0, -2)] }), ...tooLarge },
-  { name: '20,000 spaces before a value', bytes: request({ headers: [`a:${spaces}b`] }), ...tooLarge },
-  { name: '20,000 spaces in the request line', bytes: request({ line: `POST${spaces}/plants HTTP/1.1` }), ...tooLarge },
-  {
-    name: '20,000 spaces after a request on the same connection',
-    bytes: [request(), { answered: 1 }, request({ headers: [`a:${spaces}b`] })],
-    answers: [ok, { status: 431, error: 43100 }],
-    closes: true,
-  },
-  { name: '20,000 spaces in an unfinished request', bytes: unfinished(`a:${spaces}`), ...tooLarge },
-  { name: '20,000 spaces in an unfinished request, in pieces', bytes: [unfinished('a:'), spaces, spaces], ...tooLarge },
-  {
-    name: '5,000 lines of an unfinished request after one with a body',
-    bytes: [request({ body: large }), { answered: 1 }, unfinished(lines.slice(0, 20_000))],
-    answers: [ok, { status: 431, error: 43100 }],
-    closes: true,
-  },
+  row('a header section as large as the limit', ofSize(limit)),
+  row('a header section one byte over the limit', ofSize(limit + 1), tooLarge),
+  row('15,000 lines without a value', request({ headers: [lines.slice(0, -2)] }), tooLarge),
+  row('20,000 spaces before a value', request({ headers: [`a:${spaces}b`] }), tooLarge),
+  row('20,000 spaces in the request line', request({ line: `POST${spaces}/plants HTTP/1.1` }), tooLarge),
+  row(
+    '20,000 spaces after a request on the same connection',
+    [request(), { answered: 1 }, request({ headers: [`a:${spaces}b`] })],
+    { answers: [ok, { status: 431, error: 43100 }], closes: true },
+  ),
+  row('20,000 spaces in an unfinished request', unfinished(`a:${spaces}`), tooLarge),
+  row('20,000 spaces in an unfinished request, in pieces', [unfinished('a:'), spaces, spaces], tooLarge),
+  row(
+    '5,000 lines of an unfinished request after one with a body',
+    [request({ body: large }), { answered: 1 }, unfinished(lines.slice(0, 20_000))],
+    { answers: [ok, { status: 431, error: 43100 }], closes: true },
+  ),
 ]
 
-heads.push({
-  name: 'an unfinished request after one whose body came after its response',
-  bytes: [
-    request({ without: ['authorization'], headers: ['Content-Length: 1'], body: '' }),
-    { answered: 1 },
-    'x',
-    { pause: 600 },
-    unfinished(`a:${spaces}`),
-  ],
-  answers: [
-    { status: 401, error: 40100 },
-    { status: 431, error: 43100 },
-  ],
-  closes: true,
-})
+heads.push(
+  row(
+    'an unfinished request after one whose body came after its response',
+    [
+      request({ without: ['authorization'], headers: ['Content-Length: 1'], body: '' }),
+      { answered: 1 },
+      'x',
+      { pause: 600 },
+      unfinished(`a:${spaces}`),
+    ],
+    {
+      answers: [
+        { status: 401, error: 40100 },
+        { status: 431, error: 43100 },
+      ],
+      closes: true,
+    },
+  ),
+)
 
 const trailers: Case[] = [
-  { name: '15,000 lines', bytes: chunked(`${oneChunk}0\r\n${lines}\r\n`), ...tooLarge },
-  { name: '20,000 spaces', bytes: chunked(`${oneChunk}0\r\na:${spaces}b\r\n\r\n`), ...tooLarge },
-  {
-    name: '20,000 spaces after the rest of the request',
-    bytes: [chunked(`${oneChunk}0\r\na:`), { pause: 100 }, `${spaces}b\r\n\r\n`],
-    ...tooLarge,
-  },
-  {
-    name: 'more spaces than the largest body',
-    bytes: [chunked(`${oneChunk}0\r\na:`), ' '.repeat(2_000_000)],
-    ...tooLarge,
-  },
-  { name: 'a few lines', bytes: chunked(`${oneChunk}0\r\na: b\r\nc:\r\n\r\n`), ...ok },
+  row('15,000 lines', chunked(`${oneChunk}0\r\n${lines}\r\n`), tooLarge),
+  row('20,000 spaces', chunked(`${oneChunk}0\r\na:${spaces}b\r\n\r\n`), tooLarge),
+  row(
+    '20,000 spaces after the rest of the request',
+    [chunked(`${oneChunk}0\r\na:`), { pause: 100 }, `${spaces}b\r\n\r\n`],
+    tooLarge,
+  ),
+  row('more spaces than the largest body', [chunked(`${oneChunk}0\r\na:`), ' '.repeat(2_000_000)], tooLarge),
+  row('a few lines', chunked(`${oneChunk}0\r\na: b\r\nc:\r\n\r\n`)),
 ]
 
 const many = 200
 const others: Case[] = [
-  { name: 'a body in the same segment as its header section', bytes: request({ body: large }), ...ok },
-  {
-    name: 'a request after a chunked one',
-    bytes: Buffer.concat([chunked(`${oneChunk}0\r\n\r\n`), request()]),
+  row('a body in the same segment as its header section', request({ body: large })),
+  row('a request after a chunked one', Buffer.concat([chunked(`${oneChunk}0\r\n\r\n`), request()]), {
     answers: [ok, ok],
-  },
-  { name: 'a body in chunks of one byte', bytes: chunked(`${inBytes}0\r\n\r\n`), ...ok },
-  { name: '200 requests at once', bytes: Buffer.concat(Array(many).fill(request())), answers: Array(many).fill(ok) },
-  {
-    name: 'a request after an unread body',
-    bytes: [request({ body: large, without: ['authorization'] }), { answered: 1 }, request()],
-    answers: [{ status: 401, error: 40100 }, ok],
-  },
+  }),
+  row('a body in chunks of one byte', chunked(`${inBytes}0\r\n\r\n`)),
+  row('200 requests at once', Buffer.concat(Array(many).fill(request())), { answers: Array(many).fill(ok) }),
+  row(
+    'a request after an unread body',
+    [request({ body: large, without: ['authorization'] }), { answered: 1 }, request()],
+    { answers: [{ status: 401, error: 40100 }, ok] },
+  ),
 ]
 
 overTheWire(t, (t, start) => {
@@ -107,7 +103,7 @@ overTheWire(t, (t, start) => {
     const dropped = request({ body: large, without: ['authorization'] })
     const steps = [dropped.subarray(0, -1), { answered: 1 }, { pause: 600 }, dropped.subarray(-1), request()]
     const answers = [{ status: 401, error: 40100 }, ok]
-    await runCases(t, await listen(), [{ name: 'in two pieces', bytes: steps, answers }])
+    await runCases(t, await listen(), [row('in two pieces', steps, { answers })])
   })
 
   t.test('the limit of trailers counts bytes on the wire', async (t) => {

@@ -1,14 +1,11 @@
 import t from 'tap'
-import { type Bytes, type Case, request, runCases } from '../support/raw-http.ts'
+import { type Bytes, type Case, request, row, runCases } from '../support/raw-http.ts'
 import { overTheWire } from '../support/wire-service.ts'
 
 const notJson = { status: 400, error: 40002 }
 const invalid = { status: 400, error: 40003 }
-const create = (name: string, body: Bytes, expected: Omit<Case, 'name' | 'bytes'>): Case => ({
-  name,
-  bytes: request({ body }),
-  ...expected,
-})
+const create = (name: string, body: Bytes, expected: Omit<Case, 'name' | 'bytes'>): Case =>
+  row(name, request({ body }), expected)
 /** Returns a case for each body. A pair is the name of the case and its body; a lone body is also its name. */
 const all = (expected: Omit<Case, 'name' | 'bytes'>, bodies: (string | [string, Bytes])[]) =>
   bodies.map((one) =>

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { methodsAt } from '../support/contract.ts'
-import { type Bytes, type Case, record, request, runCases } from '../support/raw-http.ts'
+import { type Bytes, type Case, record, request, row, runCases } from '../support/raw-http.ts'
 import { overTheWire, type WireService } from '../support/wire-service.ts'
 
 const hexLength = record.length.toString(16)
@@ -203,11 +203,9 @@ const chunkFraming: Record<string, Bytes> = {
 
 const malformed = { status: 400, error: 40000, closes: true } as const
 const behind = (requests: Record<string, Bytes>, expected: Partial<Case> = malformed): Case[] =>
-  Object.entries(requests).map(([name, bytes]) => ({
-    name,
-    bytes: Buffer.concat([Buffer.from(bytes as string, 'latin1'), hidden(name)]),
-    ...expected,
-  }))
+  Object.entries(requests).map(([name, bytes]) =>
+    row(name, Buffer.concat([Buffer.from(bytes as string, 'latin1'), hidden(name)]), expected),
+  )
 
 const embedded = hidden('in a body')
 const inBody = { body: embedded, headers: [`Content-Length: ${embedded.length}`] }
@@ -233,36 +231,28 @@ const framed: Case[] = [
     { answers: [{ status: 400, error: 40002 }, malformed], closes: true },
   ),
   methodsAt('/plants').includes('GET')
-    ? { name: 'a body of GET', bytes: request({ line: 'GET /no HTTP/1.1', ...inBody }), to: 'GET /no', status: 404 }
-    : {
-        name: 'a body of GET',
-        bytes: request({ line: 'GET /plants HTTP/1.1', ...inBody }),
-        to: 'GET /plants',
-        status: 405,
-      },
-  { name: 'the body of a rejected request', bytes: request({ without: ['authorization'], ...inBody }), status: 401 },
-  { name: 'a body that is not JSON', bytes: request(inBody), status: 400, error: 40002 },
-  { name: 'a chunk that is not JSON', bytes: request({ headers: [chunked], ...inChunk }), status: 400, error: 40002 },
-  { name: 'a length with leading zeros is decimal', bytes: plain(`Content-Length: 000${record.length}`), status: 200 },
-  { name: 'tabs and spaces before chunked', bytes: coding('\t chunked'), status: 200 },
-  { name: 'Transfer_Encoding is another header', bytes: plain('Transfer_Encoding: chunked', length), status: 200 },
-  {
-    name: 'an absolute form with another Host (RFC 9112 section 3.2.2)',
-    bytes: request({ line: 'POST http://b/plants HTTP/1.1', headers: ['Host: a'] }),
-    status: 200,
-  },
-  {
-    name: 'Upgrade: h2c, then another request',
-    bytes: Buffer.concat([plain(...upgrade), hidden('behind h2c')]),
+    ? row('a body of GET', request({ line: 'GET /no HTTP/1.1', ...inBody }), { to: 'GET /no', status: 404 })
+    : row('a body of GET', request({ line: 'GET /plants HTTP/1.1', ...inBody }), { to: 'GET /plants', status: 405 }),
+  row('the body of a rejected request', request({ without: ['authorization'], ...inBody }), { status: 401 }),
+  row('a body that is not JSON', request(inBody), { status: 400, error: 40002 }),
+  row('a chunk that is not JSON', request({ headers: [chunked], ...inChunk }), { status: 400, error: 40002 }),
+  row('a length with leading zeros is decimal', plain(`Content-Length: 000${record.length}`), { status: 200 }),
+  row('tabs and spaces before chunked', coding('\t chunked'), { status: 200 }),
+  row('Transfer_Encoding is another header', plain('Transfer_Encoding: chunked', length), { status: 200 }),
+  row(
+    'an absolute form with another Host (RFC 9112 section 3.2.2)',
+    request({ line: 'POST http://b/plants HTTP/1.1', headers: ['Host: a'] }),
+    { status: 200 },
+  ),
+  row('Upgrade: h2c, then another request', Buffer.concat([plain(...upgrade), hidden('behind h2c')]), {
     status: 200,
     closes: true,
-  },
-  {
-    name: 'Upgrade: h2c, then another request whose body comes later',
-    bytes: [Buffer.concat([plain(...upgrade), request({ ...inBody, body: '' })]), { answered: 1 }, embedded],
-    status: 200,
-    closes: true,
-  },
+  }),
+  row(
+    'Upgrade: h2c, then another request whose body comes later',
+    [Buffer.concat([plain(...upgrade), request({ ...inBody, body: '' })]), { answered: 1 }, embedded],
+    { status: 200, closes: true },
+  ),
 ]
 
 /** Returns the names of the plants that the store was asked to create. */

@@ -35,6 +35,17 @@ export type Case = {
   closes?: boolean | 'quietly' | 'as announced'
 } & Partial<Expected>
 
+/** Returns a case; by default, its response is the 200 of a valid create. */
+export const row = (
+  name: string,
+  bytes: Case['bytes'],
+  expected: Omit<Case, 'name' | 'bytes'> = { status: 200 },
+): Case => ({
+  name,
+  bytes,
+  ...expected,
+})
+
 type Answer = { status: number; headers: Record<string, string>; body: string; repeated: string[] }
 
 /** Deadline for each expectation of a case (ms). */

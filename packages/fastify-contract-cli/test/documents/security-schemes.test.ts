@@ -45,7 +45,7 @@ t.test('every kind of scheme is verified over sockets, with its scopes', async (
       error: 40101,
     },
   ]
-  for (const { request, headers = {}, send, status, error, body, answer = {} } of [...calls, ...ofProvider]) {
+  for (const { request, headers = {}, send, status = 200, error, body, answer = {} } of [...calls, ...ofProvider]) {
     const [method = '', target = ''] = request.split(' ')
     const type = send === undefined ? {} : { 'content-type': 'application/json' }
     const got = await httpRequest(url + target, {

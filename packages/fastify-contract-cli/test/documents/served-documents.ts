@@ -16,7 +16,8 @@ export type Call = {
   headers?: Record<string, string>
   /** The request body. A string is sent unchanged, any other value as JSON. */
   send?: unknown
-  status: number
+  /** Default: 200. */
+  status?: number
   /** The whole response body as a string, or members that its JSON must have. `error` is the error number. */
   body?: unknown
   error?: number

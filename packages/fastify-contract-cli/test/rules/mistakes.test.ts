@@ -15,7 +15,7 @@ import { refusalLines } from '../support/refusal.ts'
  * In JSON, they begin with two slashes.
  * `tap --snapshot` writes these comments as they are today; review the difference.
  *
- * A file without the path /health has only what matters; `complete` adds the rest.
+ * A file without the path /health has only what matters, and `complete` adds the rest.
  */
 const directory = join(import.meta.dirname, 'mistakes')
 const copies = t.testdir()
@@ -65,12 +65,21 @@ for (const path of documents) {
   })
 }
 
-/** Returns a document with the version 3.1.0, the info and the operations that it leaves out. */
+/** Returns a document with the version 3.1.0, the info, the operations and the fields of /orders that it leaves out. */
 function complete(text: string): string {
   if (text.includes('/health') || text.includes('<html>')) return text
   const version = /^openapi:/m.test(text) ? '' : 'openapi: 3.1.0\n'
-  const whole = /^paths:$/m.test(text) ? text : text + addOrder
+  const whole = /^paths:$/m.test(text) ? text.replace(operation, withFields) : text + addOrder
   return whole.replace(/^paths:\n/m, `${version}info: { title: Orders, version: 1.0.0 }\n$&${getHealth}`)
+}
+
+/** Matches the beginning of the first operation, in block or flow style. */
+const operation = /^( {4}| {2}\/\S+: \{ )(get|post):( \{ |\n)/m
+
+function withFields(start: string, _: string, method: string, end: string, _offset: number, text: string): string {
+  const id = text.includes('operationId:') ? [] : [`operationId: ${method === 'get' ? 'listOrders' : 'addOrder'}`]
+  const responses = text.includes('responses:') ? [] : ['responses: { 204: { description: Done. } }']
+  return start + [...id, ...responses].map((field) => (end === '\n' ? `      ${field}\n` : `${field}, `)).join('')
 }
 
 type Outcome = { grade: string; lines: string[]; compiled?: Compiled }

@@ -42,9 +42,17 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   }
   if (operations.some(hasBodyOfGet)) acceptBodiesOfGet(app)
   app.removeAllContentTypeParsers()
-  for (const essence of essences) app.addContentTypeParser(essence, readers[requestKindOf(essence)])
-  app.addContentTypeParser('*', unlessStreamed(rejectContent))
+  for (const essence of essences) app.addContentTypeParser(essence, unlessReplaced(readers[requestKindOf(essence)]))
+  app.addContentTypeParser('*', unlessReplaced(unlessStreamed(rejectContent)))
 }
+
+/** Returns a reader that fails if a hook has replaced the body: the readers read that of the connection. */
+const unlessReplaced =
+  (read: BodyReader): BodyReader =>
+  (request, payload, done) => {
+    if (payload === request.raw) read(request, payload, done)
+    else done(new Error('a preParsing hook has replaced the body, but the body of an operation is read as it was sent'))
+  }
 
 /** Returns whether bodies of a range or a charset are read otherwise than those of the media type without parameters. */
 const isReadOtherwise = (mediaType: string): boolean =>

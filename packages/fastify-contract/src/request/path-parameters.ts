@@ -3,11 +3,31 @@ import type { Operation, SerializedParameter, SerializedValue } from '../contrac
 import type { Schema } from '../contract/schema-keywords.ts'
 import type { Hook } from '../http/request-guards.ts'
 import type { Validator } from '../schema/validator.ts'
-import { decodeTarget, parametersValidator, type ValidateTexts } from './parameters.ts'
+import { decodeTarget, parametersIn, parametersValidator, type ValidateTexts } from './parameters.ts'
 
-/** Returns a function that reads and validates the path parameters of an operation. Invalid ones get 400. */
-export const pathValidator = (operation: Operation, schema: Schema, validator: Validator): ValidateTexts =>
-  parametersValidator(operation, schema, validator, { part: 'path', decode: decodeSegment })
+/**
+ * Returns a function that reads and validates the path parameters of an operation. Invalid ones get 400. The value also
+ * has the texts of the parameters that a prefix has, which the document does not describe.
+ */
+export function pathValidator(operation: Operation, schema: Schema, validator: Validator): ValidateTexts {
+  const validate = parametersValidator(operation, schema, validator, { part: 'path', decode: decodeSegment })
+  const keys = new Set(parametersIn(operation, 'path').map(({ key }) => key))
+  return (texts) => {
+    const result = validate(texts)
+    if (Object.keys(texts).length <= keys.size || 'error' in result) return result
+    const ofPrefix = Object.entries(texts).filter(([key]) => !keys.has(key))
+    return { value: { ...Object.fromEntries(ofPrefix), ...(result.value as object) } }
+  }
+}
+
+/** Returns a function that returns the parameters of the document among those of a request with a prefix. */
+export function pathOf({ parameters }: Operation): (params: object) => object {
+  const names = parameters.flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []))
+  return (params) =>
+    Object.keys(params).length <= names.length
+      ? params
+      : Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)))
+}
 
 /** Decodes a text of a segment. The router has already decoded parameters that are not split. */
 const decodeSegment = (text: string, value: SerializedValue): string =>

@@ -28,7 +28,7 @@ export async function contractPlugin<Operations>(
   options: PluginOptions<Operations>,
 ): Promise<void> {
   const parts = pluginParts(app, options as unknown as AnyContractOptions)
-  preparePlugin(app, parts, options.prefix !== undefined)
+  preparePlugin(app, parts, options.prefix)
   serveOperations(app, parts)
 }
 
@@ -41,8 +41,10 @@ export function pluginParts(app: FastifyInstance, options: AnyContractOptions): 
 /**
  * Prepares an instance of an app that `createServer` did not create. If the instance has a prefix of its own, it gets a
  * handler of unknown paths, which Fastify would otherwise set on its parent.
+ *
+ * @param prefix What the instance adds to the prefix of its parent.
  */
-export function preparePlugin(instance: FastifyInstance, parts: ContractParts, hasOwnPrefix: boolean): void {
+export function preparePlugin(instance: FastifyInstance, parts: ContractParts, prefix = ''): void {
   const observe = observeRequest(safeObserver(instance, parts.options.observer))
   const assign: Guard = (request, reply) => {
     observe(request, reply)
@@ -51,11 +53,25 @@ export function preparePlugin(instance: FastifyInstance, parts: ContractParts, h
     return assignRequestId(request, reply)
   }
   prepareInstance(instance, parts, { assign })
-  if (!hasOwnPrefix) return
+  if (!/[^/]/.test(prefix)) return
+  claimPrefix(instance)
   const { handler } = rejecting(
     routeError(methodFinder(describedOperations(parts.options.contract.routes), instance.prefix)),
   )
   instance.setNotFoundHandler(handler)
+}
+
+/** The prefixes of each server that have a handler of unknown paths. */
+const claimed = new WeakMap<object, Set<string>>()
+
+/** Throws an error if a contract is served under the prefix already: Fastify would end the process without naming it. */
+function claimPrefix({ server, prefix }: FastifyInstance): void {
+  const prefixes = claimed.get(server) ?? new Set()
+  if (prefixes.has(prefix)) {
+    const problem = `a contract is already served under ${prefix}, whose unknown paths only one can reject`
+    throw new Error(`${problem}; register both without a prefix, in a plugin with it`)
+  }
+  claimed.set(server, prefixes.add(prefix))
 }
 
 /** Throws an error that lists the operations that only a whole server can serve. */

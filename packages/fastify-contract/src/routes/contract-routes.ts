@@ -113,7 +113,13 @@ export function prepareInstance(
   instance.addHook('onRequest', stepsOfEveryRequest({ assign, preflight, allowedMethods, shedLoad: shedder.shedLoad }))
   acceptBodies(instance, operations, { limits, memory })
   prepareRouter(instance, described)
-  for (const [name, schema] of Object.entries(routes.schemas)) instance.addSchema({ ...(schema as object), $id: name })
+  for (const [name, schema] of Object.entries(routes.schemas)) {
+    if (instance.getSchema(name) !== undefined) {
+      const problem = `the application and the document both have a schema ${name}`
+      throw new Error(`${problem}; add that of the application in a plugin of its own`)
+    }
+    instance.addSchema({ ...(schema as object), $id: name })
+  }
 }
 
 /** Creates the verifiers, and the steps of the operations. */

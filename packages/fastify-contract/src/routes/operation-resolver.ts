@@ -88,7 +88,7 @@ function resolverParts(app: FastifyInstance, options: AnyContractOptions): Contr
     if (this === app || prepared !== undefined)
       throw new Error('fastify-openapi-glue must register the routes of an operationResolver, and only once')
     prepared = this
-    preparePlugin(this, parts, this.prefix !== app.prefix)
+    preparePlugin(this, parts, this.prefix.slice(app.prefix.length))
     this.register(onInstance(async () => registerOperations(this, parts)))
   })
   return parts

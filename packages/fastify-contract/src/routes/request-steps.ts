@@ -25,7 +25,7 @@ import { ignoreContentType } from '../request/content-type.ts'
 import { cookieReader } from '../request/cookie-parameters.ts'
 import type { BodyBounds } from '../request/multipart-body.ts'
 import { parametersIn } from '../request/parameters.ts'
-import { pathSplitter } from '../request/path-parameters.ts'
+import { pathOf, pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
 import { validatorCompiler } from '../request/validator-compiler.ts'
 import type { responseQueue } from '../response/response-queue.ts'
@@ -174,10 +174,11 @@ function handlerInput(
   const { schema, parameters } = operation
   const headerNames = parametersIn(operation, 'header').map(({ name }) => name)
   const readCookies = cookieReader(operation, validator)
+  const describedPath = pathOf(operation)
   const hasSignal = mayStream(schema) || mayReadBody(schema)
   const withParameters = (request: FastifyRequest) => ({
     body: body === undefined ? undefined : request.body,
-    path: schema.params === undefined ? noValues : request.params,
+    path: schema.params === undefined ? noValues : describedPath(request.params as object),
     query: schema.querystring === undefined ? noValues : request.query,
     header: headerNames.length === 0 ? noValues : pick(request.headers, headerNames),
     cookie: readCookies === undefined ? noValues : readCookies(request.headers.cookie), // 400

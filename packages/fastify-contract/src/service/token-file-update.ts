@@ -123,14 +123,15 @@ export async function lockWithFlock(path: string, timeout: number): Promise<(() 
     program.kill()
     release()
   }
-  try {
-    return await Promise.race([locked, ended, late])
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new Error('cannot be locked: install the program flock of util-linux', { cause: error })
-  } finally {
+  function endRace(): void {
     canceled.abort()
-    // The race is over: the promises that lost may reject later.
+    // The promises that lost may reject later.
     for (const promise of [locked, ended, late]) promise.catch(() => {})
   }
+  return await Promise.race([locked, ended, late]).catch(explainMissingFlock).finally(endRace)
+}
+
+function explainMissingFlock(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOENT') throw error
+  throw new Error('cannot be locked: install the program flock of util-linux', { cause: error })
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
@@ -367,6 +368,62 @@ t.test('plugins of the option apply to the operations only', async (t) => {
   t.notOk('x-own' in (await app.inject({ method: 'POST', url: '/own', payload: {} })).headers)
   t.ok(seen.includes('GET /api/pets'))
 })
+
+t.test('a handler reads the parameters of a prefix from the request', async (t) => {
+  const { app } = await application(t)
+  const read = async ({ path }: { path: object }, { params }: { params: object }) => ({
+    status: 200,
+    body: [path, { ...params }],
+  })
+  const options = optionsFor({ aborted: [], contexts: [] })
+  const handlers = { ...(options.handlers as object), getRoot: read, getPet: read } as never
+  app.register(contractPlugin, { ...options, handlers, prefix: '/:tenant/api' })
+  t.same(await send(app, 'GET', '/shop/api/'), [200, [{}, { tenant: 'shop' }]])
+  t.same(await send(app, 'GET', '/shop/api/pets/7'), [200, [{ id: 7 }, { tenant: 'shop', id: 7 }]])
+  t.match(await send(app, 'GET', '/shop/api/pets/x'), [400, { error: 40003 }])
+})
+
+t.test('an empty prefix is none', async (t) => {
+  for (const prefix of ['', '/']) {
+    const { app } = await application(t)
+    app.register(contractPlugin, { ...optionsFor({ aborted: [], contexts: [] }), prefix })
+    t.same(await send(app, 'GET', '/pets/7'), [200, { id: 7 }], prefix)
+    t.same(await send(app, 'GET', '/none'), [404, { own: 'not found' }], prefix)
+  }
+})
+
+t.test('a second contract under the same prefix stops the application at start', async (t) => {
+  const { app } = await application(t)
+  for (let count = 0; count < 2; count++)
+    app.register(contractPlugin, { ...optionsFor({ aborted: [], contexts: [] }), prefix: '/api' })
+  await t.rejects(async () => await app.ready(), {
+    message:
+      'a contract is already served under /api, whose unknown paths only one can reject; register both without a prefix, in a plugin with it',
+  })
+})
+
+t.test('a schema of the application with a name of the document stops the application at start', async (t) => {
+  const { app } = await application(t)
+  app.addSchema({ $id: 'Pet', type: 'object' })
+  app.register(contractPlugin, { ...optionsFor({ aborted: [], contexts: [] }), prefix: '/api' })
+  await t.rejects(async () => await app.ready(), {
+    message:
+      'the application and the document both have a schema Pet; add that of the application in a plugin of its own',
+  })
+})
+
+t.test(
+  'a hook that replaces the body of an operation is a failure, since the body is read from the connection',
+  async (t) => {
+    const { app, lines } = await application(t)
+    app.addHook('preParsing', async () => Readable.from([Buffer.from('{"id":2}')]))
+    app.register(contractPlugin, { ...optionsFor({ aborted: [], contexts: [] }), prefix: '/api' })
+    t.match(await send(app, 'POST', '/api/pets', { headers: good, payload: '{"id":1}' }), [500, { error: 50000 }])
+    const octets = { 'content-type': 'application/octet-stream' }
+    t.match(await send(app, 'POST', '/api/stream', { headers: octets, payload: 'a' }), [500, { error: 50000 }])
+    t.match(JSON.parse(lines[0] as string), { err: { message: /^a preParsing hook has replaced the body/ } })
+  },
+)
 
 t.test('a handler that is missing stops the application at start', async (t) => {
   const { app } = await application(t)

@@ -343,3 +343,18 @@ t.test('a preflight request allows the methods and headers of the document, also
     'Accept, Allow, Retry-After, WWW-Authenticate, X-Request-Id, X-Total',
   )
 })
+
+t.test('pages of other origins may read the fields of a rate limit', async (t) => {
+  const handler = async () => ({ status: 204, body: undefined })
+  const app = await serveDocument(things, {
+    handlers: { listThings: handler, putThings: handler, putOthers: handler },
+    verifiers: { key: (_request, done) => done(), cookie: (_request, done) => done() },
+    origins: ['https://app.example'],
+    limits: { requests: 5 },
+  })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/things`
+  const { headers } = await httpRequest(url, { headers: { origin: 'https://app.example' } })
+  t.match(headers['access-control-expose-headers'], 'RateLimit, RateLimit-Policy')
+})

@@ -215,6 +215,12 @@ t.test('a link at the path of the lock is not followed', async (t) => {
   t.strictSame(await readTokens(path), [])
 })
 
+t.test('a directory at the path of the lock is reported', async (t) => {
+  const path = writeTokenFile(t)
+  mkdirSync(`${path}-lock`)
+  await t.rejects(update(path, added), { code: 'EISDIR' })
+})
+
 t.test('a failed update changes nothing', async (t) => {
   const path = writeTokenFile(t, ['b', 'token'])
   const text = readFileSync(path, 'utf8')

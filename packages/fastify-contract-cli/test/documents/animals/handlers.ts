@@ -45,33 +45,28 @@ const shape = (send: unknown) => ({ request: 'POST /shapes', send })
 const square = { kind: 'square', name: 'a', corners: 4, side: 1 }
 
 export const calls: Call[] = [
-  { ...animal('{"kind":"cat","lives":9007199254740993}'), status: 200, body: '"miaow 9007199254740993"' },
-  { ...animal({ kind: 'Dog', tricks: ['sit'] }), status: 200, body: '"woof sit"' },
+  { ...animal('{"kind":"cat","lives":9007199254740993}'), body: '"miaow 9007199254740993"' },
+  { ...animal({ kind: 'Dog', tricks: ['sit'] }), body: '"woof sit"' },
   // The value matches one schema of the union and has the kind of another one.
-  { ...animal({ kind: 'Dog', lives: 9 }), status: 200, body: '"woof"' },
+  { ...animal({ kind: 'Dog', lives: 9 }), body: '"woof"' },
   { ...animal({ kind: 'Cat', lives: 9 }), ...refused },
   { ...animal({ kind: 'cat', tricks: ['sit'] }), ...refused },
   { ...animal({ kind: 'cow', lives: 9 }), ...refused },
   { ...animal({ lives: 9 }), ...refused },
-  { request: 'POST /cats', send: { kind: 'cat', lives: 9 }, status: 200, body: '"cat"' },
-  { request: 'POST /cats', send: { kind: 'Dog', lives: 9 }, status: 200, body: '"Dog"' },
+  { request: 'POST /cats', send: { kind: 'cat', lives: 9 }, body: '"cat"' },
+  { request: 'POST /cats', send: { kind: 'Dog', lives: 9 }, body: '"Dog"' },
   { request: 'POST /cats', send: { kind: 1, lives: 9 }, ...refused },
-  { ...vehicle({ model: 'Car', doors: 4 }), status: 200, body: '{"model":"Car","doors":5}' },
-  { ...vehicle('{"model":"bicycle","gears":9007199254740993}'), status: 200, body: { model: 'bicycle' } },
+  { ...vehicle({ model: 'Car', doors: 4 }), body: '{"model":"Car","doors":5}' },
+  { ...vehicle('{"model":"bicycle","gears":9007199254740993}'), body: { model: 'bicycle' } },
   { ...vehicle({ model: 'Bike', gears: 7 }), ...refused },
   { ...vehicle({ model: 'Car', gears: 7 }), ...refused },
   // The parent does not describe the properties of its children.
-  {
-    request: 'GET /vehicles',
-    status: 200,
-    body: '[{"model":"Car","doors":4},{"model":"bicycle","gears":9007199254740993}]',
-  },
+  { request: 'GET /vehicles', body: '[{"model":"Car","doors":4},{"model":"bicycle","gears":9007199254740993}]' },
   {
     ...shape('{"kind":"round","name":"a","radius":9007199254740993}'),
-    status: 200,
     body: '{"kind":"round","name":"a","radius":9007199254740994}',
   },
-  { ...shape(square), status: 200, body: { ...square, side: 5 } },
+  { ...shape(square), body: { ...square, side: 5 } },
   { ...shape({ ...square, kind: 'round' }), ...refused },
   { ...shape({ ...square, name: undefined }), ...refused },
   { ...shape({ ...square, corners: undefined }), ...refused },

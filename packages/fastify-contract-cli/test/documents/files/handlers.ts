@@ -27,10 +27,10 @@ export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
 })
 
 export const calls: Call[] = [
-  { request: 'GET /orders?limit=1', status: 200, body: '[{"id":9007199254740993}]' },
+  { request: 'GET /orders?limit=1', body: '[{"id":9007199254740993}]' },
   { request: 'GET /orders?limit=0', ...refused },
-  { request: 'GET /archive', status: 200, body: '[]' },
-  { request: 'GET /orders/7', status: 200, body: '{"id":7,"lines":[{"amount":1,"order":{"id":7}}]}' },
+  { request: 'GET /archive', body: '[]' },
+  { request: 'GET /orders/7', body: '{"id":7,"lines":[{"amount":1,"order":{"id":7}}]}' },
   { request: 'GET /orders/404', status: 404, body: '{"title":"no such order"}' },
   { request: 'GET /orders/0', ...refused },
   { ...post({ id: 1, lines: [{ amount: 100 }], coupon: 'c' }), status: 204 },

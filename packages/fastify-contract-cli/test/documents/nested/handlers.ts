@@ -123,7 +123,7 @@ const forms: Call[] = [
   { ...post('metadata[a]=%'), ...invalid(/./) },
   { ...post('amount[a]=1'), ...invalid(/"body must NOT have additional properties/) },
   { ...post(`metadata${'[a]'.repeat(17)}=1`), ...invalid(/at most 16 levels of brackets/) },
-  { ...post(Array.from({ length: 999 }, (_, n) => `metadata[${n}]=`).join('&')), status: 200 },
+  { ...post(Array.from({ length: 999 }, (_, n) => `metadata[${n}]=`).join('&')) },
   { ...post(Array.from({ length: 1_000 }, (_, n) => `metadata[${n}]=`).join('&')), status: 413, error: 41300 },
   { ...post(`metadata[a]=${'b'.repeat(1_048_576)}`), status: 413, error: 41300 },
 ]

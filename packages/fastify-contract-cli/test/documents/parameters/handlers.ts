@@ -26,7 +26,6 @@ const get = (query: string, headers: Record<string, string> = {}) => ({
 })
 const gives = (query: string, body: unknown, headers?: Record<string, string>): Call => ({
   ...get(query, headers),
-  status: 200,
   body,
 })
 const refused = (query: string, headers?: Record<string, string>): Call => ({

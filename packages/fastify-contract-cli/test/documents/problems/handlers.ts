@@ -60,8 +60,8 @@ const ofPut = (kind: string, detail: RegExp | string) => ({ type: `/problems/put
 const challenge = 'Bearer realm="plant-store"'
 
 export const calls: Call[] = [
-  { request: 'GET /pots/1', status: 200, body: '{"size":1}' },
-  { ...put({ size: 2 }), status: 200, body: '{"size":2}' },
+  { request: 'GET /pots/1', body: '{"size":1}' },
+  { ...put({ size: 2 }), body: '{"size":2}' },
   { ...put({ size: 0 }), ...problem(400, 'Bad Request', {}, ofPut('invalid', 'body/size must be >= 1')) },
   { ...put('{'), ...problem(400, 'Bad Request', {}, ofPut('notJson', /JSON/)) },
   {

@@ -137,12 +137,7 @@ export const calls: Call[] = [
   { request: 'GET /roles', headers: key, ...forbidden() },
   { request: 'GET /roles', headers: { ...password, ...{ 'x-key': 'audit' } }, status: 204 },
   { request: 'GET /roles', ...missing(`${passwords}, ${apiKeys}`) },
-  {
-    request: 'GET /client',
-    headers: authorization('Bearer w'),
-    status: 200,
-    body: '{"name":"writer","scopes":["read","write"]}',
-  },
-  { request: 'GET /client', headers: password, status: 200, body: '{"name":"a","scopes":[]}' },
-  { request: 'GET /client', headers: key, status: 200, body: '{"name":"key-client","scopes":[]}' },
+  { request: 'GET /client', headers: authorization('Bearer w'), body: '{"name":"writer","scopes":["read","write"]}' },
+  { request: 'GET /client', headers: password, body: '{"name":"a","scopes":[]}' },
+  { request: 'GET /client', headers: key, body: '{"name":"key-client","scopes":[]}' },
 ]

@@ -20,7 +20,7 @@ export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
 })
 
 export const calls: Call[] = [
-  { request: 'GET /ranges/200', status: 200, body: '"ok"' },
+  { request: 'GET /ranges/200', body: '"ok"' },
   { request: 'GET /ranges/201', status: 201, body: '1' },
   { request: 'GET /ranges/404', status: 404, body: '' },
   {
@@ -30,7 +30,7 @@ export const calls: Call[] = [
     answer: { 'content-type': 'application/problem+json; charset=utf-8' },
   },
   { request: 'GET /ranges/199', status: 400, error: 40003 },
-  { request: 'GET /default/200', status: 200, body: '{"title":"200"}' },
+  { request: 'GET /default/200', body: '{"title":"200"}' },
   { request: 'GET /default/503', status: 503, body: '{"title":"503"}' },
   { request: 'GET /default/x', status: 400, error: 40003 },
 ]

@@ -28,7 +28,6 @@ export const handlers: Handlers<operations> = {
 const gives = (request: string, body: unknown, headers: Record<string, string> = {}): Call => ({
   request: `GET /v1${request}`,
   headers,
-  status: 200,
   body,
 })
 const refused = (request: string, message: string, headers: Record<string, string> = {}): Call => ({

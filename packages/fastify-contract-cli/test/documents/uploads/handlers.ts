@@ -51,32 +51,24 @@ export const handlers: Handlers<operations> = {
 
 const jpeg = typed('PUT /photos/9007199254740993', 'image/jpeg')
 const photos: Call[] = [
-  {
-    ...jpeg('12345'),
-    status: 200,
-    body: '{"id":9007199254740993,"contentType":"image/jpeg","length":5,"isOver":false}',
-  },
-  { ...jpeg(''), status: 200, body: '{"id":9007199254740993,"contentType":"image/jpeg","length":0,"isOver":false}' },
-  { ...typed('PUT /photos/1', 'image/png;a=b')('1'), status: 200, body: { contentType: 'image/png' } },
+  { ...jpeg('12345'), body: '{"id":9007199254740993,"contentType":"image/jpeg","length":5,"isOver":false}' },
+  { ...jpeg(''), body: '{"id":9007199254740993,"contentType":"image/jpeg","length":0,"isOver":false}' },
+  { ...typed('PUT /photos/1', 'image/png;a=b')('1'), body: { contentType: 'image/png' } },
   { ...typed('PUT /photos/1', 'image/gif')('1'), ...unread, answer: { accept: 'image/jpeg, image/png' } },
   { ...typed('PUT /photos/a', 'image/png')('1'), ...refused },
   { request: 'PUT /photos/1', ...unread },
-  { ...typed('POST /files', 'application/octet-stream')('abc'), status: 200, body: 'abc' },
-  { request: 'POST /files', status: 200, body: 'none' },
+  { ...typed('POST /files', 'application/octet-stream')('abc'), body: 'abc' },
+  { request: 'POST /files', body: 'none' },
 ]
 
 const anything = (type: string) => typed('POST /anything', type)('a')
 const ranges: Call[] = [
   ...['image/png', 'application/json', 'multipart/mixed; boundary=a', 'application/x-www-form-urlencoded'].map(
-    (type): Call => ({
-      ...anything(type),
-      status: 200,
-      body: JSON.stringify({ contentType: type.replace(/;.*/, ''), read: 'a' }),
-    }),
+    (type): Call => ({ ...anything(type), body: JSON.stringify({ contentType: type.replace(/;.*/, ''), read: 'a' }) }),
   ),
-  { ...anything('text/markdown'), status: 200, body: '{"contentType":"text/markdown","read":"a"}' },
+  { ...anything('text/markdown'), body: '{"contentType":"text/markdown","read":"a"}' },
   { ...anything('text'), ...unread },
-  { request: 'POST /anything', status: 200, body: '{"read":"none"}' },
+  { request: 'POST /anything', body: '{"read":"none"}' },
 ]
 
 /** Returns a multipart form with the given parts: each has its Content-Disposition parameters and its text. */
@@ -95,7 +87,6 @@ const forms: Call[] = [
   { ...plant(photo, fern), ...read(['photo', 'a.png', 'image/png', '\x01\r\n-'], ['name', 'FERN']) },
   {
     ...plant(fern, photo, ['name="id"', '9007199254740993'], ['name="ids"', '1'], ['name="ids"', '9007199254740993']),
-    status: 200,
     body: '[["name","FERN"],["photo","a.png","image/png","\\u0001\\r\\n-"],["id",9007199254740993],["ids",1],["ids",9007199254740993]]',
   },
   {
@@ -103,17 +94,14 @@ const forms: Call[] = [
       'name="place"; filename="blob"\r\nContent-Type: application/json',
       '{"bed":9007199254740993}',
     ]),
-    status: 200,
     body: /\["place",9007199254740993\]/,
   },
   {
     ...plant(fern, photo, ['name=places', '{"bed":1}'], ['name=places', '{"bed":2}']),
-    status: 200,
     body: /\["places",1\],\["places",2\]/,
   },
   {
     ...plant(fern, photo, ['name=isDry', 'true'], ['name=unknown', 'a'], ['name=notes', '"a"']),
-    status: 200,
     body: /\["isDry",false\],\["notes","A"\]/,
   },
   {
@@ -123,14 +111,13 @@ const forms: Call[] = [
       ["name=more; filename*=UTF-8''%C3%A4.txt\r\nContent-Type: text/plain", 'x'],
       ['name=more; filename="../b\\"c"', ''],
     ),
-    status: 200,
     body: /\["more","ä.txt","text\/plain","x"\],\["more","b\\"c","text\/plain",""\]/,
   },
   {
     ...plant(fern, ['name="serial"', 'a'], photo, ['name="serial"; filename=b', '{']),
     ...read(['name', 'FERN'], ['photo', 'a.png', 'image/png', '\x01\r\n-']),
   },
-  { ...plant(fern, photo, ['name=tags', 'a'], ['name=tags', 'b']), status: 200, body: /\["tags","A"\],\["tags","B"\]/ },
+  { ...plant(fern, photo, ['name=tags', 'a'], ['name=tags', 'b']), body: /\["tags","A"\],\["tags","B"\]/ },
   ...[
     plant(fern),
     plant(photo),
@@ -162,9 +149,9 @@ const forms: Call[] = [
   { ...plant(fern, ['name="photo"', 'a']), ...unread },
   { ...plant(fern, photo, ['name=notes\r\nContent-Type: text/plain', '"a"']), ...unread },
   { ...plant(fern, photo, ['name=tags\r\nContent-Type: text/plain; charset=latin1', 'a']), ...unread },
-  { ...plant(fern, photo, ...Array<[string, string]>(998).fill(['name=unknown', ''])), status: 200 },
+  { ...plant(fern, photo, ...Array<[string, string]>(998).fill(['name=unknown', ''])) },
   { ...plant(fern, photo, ...Array<[string, string]>(999).fill(['name=unknown', ''])), status: 413, error: 41300 },
-  { ...typed('POST /plants', 'application/json')('{"name":"a"}'), status: 200, body: '{"json":"a"}' },
+  { ...typed('POST /plants', 'application/json')('{"name":"a"}'), body: '{"json":"a"}' },
   { ...typed('POST /plants', 'application/json')('{"name":1}'), ...refused },
   { ...typed('POST /plants', 'multipart/mixed; boundary=b')(parts(fern, photo)), ...unread },
 ]

@@ -52,11 +52,10 @@ const parts = [
   `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}, ${new Date().toISOString().slice(0, 10)}.
 Medians of ${rounds} rounds, ${seconds} s each, ${wrkVersion ?? 'wrk is not installed, so the load is the benchmark itself'}.`,
 ]
-if (quick && only === undefined) {
+if (quick && only === undefined)
   parts.push(
     'These figures are from `--quick`, so the columns "Fastify, queue", "Fastify, bearer-auth" and "glue" are missing.',
   )
-}
 console.log(parts.join('\n\n'))
 for (const version of String(options.node).split(',')) {
   const { summary, details } = await measure(version)
@@ -73,12 +72,11 @@ async function measure(version: string): Promise<{ summary: string[]; details: s
   const chosen = wanted.filter(({ served }) => served !== 'sqlite' || installation.hasSqlite)
   const results: Results = new Map()
   try {
-    for (let round = 1; round <= rounds; round++) {
+    for (let round = 1; round <= rounds; round++)
       for (const group of chosen) {
         console.error(`Node ${installation.version}, round ${round} of ${rounds}: ${group.served}`)
         await measureRound(group, installation, { seconds, quick, only, before }, results)
       }
-    }
   } finally {
     await removeDatabases(installation)
   }

@@ -110,12 +110,10 @@ const texts = new Map(
 const graph = new Map(Array.from(texts, ([file, text]) => [file, importsOf(file, text)]))
 
 t.test('imports go one way', async (t) => {
-  for (const [file, imports] of graph) {
+  for (const [file, imports] of graph)
     for (const each of imports) t.equal(violation(file, each), undefined, `${file}: ${each.to}`)
-  }
-  for (const [name, { imports }] of Object.entries(rooms)) {
+  for (const [name, { imports }] of Object.entries(rooms))
     for (const other of imports) if (other !== name) t.ok(used.has(`${name} ${other}`), `${name} imports ${other}`)
-  }
 })
 
 t.test('a room imports earlier rooms only', async (t) => {
@@ -241,14 +239,13 @@ t.test('the tests of a package import the package and what it declares', async (
     const home = `packages/${name}`
     const manifest = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'))
     const declared = Object.keys({ [manifest.name]: '', ...manifest.dependencies, ...manifest.devDependencies })
-    for (const file of filesIn(`${home}/test`)) {
+    for (const file of filesIn(`${home}/test`))
       for (const { to } of importsOf(file, readFileSync(file, 'utf8'))) {
         const [installed] = /^(?:@[\w.-]+\/)?[\w-][\w.-]*/.exec(to) ?? ['']
         if (to.includes('/') && existsSync(to)) t.ok(to.startsWith(`${home}/`), `${file}: ${to}`)
         else if (existsSync(`node_modules/${installed}/package.json`))
           t.ok(declared.includes(installed), `${file}: ${to}`)
       }
-    }
   }
 })
 

@@ -34,16 +34,15 @@ await Promise.all(packages.map((name, index) => writePackage(name, sources[index
 const files = Object.fromEntries(await Promise.all([...sources, 'packages/test-support'].map(packed)))
 const { overrides } = readManifest('.')
 
-for (const name of [...packages, 'test-support']) {
+for (const name of [...packages, 'test-support'])
   t.test(`a copy of ${name} alone passes its own tests`, { timeout: 60 * 60_000 }, async (t) => {
     const folder = join('packages', name)
     const copy = join(directory, name)
     const left = ['node_modules', '.tap']
     cpSync(folder, copy, { recursive: true, filter: (path) => !left.includes(basename(path)) })
     const manifest = readManifest(copy)
-    for (const dependencies of [manifest.dependencies, manifest.devDependencies ?? {}]) {
+    for (const dependencies of [manifest.dependencies, manifest.devDependencies ?? {}])
       for (const own of Object.keys(dependencies)) dependencies[own] = files[own] ?? dependencies[own]
-    }
     writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...manifest, overrides: { ...overrides, ...files } }))
     const start = performance.now()
     await npm(copy, 'install', '--ignore-scripts')
@@ -53,4 +52,3 @@ for (const name of [...packages, 'test-support']) {
     const seconds = [installed - start, performance.now() - installed].map((time) => Math.round(time / 1_000))
     t.comment(`${counts}; installed in ${seconds[0]} s, tested in ${seconds[1]} s`)
   })
-}

@@ -105,7 +105,7 @@ const resolutions = {
   bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
 }
 
-for (const [name, resolution] of Object.entries(resolutions)) {
+for (const [name, resolution] of Object.entries(resolutions))
   t.test(`a consumer compiles under ${name} resolution`, async (t) => {
     const lib = ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts']
     const options = { ...resolution, strict: true, target: ts.ScriptTarget.ES2022, lib, types: [], noEmit: true }
@@ -118,7 +118,6 @@ for (const [name, resolution] of Object.entries(resolutions)) {
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
     t.same(found, [])
   })
-}
 
 t.test('a consumer runs against the packaged server, in Node and with browser APIs only', async (t) => {
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')

@@ -89,10 +89,9 @@ for (const name of packages) {
       [],
       'no sources',
     )
-    for (const page of paths.filter((path) => path.endsWith('.md'))) {
+    for (const page of paths.filter((path) => path.endsWith('.md')))
       for (const [, link = ''] of readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g))
         t.ok(existsSync(join(installed, page, '..', link)), `${page}: ${link}`)
-    }
     const { exports, bin = {}, ...manifest } = manifests.get(name) as Manifest
     for (const path of [...Object.values(exports).flatMap(Object.values), ...Object.values(bin)])
       t.ok(existsSync(join(installed, path)), path)

@@ -111,7 +111,7 @@ async function start(t: Test, cwd: string, script: string) {
   }
 }
 
-for (const [name, documentOf] of stories) {
+for (const [name, documentOf] of stories)
   t.test(`from a document to a service: ${name}`, { timeout: 15 * 60_000 }, async (t) => {
     const begin = performance.now()
     const steps: string[] = []
@@ -189,4 +189,3 @@ for (const [name, documentOf] of stories) {
     t.ok(others < 180, `${others} lines are the user's own, besides ${linesOf(handlers)} of handlers`)
     t.comment(`${Math.round((performance.now() - begin) / 1000)} s: ${steps.join(', ')}`)
   })
-}

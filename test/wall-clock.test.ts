@@ -47,7 +47,7 @@ async function startWithClock(t: Test, environment: Record<string, string> = {})
   return { ...service, create, setClock }
 }
 
-for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) {
+for (const [direction, step] of Object.entries({ forward: hour, back: -hour }))
   t.test(`the wall clock is set ${direction} by an hour`, async (t) => {
     t.test('the rate limits are unaffected', async (t) => {
       const limits = { REQUESTS_PER_MINUTE: '2', AUTH_FAILURES_PER_MINUTE: '2' }
@@ -104,4 +104,3 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       t.same(issuer.asked, ['/keys'], 'the keys are not fetched again')
     })
   })
-}

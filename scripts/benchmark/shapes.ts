@@ -109,7 +109,7 @@ export async function measureRound(group: Group, installation: Installation, opt
       for (const [index, template] of [...new Set(shapes.map((shape) => shape.template))].entries())
         await count(sendRequests(load(template, 64), { seconds: index === 0 ? warmUp : options.seconds / 2 }), 64)
     }
-    for (const { name, template, connections, rate } of shapes) {
+    for (const { name, template, connections, rate } of shapes)
       for (const server of shuffled(servers)) {
         const { port, nextId: first, implementation } = server
         const load = { port, template, operations, first, connections }
@@ -125,7 +125,6 @@ export async function measureRound(group: Group, installation: Installation, opt
           addResult(results, name, figure as 'cpu', implementation, value)
         if (rate !== undefined) addResult(results, `latency at ${name}`, 'time', implementation, figures.p50)
       }
-    }
   } finally {
     for (const server of servers) await server.stop()
   }

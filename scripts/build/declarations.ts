@@ -23,9 +23,8 @@ export async function writeDeclarations(directory = join('dist', 'types'), entry
   for (const path of reached) {
     // The compiler emits nothing for a file that is a declaration already.
     const text = withRelativeImports(engine, path, emitted.get(path) ?? (await readFile(path, 'utf8')))
-    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
+    for (const { fileName } of ts.preProcessFile(text).importedFiles)
       if (fileName.startsWith('.')) reached.add(declarationOf(join(dirname(path), fileName)))
-    }
     const target = join(directory, path)
     await mkdir(dirname(target), { recursive: true })
     await writeFile(target, text)

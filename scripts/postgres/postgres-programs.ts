@@ -85,11 +85,10 @@ function reachable(native: string): string {
 export async function execute(file: string, args: string[]): Promise<void> {
   const child = spawn(file, args, { ...unprivileged, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
       output += text
     })
-  }
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${file} ended with ${code}: ${output}`)
 }

@@ -292,9 +292,8 @@ async function linesOf(chunks: string[], limit = 10): Promise<[number, string | 
     for (const chunk of chunks) yield Buffer.from(chunk)
   }
   const lines: [number, string | undefined][] = []
-  for await (const group of readLines(arriving(), limit)) {
+  for await (const group of readLines(arriving(), limit))
     for (const { number, bytes } of group) lines.push([number, bytes?.toString()])
-  }
   return lines
 }
 

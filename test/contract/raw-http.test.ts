@@ -393,14 +393,11 @@ overTheWire(t, (t, start) => {
     t.same(log, [])
   })
 
-  t.test(
-    'pipelined responses keep their order when a later request fails before a slow response is sent',
-    async (t) => {
-      const { listen, log } = await start(t, { storeTime: 200 })
-      await runCases(t, await listen(), behindSlowStore)
-      t.same(log, [])
-    },
-  )
+  t.test('pipelined responses keep their order when a later request fails before a slow response', async (t) => {
+    const { listen, log } = await start(t, { storeTime: 200 })
+    await runCases(t, await listen(), behindSlowStore)
+    t.same(log, [])
+  })
 
   t.test('clients that keep using a closing connection are disconnected', async (t) => {
     const { connections: count, listen } = await start(t)
@@ -413,7 +410,7 @@ overTheWire(t, (t, start) => {
       'Expect: something else': withHeaders('Expect: something-else'),
       CONNECT: head('CONNECT a:80 HTTP/1.1'),
     }
-    for (const [name, bytes] of Object.entries(requests)) {
+    for (const [name, bytes] of Object.entries(requests))
       await t.test(name, async (t) => {
         const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
         t.teardown(() => socket.destroy())
@@ -424,7 +421,6 @@ overTheWire(t, (t, start) => {
         for (let waited = 0; (await count()) > 0 && waited < 2_500; waited += 50) await sleep(50)
         t.equal(await count(), 0, 'the service closes the connection although the client keeps its side open')
       })
-    }
   })
 
   t.test('connection resets leave the service intact', async (t) => {
@@ -437,7 +433,7 @@ overTheWire(t, (t, start) => {
       // CONNECT comes last: if it crashes the service, the test ends.
       CONNECT: head('CONNECT a:80 HTTP/1.1'),
     }
-    for (const [name, bytes] of Object.entries(beginnings)) {
+    for (const [name, bytes] of Object.entries(beginnings))
       await t.test(name, async (t) => {
         const { listen, log, create } = await start(t)
         const port = await listen()
@@ -446,7 +442,6 @@ overTheWire(t, (t, start) => {
         t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service keeps serving')
         t.same(log, [])
       })
-    }
   })
 })
 

@@ -210,7 +210,7 @@ const exactIds: [string, bigint][] = [
 
 const groups = { encodings, strings, structures, ids }
 overTheWire(t, (t, start) => {
-  for (const [name, cases] of Object.entries(groups)) {
+  for (const [name, cases] of Object.entries(groups))
     t.test(name, async (t) => {
       const { listen, log, create, created: asked } = await start(t)
       t.same(await runCases(t, await listen(), cases), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
@@ -229,7 +229,6 @@ overTheWire(t, (t, start) => {
       t.equal(created.length, taken.length + cases.length + 1, 'a rejected request never reaches the store')
       t.same(log, [])
     })
-  }
 
   t.test('IDs are exact to the last digit', async (t) => {
     const { listen, log, created: asked } = await start(t)

@@ -261,7 +261,7 @@ const namesOf = (created: WireService['created']) => created().map(({ name }) =>
 overTheWire(t, (t, start) => {
   t.test('ambiguous framing gets one 400, and nothing behind it is served', async (t) => {
     const groups = { bothLengths, codings, lengths, hosts, lines, chunkFraming }
-    for (const [name, requests] of Object.entries(groups)) {
+    for (const [name, requests] of Object.entries(groups))
       await t.test(name, async (t) => {
         const { listen, log, created } = await start(t)
         await runCases(t, await listen(), behind(requests))
@@ -269,7 +269,6 @@ overTheWire(t, (t, start) => {
         t.same(names, [], 'nothing reaches the store')
         t.same(log, [])
       })
-    }
   })
 
   t.test('well-framed requests are not split', async (t) => {

@@ -322,18 +322,15 @@ const jobs = [...workflows].flatMap(([file, { jobs }]) =>
 const steps = jobs.flatMap(({ name, job }) => (job.steps ?? []).map((step) => ({ name, step })))
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 
-t.test(
-  'third-party actions are pinned by commit, with the version in a comment, and the same everywhere',
-  async (t) => {
-    const pins = [...texts.values()].flatMap((text) =>
-      Array.from(text.matchAll(/uses: (?!\.\/)(.*)$/gm), ([, pin]) => String(pin)),
-    )
-    t.ok(pins.length > 0)
-    for (const pin of pins) t.match(pin, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
-    t.equal(new Set(pins).size, new Set(pins.map((pin) => pin.split('@')[0])).size)
-    for (const { job } of jobs) if (job.uses !== undefined) t.ok(existsSync(job.uses), job.uses)
-  },
-)
+t.test('third-party actions are pinned by commit, with the version in a comment, the same everywhere', async (t) => {
+  const pins = [...texts.values()].flatMap((text) =>
+    Array.from(text.matchAll(/uses: (?!\.\/)(.*)$/gm), ([, pin]) => String(pin)),
+  )
+  t.ok(pins.length > 0)
+  for (const pin of pins) t.match(pin, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  t.equal(new Set(pins).size, new Set(pins.map((pin) => pin.split('@')[0])).size)
+  for (const { job } of jobs) if (job.uses !== undefined) t.ok(existsSync(job.uses), job.uses)
+})
 
 t.test('workflows have no permissions; jobs declare theirs and a time limit', async (t) => {
   for (const [name, { permissions, concurrency }] of workflows) {
@@ -354,16 +351,14 @@ t.test('no job with write access runs packages, and no step keeps the checkout t
     const runsPackages = job.steps?.some(({ run = '' }) => /\bnp[mx] |\.ci\//.test(run.replaceAll(others, ''))) ?? false
     t.notOk(mayWrite && runsPackages, name)
   }
-  for (const { name, step } of steps) {
+  for (const { name, step } of steps)
     if (step.uses?.startsWith('actions/checkout@')) t.equal(step.with?.['persist-credentials'], false, name)
-  }
 })
 
 t.test('a release depends on the checks', async (t) => {
   const released = workflows.get('release.yaml')?.jobs ?? {}
-  for (const [name, { permissions, needs = [] }] of Object.entries(released)) {
+  for (const [name, { permissions, needs = [] }] of Object.entries(released))
     if (Object.values(permissions ?? {}).includes('write')) t.ok([needs].flat().includes('checks'), name)
-  }
   t.equal(released.checks?.uses, './.github/workflows/ci.yaml')
   t.ok(steps.some(({ step }) => step.run === '.ci/run'))
 })

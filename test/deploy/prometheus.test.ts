@@ -220,12 +220,11 @@ t.test('the queries use metrics that the service exports', async (t) => {
 t.test('every exported metric has a panel', async (t) => {
   const families = all([text], /^# TYPE (\w+)/gm)
   t.ok(families.size > 15)
-  for (const family of families) {
+  for (const family of families)
     t.ok(
       queries.some((query) => new RegExp(`\\b${family}(_bucket|_sum|_count)?\\b`).test(query)),
       family,
     )
-  }
 })
 
 t.test('the labels are those of the service and instance', async (t) => {

@@ -243,7 +243,7 @@ function nodeAt(place: Place, classpath: string, configuration: () => string): C
       const ready = new Promise<number>((resolve, reject) => {
         let output = ''
         let pid = 0
-        for (const stream of [shell.stdout, shell.stderr]) {
+        for (const stream of [shell.stdout, shell.stderr])
           stream.setEncoding('utf8').on('data', (text: string) => {
             appendFileSync(log, text)
             if (pid < 0) return
@@ -254,7 +254,6 @@ function nodeAt(place: Place, classpath: string, configuration: () => string): C
             resolve(pid)
             pid = -1
           })
-        }
         ended.then(() => reject(new Error(`node ${address} ended: ${output}`)))
       })
       await within(ready, () => `node ${address} to start: ${readFileSync(log, 'utf8').slice(-2_000)}`, patience)

@@ -70,7 +70,7 @@ t.test('faults of three nodes of Cassandra', { skip, timeout: 7_200_000 }, async
     t.equal(countViolations(histories).all, 0, unexplainedText(histories).slice(0, 2_000))
   })
 
-  for (const control of ['faults/histories/early', 'faults/histories/unguarded', 'distributed/cassandra-overwriting']) {
+  for (const control of ['faults/histories/early', 'faults/histories/unguarded', 'distributed/cassandra-overwriting'])
     t.test(`the check finds ${control}-store.js`, async (t) => {
       const prefix = `module:./test/${control}-store.js?`
       const faults = control.includes('early') ? { 'two nodes killed': twoKilled(t, cluster, false) } : {}
@@ -79,7 +79,6 @@ t.test('faults of three nodes of Cassandra', { skip, timeout: 7_200_000 }, async
       t.comment(`${all} ids unexplained: ${JSON.stringify(Object.fromEntries(counts))}`)
       t.ok(all > 0)
     })
-  }
 
   t.test('after a write without an outcome, the same plant gets 200 and another one 409', async (t) => {
     const service = await startService(await empty())

@@ -23,14 +23,13 @@ t.test('three nodes of Cassandra lose power at once', { skip, timeout: 3_600_000
   const cluster = await startCassandra(classpath, { parent: (disk as LoopDisk).directory })
   t.teardown(() => cluster.close())
 
-  for (const sync of ['batch', 'group', 'periodic']) {
+  for (const sync of ['batch', 'group', 'periodic'])
     t.test(`commitlog_sync: ${sync}`, async (t) => {
       const { acknowledged, lost } = await losePower(t, cluster, disk as LoopDisk, sync)
       t.comment(`${lost} of ${acknowledged} acknowledged plants are lost`)
       if (sync === 'periodic') t.ok(lost > 0, 'the control loses plants')
       else t.equal(lost, 0)
     })
-  }
 })
 
 /** Creates plants until all nodes lose power, starts them again, and counts the plants that are lost. */

@@ -44,12 +44,11 @@ t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
     return url
   }
 
-  for (const [name, run] of Object.entries(conformance)) {
+  for (const [name, run] of Object.entries(conformance))
     t.test(`on a Cassandra cluster: ${name}`, async (t) => {
       const url = await empty()
       await t.resolves(run(() => openStore(url), true))
     })
-  }
 
   t.test('a plant is found by its id, exact, and plants are not listed', async (t) => {
     const store = await openCassandra(await empty())

@@ -62,7 +62,7 @@ export const early: Scenario = {
       const own = join(directory, name.replace(/\W/g, '-'))
       mkdirSync(own)
       const proxy = await start(service.port, own)
-      for (const upload of uploads) {
+      for (const upload of uploads)
         for (const client of present) {
           const answers = await send(client.command(directory), proxy.port, upload)
           const seen = answers[upload.status] ?? 0
@@ -71,7 +71,6 @@ export const early: Scenario = {
           report.atLeast(title, seen, required)
           for (const [answer, count] of Object.entries(others)) report.figure(`  ${answer}`, count)
         }
-      }
       await proxy.stop()
     }
     await service.stop()

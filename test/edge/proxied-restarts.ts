@@ -61,9 +61,8 @@ async function restartAll(report: Report, { name, start, load }: Case, directory
 
   const { counts, failed } = running.tally
   report.notZero(`${name}: requests answered with 200`, counts[200] ?? 0)
-  for (const [status, count] of Object.entries(counts)) {
+  for (const [status, count] of Object.entries(counts))
     if (status !== '200') report.figure(`${name}: answers: ${status}`, count)
-  }
   report.figure(`${name}: p99 of 200s (ms)`, running.tally.percentile(99))
   report.zero(`${name}: requests that failed`, failed)
   report.zero(`${name}: exit codes other than 0`, unclean)

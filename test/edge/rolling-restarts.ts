@@ -35,9 +35,8 @@ async function restartAll(
   const { counts, failed } = balancer.tally
   report.figure(`${prefix}restarts`, restarts)
   report.notZero(`${prefix}requests answered with 200`, counts[200] ?? 0)
-  for (const [status, count] of Object.entries(counts)) {
+  for (const [status, count] of Object.entries(counts))
     if (status !== '200') report.figure(`${prefix}answers: ${status}`, count)
-  }
   report.figure(`${prefix}p99 of 200s (ms)`, balancer.tally.percentile(99))
   judge(`${prefix}requests that failed`, failed)
   judge(`${prefix}requests for which no instance was ready`, balancer.unroutable())

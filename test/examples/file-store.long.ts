@@ -13,11 +13,10 @@ const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const url = (file: string) => `module:${resolve('examples/file-store.js')}?${join(directory, file)}`
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`file-store.js passes the conformance suite: ${name}`, () =>
     run(() => openStore(url(name.replaceAll(/\W/g, '-'))), true),
   )
-}
 
 t.test('file-store.js ignores an incomplete last line, which a crash leaves', async (t) => {
   const { open } = await import(pathToFileURL('examples/file-store.js').href)

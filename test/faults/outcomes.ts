@@ -42,9 +42,8 @@ export const longestWait = (outcomes: Outcome[]): number =>
 /** Reports the number of responses by status and by flaw; none may be wrong. */
 export function reportOutcomes(report: Report, outcomes: Outcome[]): void {
   const counts: Record<string, number> = {}
-  for (const { status, flaw } of outcomes) {
+  for (const { status, flaw } of outcomes)
     for (const key of flaw === undefined ? [status] : [status, flaw]) counts[key] = (counts[key] ?? 0) + 1
-  }
   for (const [status, times] of Object.entries(counts)) report.figure(`answers: ${status}`, times)
   report.zero('wrong answers', count(outcomes, isWrong))
 }

@@ -218,7 +218,7 @@ const preflightOf = (name: string, ...headers: string[]) =>
     body: '',
   })
 
-for (const [name, start] of Object.entries({ 'in this process': inThisProcess, 'as the built bundle': asBundle })) {
+for (const [name, start] of Object.entries({ 'in this process': inThisProcess, 'as the built bundle': asBundle }))
   t.test(name, async (t) => {
     const port = await start(t, [origin, 'http://localhost:8080'])
 
@@ -287,7 +287,6 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
       t.notOk('access-control-allow-origin' in headers)
     })
   })
-}
 
 t.test('without CORS_ORIGINS no response has a CORS header', async (t) => {
   const port = await inThisProcess(t, [])

@@ -16,7 +16,7 @@ async function methodsPage(): Promise<string> {
 
 const index = browserSkipReason ? '' : await methodsPage()
 
-for (const dark of [false, true]) {
+for (const dark of [false, true])
   t.test(`axe finds nothing on operations and the history, ${dark ? 'dark' : 'light'}`, inBrowser, async (t) => {
     const page = await show(t, index, 1280, dark)
     for (const operation of ['getFile', 'checkFile', 'patchFile']) {
@@ -27,4 +27,3 @@ for (const dark of [false, true]) {
     t.same(await violations(history), [], 'history')
     t.match(await history.evaluate('document.body.innerText'), /History of Every method/)
   })
-}

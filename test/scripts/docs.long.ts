@@ -69,7 +69,7 @@ for (const [place, width] of [
   ['on the disk', 1280],
   ['on the disk', 400],
   ['served', 1280],
-] as const) {
+] as const)
   t.test(
     `a browser ${width} pixels wide shows the whole page ${place} and sends no request`,
     { skip: browserSkipReason },
@@ -94,7 +94,6 @@ for (const [place, width] of [
       t.same([...refused, ...faults], [])
     },
   )
-}
 
 t.test('the page links to the try-out forms only when a service serves it', async (t) => {
   const link = '<a href="try.html">Try an operation</a></nav>'

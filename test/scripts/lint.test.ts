@@ -132,10 +132,9 @@ t.test('a link that a browser could run is reported', async (t) => {
     'java&Tab;script:1',
     '\u0001javascript:1',
   ]
-  for (const destination of destinations) {
+  for (const destination of destinations)
     for (const text of [`[a](${destination})`, `![a](${destination} "b")`, `[a]: ${destination}`])
       t.match(markdownProblems(text), [/^a link to .* is not allowed; use https:, /], text)
-  }
   for (const text of ['[a](<javascript:1>)', '[a](b c)', '[a](b\\:c)', '[a](b`c) <img> `', '[a](b\n"`") <img> `'])
     t.match(markdownProblems(text)[0], /^a link has no plain destination; write it /, text)
 })

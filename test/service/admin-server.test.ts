@@ -223,7 +223,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
 
   t.test('connections without a complete request do not delay probes', async (t) => {
     const { port, ask } = await start(t)
-    for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' })) {
+    for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' }))
       for (const count of [connectionLimit, 1_000]) {
         const clients = await Promise.all(Array.from({ length: count }, () => openSocket(t, port, bytes)))
         const sent = performance.now()
@@ -237,7 +237,6 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
         )
         for (const { socket } of clients) socket.destroy()
       }
-    }
   })
 }
 

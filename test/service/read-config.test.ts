@@ -105,17 +105,14 @@ t.test('every variable is read', async (t) => {
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
 })
 
-t.test(
-  'the pages on configuration list every variable with its default, and every limit of createServer',
-  async (t) => {
-    const all = { ...environmentVariables, ...application.variables }
-    for (const [name, variable] of Object.entries(all))
-      t.equal(configuration.get(name), String((variable as { default: unknown }).default), name)
-    t.equal(configuration.size, Object.keys(all).length)
-    const page = readFileSync('packages/fastify-contract/docs/configuration.md', 'utf8')
-    for (const [name, value] of Object.entries(defaultLimits)) t.match(page, ` | \`${value}\` | \`${name}\` | `)
-  },
-)
+t.test('the pages on configuration list each variable with its default, and each limit of createServer', async (t) => {
+  const all = { ...environmentVariables, ...application.variables }
+  for (const [name, variable] of Object.entries(all))
+    t.equal(configuration.get(name), String((variable as { default: unknown }).default), name)
+  t.equal(configuration.size, Object.keys(all).length)
+  const page = readFileSync('packages/fastify-contract/docs/configuration.md', 'utf8')
+  for (const [name, value] of Object.entries(defaultLimits)) t.match(page, ` | \`${value}\` | \`${name}\` | `)
+})
 
 t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
   const cases: [string, string, RegExp][] = [
@@ -215,12 +212,11 @@ t.test('a weak token is rejected without being shown', async (t) => {
 t.test('a non-loopback address requires tokens unless every operation is open', async (t) => {
   t.match(read({ HOST: '0.0.0.0' }, {}, false), { tokens: [], generatedToken: undefined })
   t.throws(() => read({ HOST: '0.0.0.0' }, {}), /; create a token with openssl rand -base64 32$/)
-  for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
+  for (const HOST of ['0.0.0.0', '::', '192.0.2.1'])
     t.throws(
       () => readConfig({ HOST }),
       /^ACCESS_TOKENS is not set; on .* create a token with plant-store token create --name NAME$/,
     )
-  }
   const { npm_lifecycle_event } = process.env
   process.env.npm_lifecycle_event = 'start'
   t.throws(() => readConfig({ HOST: '::' }), /; create a token with npm run token -- create --name NAME$/)

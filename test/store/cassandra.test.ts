@@ -110,12 +110,11 @@ async function opened(t: Test, cluster: Cluster, given = url) {
   return store
 }
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`with a simulated cluster: ${name}`, async () => {
     const load = driverOf(newCluster())
     await run(() => openCassandra(url, load), true)
   })
-}
 
 t.test('a URL is parsed, with defaults', async (t) => {
   t.same(readCassandraUrl(url), {

@@ -179,7 +179,7 @@ t.test('one server', { buffered: false }, async (t) => {
     const now = performance.now.bind(performance)
     let later = 0
     t.intercept(performance, 'now', { value: () => now() + later })
-    for (const [id, name] of ['synchronous_commit', 'fsync'].entries()) {
+    for (const [id, name] of ['synchronous_commit', 'fsync'].entries())
       for (const probed of [true, false]) {
         const store = await open(t, url)
         const ask = async () => {
@@ -195,7 +195,6 @@ t.test('one server', { buffered: false }, async (t) => {
         t.equal(await createWithRetries(store, { id: BigInt(id), name: 'a' }), 'identical')
         await store.ready()
       }
-    }
   })
 
   t.test('close does not wait for a connection attempt', async (t) => {

@@ -110,13 +110,12 @@ const table = `
   CREATE TABLE plants_0 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 0);
   CREATE TABLE plants_1 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 1)`
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`on a hash-partitioned table: ${name}`, async (t) => {
     const url = await testDatabase(t)
     await query(url, table)
     await t.resolves(run(() => openStore(url), true))
   })
-}
 
 t.test('the plants of a batch reach all partitions', async (t) => {
   const url = await testDatabase(t)

@@ -30,23 +30,21 @@ const dialects: Record<string, (url: string) => Promise<Opened>> = {
 }
 
 for (const [dialect, openIn] of Object.entries(dialects)) {
-  for (const [name, run] of Object.entries(conformance)) {
+  for (const [name, run] of Object.entries(conformance))
     t.test(`in ${dialect} dialect: ${name}`, async (t) => {
       const url = await testDatabase(t)
       await t.resolves(run(() => openIn(url), true))
     })
-  }
 
-  for (const [name, run] of Object.entries(querySuite)) {
+  for (const [name, run] of Object.entries(querySuite))
     t.test(`in ${dialect} dialect: ${name}`, async (t) => {
       const store = await openIn(await testDatabase(t))
       await run(store)
       await store.close()
       await t.rejects(store.list(1n, 1), { message: /^the store is closed$/ })
     })
-  }
 
-  for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
+  for (const isolation of ['read committed', 'repeatable read', 'serializable'])
     t.test(`in ${dialect} dialect a race of instances has one winner for each id, under ${isolation}`, async (t) => {
       const url = await testDatabase(t)
       await query(
@@ -63,7 +61,6 @@ for (const [dialect, openIn] of Object.entries(dialects)) {
       await Promise.all(stores.map((store) => store.close()))
       if (dialect === "PostgreSQL's") t.equal(await deadlocks(url), 0)
     })
-  }
 }
 
 t.test('a query on a missing table fails with Unavailable', async (t) => {
@@ -161,7 +158,7 @@ t.test("a constraint that rejects the probe's plant does not make the store unre
   await store.ready()
 })
 
-for (const [dialect, openIn] of Object.entries(dialects)) {
+for (const [dialect, openIn] of Object.entries(dialects))
   t.test(`a wrong table is reported without SQL in ${dialect} dialect`, async (t) => {
     const url = await testDatabase(t)
     const tables: [string, string][] = [
@@ -189,7 +186,6 @@ for (const [dialect, openIn] of Object.entries(dialects)) {
       await query(url, 'DROP TABLE plants')
     }
   })
-}
 
 const plants = ['a', 'b', 'c', 'd'].map((name, id) => ({ id: BigInt(id), name, ...(id === 3 && { tag: '' }) }))
 const row = (id: number, name: string, tag: string | null = null) => ({ id: String(id), name, tag })
@@ -247,8 +243,8 @@ const others = [
 for (const [dialect, name, versions] of [
   [postgresDialect, "PostgreSQL's", postgres],
   [portableDialect, 'the portable', others],
-] as const) {
-  for (const version of versions) {
+] as const)
+  for (const version of versions)
     t.test(`a server that says "${version}" gets ${name} dialect`, async (t) => {
       const query = async (text: string) => {
         t.equal(text, 'SELECT version()', 'PGAdapter supports only this spelling')
@@ -256,8 +252,6 @@ for (const [dialect, name, versions] of [
       }
       t.equal(await chooseDialect(query), dialect)
     })
-  }
-}
 
 t.test('a server without a version gets the portable dialect', async (t) => {
   t.equal(await chooseDialect(async () => []), portableDialect)

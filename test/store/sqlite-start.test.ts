@@ -183,11 +183,10 @@ t.test('tables that differ from their version are reported without SQL', async (
   for (const [table, message] of [
     ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)', 'table plants has no column named tag'],
     ['CREATE TABLE flowers (id INTEGER PRIMARY KEY)', 'no such table: plants'],
-  ]) {
+  ])
     await t.rejects(open(fileOf(t.testdir({}), `${table}; ${mark}`)), {
       message: exactly(`its tables do not match its schema version: ${message}; restore a backup`),
     })
-  }
 })
 
 t.test('a damaged file is reported with a fix', async (t) => {

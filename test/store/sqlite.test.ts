@@ -14,14 +14,13 @@ import { querySuite } from './query-suite.ts'
 
 requireSqlite(t)
 
-for (const [name, run] of Object.entries(conformance)) {
+for (const [name, run] of Object.entries(conformance))
   t.test(`in a SQLite file: ${name}`, (t) => {
     const url = `sqlite:${join(t.testdir({}), 'deep', 'er', 'plants.db')}`
     return t.resolves(run(() => openStore(url), true))
   })
-}
 
-for (const [name, run] of Object.entries(querySuite)) {
+for (const [name, run] of Object.entries(querySuite))
   t.test(`in a SQLite file: ${name}`, async (t) => {
     const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
     const asked = Object.keys(sqliteQueries).map((name) => [name, async (...args: unknown[]) => query(name, args)])
@@ -29,7 +28,6 @@ for (const [name, run] of Object.entries(querySuite)) {
     await run({ ...(Object.fromEntries(asked) as PlantQueries), create })
     close()
   })
-}
 
 t.test('queries run in the thread, and a failed one does not fail the store', async (t) => {
   const store = await openSqlite(join(t.testdir({}), 'plants.db'))

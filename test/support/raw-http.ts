@@ -79,11 +79,10 @@ export function request({
 /** Runs each case on a new connection, in order; returns the names of the cases whose responses lack Date. */
 export async function runCases(t: Test, port: number, cases: Case[]): Promise<string[]> {
   const withoutDate = new Set<string>()
-  for (const one of cases) {
+  for (const one of cases)
     await t.test(one.name, async (t) => {
       for (const { headers } of await runCase(t, port, one)) if (headers.date === undefined) withoutDate.add(one.name)
     })
-  }
   return [...withoutDate]
 }
 

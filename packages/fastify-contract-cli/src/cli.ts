@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { reportError } from './cli/report-error.ts'
 
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
-const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
-  ['init', () => import('./cli/init.ts')],
-  ['lint', () => import('./cli/lint.ts')],
-  ['generate', () => import('./cli/generate.ts')],
-  ['changes', () => import('./cli/changes.ts')],
-  ['docs', () => import('./cli/docs.ts')],
-  ['mock', () => import('./cli/mock.ts')],
-  ['dev', () => import('./cli/dev.ts')],
-])
+const commands: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
+  init: () => import('./cli/init.ts'),
+  lint: () => import('./cli/lint.ts'),
+  generate: () => import('./cli/generate.ts'),
+  changes: () => import('./cli/changes.ts'),
+  docs: () => import('./cli/docs.ts'),
+  mock: () => import('./cli/mock.ts'),
+  dev: () => import('./cli/dev.ts'),
+}
 
 const help = `fastify-contract COMMAND [--help]
 fastify-contract --version
@@ -32,14 +32,14 @@ COMMAND --help prints the options of a command.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
 
 const [name = '', ...args] = process.argv.slice(2)
-const load = commands.get(name)
+const load = Object.hasOwn(commands, name) ? commands[name] : undefined
 if (['', '--help', '-h'].includes(name)) {
   process.stdout.write(help)
 } else if (name === '--version') {
   const manifest = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
   process.stdout.write(`${JSON.parse(manifest).version}\n`)
 } else if (load === undefined) {
-  process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
+  process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${Object.keys(commands).join(', ')}\n`)
   process.exitCode = 2
 } else {
   const { run } = await load()

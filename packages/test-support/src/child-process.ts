@@ -48,11 +48,10 @@ export type RunningProcess = {
 export function spawnProcess([file = '', ...args]: string[], options: SpawnOptions = {}): RunningProcess {
   const child = spawn(file, args, { ...options, env: { ...process.env, ...defaults, ...options.env } })
   const output = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const) {
+  for (const stream of ['stdout', 'stderr'] as const)
     child[stream]?.setEncoding('utf8').on('data', (text: string) => {
       output[stream] += text
     })
-  }
   let hasEnded = false
   const signal = (name: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -40,9 +40,8 @@ export async function runScenarios<Given extends object>(
   if (unknown !== undefined)
     throw new Error(`unknown scenario ${unknown}; expected ${Object.keys(scenarios).join(', ')}`)
   const reports: Report[] = []
-  for (const [name, scenario] of Object.entries(scenarios)) {
+  for (const [name, scenario] of Object.entries(scenarios))
     if (names.length === 0 || names.includes(name)) reports.push(await run(name, scenario, options))
-  }
   process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
 }
 

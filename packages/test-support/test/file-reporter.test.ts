@@ -48,15 +48,12 @@ ok 2 - b.test.ts # time=1ms
 1..2
 # { total: 7, pass: 4 }`
 
-t.test(
-  'the reporter prints files, failures with their diagnostics, and skipped tests, wherever chunks end',
-  async (t) => {
-    const bytes = Buffer.from(run)
-    for (const size of [1, 7, 1000]) {
-      const reporter = new FileReporter()
-      for (let start = 0; start < bytes.length; start += size) reporter.write(bytes.subarray(start, start + size))
-      reporter.end()
-      t.equal(await text(reporter), printed, `chunks of ${size} bytes`)
-    }
-  },
-)
+t.test('the reporter prints files, failures with diagnostics, and skipped tests, wherever chunks end', async (t) => {
+  const bytes = Buffer.from(run)
+  for (const size of [1, 7, 1000]) {
+    const reporter = new FileReporter()
+    for (let start = 0; start < bytes.length; start += size) reporter.write(bytes.subarray(start, start + size))
+    reporter.end()
+    t.equal(await text(reporter), printed, `chunks of ${size} bytes`)
+  }
+})

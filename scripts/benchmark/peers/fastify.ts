@@ -59,7 +59,7 @@ const create = (request: FastifyRequest) => {
   return { name, tag }
 }
 
-for (const path of paths) {
+for (const path of paths)
   app.post(path, {
     schema: { body: newPlant, response: { 200: plant, '4xx': error } },
     handler:
@@ -70,7 +70,6 @@ for (const path of paths) {
           }
         : async (request) => create(request),
   })
-}
 app.post('/batches', {
   schema: { body: { type: 'array', items: item }, response: { 200: object({ count: id }, ['count']), '4xx': error } },
   handler: async ({ body }) => ({ count: (body as Plant[]).length }),

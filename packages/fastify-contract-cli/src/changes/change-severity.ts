@@ -27,7 +27,7 @@ export function severityOf(difference: Difference): { weight: Severity; why: str
   if (impact === 'major') return { weight: 'breaking', why: verdicts.map(({ message }) => message).join(' ') }
   if (documentationOnly.test(property === undefined ? typeName : `${typeName}.${property}`))
     return { weight: 'text', why: '' }
-  const [why] = underrated.find(([, applies]) => applies(difference)) ?? []
+  const [why] = Object.entries(underrated).find(([, applies]) => applies(difference)) ?? []
   return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
 }
 
@@ -42,72 +42,42 @@ const isSent = ({ directions }: Difference) => directions.length === 0 || direct
 const isReturned = ({ directions }: Difference) => directions.length === 0 || directions.includes('response')
 
 /**
- * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch. When in doubt, a change counts
- * as breaking.
+ * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch, by the reason. When in doubt, a
+ * change counts as breaking.
  */
-const underrated: [why: string, applies: (difference: Difference) => boolean][] = [
-  [
-    'What clients send under this name would be ignored.',
-    (difference) => isLostProperty(difference) && difference.directions.includes('request'),
-  ],
-  [
-    'No operation refers to the schema, but code that uses its type may use this name.',
-    (difference) => isLostProperty(difference) && difference.directions.length === 0,
-  ],
-  [
-    'Clients that leave it out get another value.',
-    (difference) => difference.property === 'default' && isSent(difference),
-  ],
-  ['Clients assume another value if a response lacks it.', ({ property }) => property === 'default'],
-  [
-    'A value that several schemas accept is rejected.',
-    (difference) => isUnion(difference, 'oneOf') && isSent(difference),
-  ],
-  [
-    'Several schemas may accept a value that a response has.',
-    (difference) => isUnion(difference, 'anyOf') && isReturned(difference),
-  ],
-  [
-    'Its operations were removed.',
-    ({ kind, path }) => kind === 'removed' && /(?<!\/properties)\/additionalOperations$/.test(path),
-  ],
-  [
-    'Values that clients send for it are ignored.',
-    (difference) => isSetTrue(difference, 'readOnly') && isSent(difference),
-  ],
-  [
-    'Values that clients send for it are no longer ignored.',
-    (difference) => difference.property === 'readOnly' && difference.base?.value === true && isSent(difference),
-  ],
-  ['It is no longer returned.', (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference)],
-  [
-    'A response may lack it.',
-    ({ typeName, property, base }) => typeName === 'Header' && property === 'required' && base?.value === true,
-  ],
-  [
-    'It is required.',
-    ({ typeName, kind, revision }) => typeName === 'RequestBody' && kind === 'added' && isRequired(revision?.value),
-  ],
-  [
-    'Only one of the documents has a schema here, so the allowed values cannot be compared.',
-    ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
-  ],
+const underrated: Record<string, (difference: Difference) => boolean> = {
+  'What clients send under this name would be ignored.': (difference) =>
+    isLostProperty(difference) && difference.directions.includes('request'),
+  'No operation refers to the schema, but code that uses its type may use this name.': (difference) =>
+    isLostProperty(difference) && difference.directions.length === 0,
+  'Clients that leave it out get another value.': (difference) =>
+    difference.property === 'default' && isSent(difference),
+  'Clients assume another value if a response lacks it.': ({ property }) => property === 'default',
+  'A value that several schemas accept is rejected.': (difference) =>
+    isUnion(difference, 'oneOf') && isSent(difference),
+  'Several schemas may accept a value that a response has.': (difference) =>
+    isUnion(difference, 'anyOf') && isReturned(difference),
+  'Its operations were removed.': ({ kind, path }) =>
+    kind === 'removed' && /(?<!\/properties)\/additionalOperations$/.test(path),
+  'Values that clients send for it are ignored.': (difference) =>
+    isSetTrue(difference, 'readOnly') && isSent(difference),
+  'Values that clients send for it are no longer ignored.': (difference) =>
+    difference.property === 'readOnly' && difference.base?.value === true && isSent(difference),
+  'It is no longer returned.': (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference),
+  'A response may lack it.': ({ typeName, property, base }) =>
+    typeName === 'Header' && property === 'required' && base?.value === true,
+  'It is required.': ({ typeName, kind, revision }) =>
+    typeName === 'RequestBody' && kind === 'added' && isRequired(revision?.value),
+  'Only one of the documents has a schema here, so the allowed values cannot be compared.': ({ kind, path }) =>
+    kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
   // The schemas that a discriminator maps to are compared at their own locations.
-  [
-    'Clients distinguish the schemas by it.',
-    ({ kind, base, revision }) =>
-      kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test((revision ?? base)?.pointer ?? ''),
-  ],
-  [
-    'What this keyword allows cannot be compared.',
-    ({ path, property }) =>
-      /(?<!\/properties)\/(not|if|patternProperties)(\/|$)/.test(path) || /^(min|max)Contains$/.test(property ?? ''),
-  ],
-  [
-    'Clients get their tokens another way.',
-    ({ path, base }) => /\/securitySchemes\/[^/]+\/flows\//.test(path) && base?.value !== undefined,
-  ],
-]
+  'Clients distinguish the schemas by it.': ({ kind, base, revision }) =>
+    kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test((revision ?? base)?.pointer ?? ''),
+  'What this keyword allows cannot be compared.': ({ path, property }) =>
+    /(?<!\/properties)\/(not|if|patternProperties)(\/|$)/.test(path) || /^(min|max)Contains$/.test(property ?? ''),
+  'Clients get their tokens another way.': ({ path, base }) =>
+    /\/securitySchemes\/[^/]+\/flows\//.test(path) && base?.value !== undefined,
+}
 
 const isRequired = (body: unknown) => (body as { required?: boolean }).required === true
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isDocumentation, schemaKeywords } from 'fastify-contract/contract'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import { acceptsAll, commonTypes, type Part, partsOf } from '../document/schemas.ts'
-import { isNode, type Node } from '../document/walk-document.ts'
+import { hasAny, isNode, type Node } from '../document/walk-document.ts'
 
 /**
  * A schema merged from parts: its plain values, and the sources of each subschema by keyword and, if it has one, key.
@@ -88,7 +88,7 @@ const isBound = ([keyword, value]: [string, unknown]): boolean =>
 
 /** Returns whether all keywords keep their meaning when the parts are merged. */
 function areIndependent(parts: LocatedPart[], root: LocatedPart | undefined): boolean {
-  const holding = (...keywords: string[]) => parts.filter(({ own }) => keywords.some((key) => Object.hasOwn(own, key)))
+  const holding = (...keywords: string[]) => parts.filter(({ own }) => hasAny(own, keywords))
   const isEvaluating = (part: LocatedPart) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
   if (parts.some((part) => Object.entries(part.own).some(isBound) || (isEvaluating(part) && part !== root)))
     return false
@@ -107,12 +107,12 @@ const isOpen = ({ additionalProperties: schema = true }: Node): boolean => accep
  */
 function knowsProperties(part: LocatedPart, parts: LocatedPart[]): boolean {
   const known = Object.keys((part.own.properties ?? {}) as Node)
-  return parts
-    .filter((other) => other !== part)
-    .every(({ own }) => {
-      const names = Object.keys((own.properties ?? {}) as Node)
-      return isOpen(own) && !own.patternProperties && names.every((name) => known.includes(name))
-    })
+  for (const { own } of parts) {
+    if (own === part.own) continue
+    const names = Object.keys((own.properties ?? {}) as Node)
+    if (!isOpen(own) || own.patternProperties || !names.every((name) => known.includes(name))) return false
+  }
+  return true
 }
 
 /** Returns one value of a keyword that is equivalent to several values together, or undefined if there is none. */

@@ -31,7 +31,8 @@ const emptyList = ({ isPlain, scalarTypes = [] }: SerializedValue): ParameterSty
  * the client needs them to write requests.
  */
 export function callStyles(document: Document, all = endpoints(document)): CallStyles {
-  const operations = all.flatMap(({ method, path, parameters, requestBody }) => {
+  const operations: [string, CallStyles[string]][] = []
+  for (const { method, path, parameters, requestBody } of all) {
     const styles: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody.content)) }
     for (const parameter of parameters) {
       const style = parameterStyle(document, parameter)
@@ -39,8 +40,8 @@ export function callStyles(document: Document, all = endpoints(document)): CallS
       const { in: location, name } = parameter
       styles[location] = Object.fromEntries([...Object.entries(styles[location] ?? {}), [name, style]])
     }
-    return Object.keys(styles).length === 0 ? [] : [[`${method} ${path}`, styles] as const]
-  })
+    if (Object.keys(styles).length > 0) operations.push([`${method} ${path}`, styles])
+  }
   return Object.fromEntries(operations)
 }
 
@@ -49,16 +50,17 @@ type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterS
 
 /** Returns the styles of the form fields that differ from the default for their values. */
 export function formStyles(document: Document, content: MediaTypes): FormStyles {
-  const forms = Object.entries(content).flatMap(([mediaType, media]) => {
-    if (!isForm(mediaType)) return []
-    const { fields } = formOf(document, mediaType, media)
-    const styles = fields.flatMap((field): [string, ParameterStyle][] => {
+  const forms: FormStyles = {}
+  for (const [mediaType, media] of Object.entries(content)) {
+    if (!isForm(mediaType)) continue
+    const styles: [string, ParameterStyle][] = []
+    for (const field of formOf(document, mediaType, media).fields) {
       const style = styleOf(field)
-      return Object.keys(style).length === 0 ? [] : [[field.name, style]]
-    })
-    return styles.length === 0 ? [] : [[requestKindOf(mediaType), Object.fromEntries(styles)]]
-  })
-  return Object.fromEntries(forms)
+      if (Object.keys(style).length > 0) styles.push([field.name, style])
+    }
+    if (styles.length > 0) forms[requestKindOf(mediaType) as keyof FormStyles] = Object.fromEntries(styles)
+  }
+  return forms
 }
 
 /**

@@ -65,7 +65,7 @@ export function checkedSchema(document: object, mediaType: string, schema: Schem
 /** Returns whether a schema allows strings only. */
 export const allowsOnlyStrings = (document: object, schema: Schema): boolean => {
   const { types } = typesOf(document, schema)
-  return types.length > 0 && types.every((type) => type === 'string')
+  return types.length === 1 && types[0] === 'string'
 }
 
 /**
@@ -86,12 +86,12 @@ export const withoutJsonRanges = (document: Document): Document =>
       const isOfJson = (name: string) => isJsonRange(document, name, content)
       const [first, ...more] = Object.keys(content).filter(isOfJson)
       if (first === undefined) return body
-      const hasJson = Object.keys(content).some((name) => essenceOf(name) === 'application/json')
-      const left = Object.entries(content).filter(([name]) => !(hasJson && name === first) && !more.includes(name))
-      return {
-        ...body,
-        content: Object.fromEntries(left.map(([name, media]) => [name === first ? 'application/json' : name, media])),
-      }
+      const hasJson = Object.keys(content).map(essenceOf).includes('application/json')
+      const left: [string, MediaType][] = []
+      for (const [name, media] of Object.entries(content))
+        if (!(hasJson && name === first) && !more.includes(name))
+          left.push([name === first ? 'application/json' : name, media])
+      return { ...body, content: Object.fromEntries(left) }
     },
   })
 

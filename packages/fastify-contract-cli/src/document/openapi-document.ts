@@ -95,6 +95,10 @@ export function endpoints(document: Document): Endpoint[] {
   return unique
 }
 
+/** Returns operations by their operationId. */
+export const byOperationId = <One extends { operationId: string }>(all: One[]): Map<string, One> =>
+  new Map(all.map((one) => [one.operationId, one]))
+
 /** Returns operations with a derived operationId in place of one that an earlier operation has, too. */
 function withUniqueIds(all: Endpoint[]): Endpoint[] {
   const taken = new Set<string>()

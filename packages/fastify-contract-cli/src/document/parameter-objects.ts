@@ -82,10 +82,9 @@ export function withoutDefaults(document: Document, pointers: Iterable<string>):
  */
 export function defaultOf(document: Document, parameter: Parameter): { default?: string } {
   if (parameter.required || parameter.in === 'path' || Object.hasOwn(parameter, unusedDefault)) return {}
-  const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
-  const holder = own.find(({ schema }) => schema.default !== undefined)?.schema
-  if (holder === undefined) return {}
-  return { default: String(stringifyJson(holder.default)) }
+  for (const { schema, isOwn } of partsOf(document, schemaOf(parameter)))
+    if (isOwn && schema.default !== undefined) return { default: String(stringifyJson(schema.default)) }
+  return {}
 }
 
 /**
@@ -149,14 +148,12 @@ const template = /\{([^}]*)\}/g
 function routerNames(path: string): Map<string, string> {
   const all = Array.from(path.matchAll(template), ([, name = '']) => name)
   // The path of the document, by which its parameters are named, has no variables of servers.
-  const [ofServers, names] = [true, false].map((is) =>
-    all.filter((name) => name.startsWith(serverVariable) === is),
-  ) as [string[], string[]]
+  const names = all.filter((name) => !name.startsWith(serverVariable))
   const areWords = names.every((name) => /^\w+$/.test(name))
-  return new Map([
-    ...ofServers.map((name) => [name, name] as const),
-    ...names.map((name, index) => [name, areWords ? name : `p${index}`] as const),
-  ])
+  const routed = new Map<string, string>()
+  for (const name of all) if (name.startsWith(serverVariable)) routed.set(name, name)
+  for (const [index, name] of names.entries()) routed.set(name, areWords ? name : `p${index}`)
+  return routed
 }
 
 /** Returns the place of a parameter that is the last and only one of its path segment, or else undefined. */

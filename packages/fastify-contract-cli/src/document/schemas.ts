@@ -204,9 +204,8 @@ export function otherTypes(document: Document, schema: Schema | undefined): Json
 function typesIn(document: Document, all: Schema[][]): JsonType[][] {
   const found: JsonType[][] = []
   for (const schemas of all) {
-    const types = new Set<JsonType>()
-    for (const schema of schemas) for (const type of typesOf(document, schema).types) types.add(type)
-    if (types.size > 0) found.push([...types])
+    const types = unique(schemas.flatMap((schema) => typesOf(document, schema).types))
+    if (types.length > 0) found.push(types)
   }
   return found
 }
@@ -257,10 +256,8 @@ export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
 /**
  * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
  */
-export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boolean => {
-  const types = [type].flat()
-  return types.includes('integer') && !types.includes('number')
-}
+export const isExactInteger = (schema: Exclude<Schema, boolean> | Node): boolean =>
+  [schema.type].flat().includes('integer') && !isFraction(schema)
 
 /** Returns whether a schema is an int64 or uint64, alone or beside types that are not numbers. */
 export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
@@ -308,22 +305,24 @@ export function partsOf(document: object, schema: Schema, limit = Number.POSITIV
   return found
 }
 
+/** Returns the schemas of some parts. */
+export const schemasOfParts = (parts: Part[]): Node[] => parts.map((part) => part.schema)
+
 /** Returns the values that all of the schemas list in `const` or `enum`, or undefined if none lists any. */
 export function listedValues(document: object, schemas: Schema[]): unknown[] | undefined {
-  const [first, ...others] = schemas
-    .flatMap((each) => partsOf(document, each))
-    .flatMap(({ schema: { const: value, enum: values } }) =>
-      value !== undefined ? [[value]] : Array.isArray(values) ? [values] : [],
-    )
+  const lists: unknown[][] = []
+  for (const { const: value, enum: values } of schemas.flatMap((each) => schemasOfParts(partsOf(document, each))))
+    if (value !== undefined) lists.push([value])
+    else if (Array.isArray(values)) lists.push(values)
+  const [first, ...others] = lists
   return first?.filter((value) => others.every((list) => list.includes(value)))
 }
 
 /** Returns the references that led to some parts of a schema. */
 export function referencesOf(parts: Part[]): string[] {
   const seen = new Set<Part>()
-  for (const part of parts) {
+  for (const part of parts)
     for (let one: Part | undefined = part; one !== undefined && !seen.has(one); one = one.holder) seen.add(one)
-  }
   return [...seen].flatMap(({ reference }) => reference ?? [])
 }
 
@@ -338,11 +337,11 @@ export const isInteger = (value: unknown): value is number | bigint =>
   typeof value === 'bigint' || Number.isInteger(value)
 
 /** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
-export const numbersOf = (schemas: Node[], keyword: string): number[] =>
-  schemas
-    .map((schema) => schema[keyword])
-    .filter(isNumber)
-    .map(Number)
+export function numbersOf(schemas: Node[], keyword: string): number[] {
+  const found: number[] = []
+  for (const { [keyword]: value } of schemas) if (isNumber(value)) found.push(Number(value))
+  return found
+}
 
 /** Returns whether a value has a type of JSON Schema. */
 export function isOfType(value: unknown, type: unknown): boolean {
@@ -359,14 +358,15 @@ export const acceptsAll = (schema: unknown): boolean =>
 
 /** Returns the types that all of the schemas allow, or undefined if none of them limits the type. */
 export function commonTypes(schemas: Node[]): string[] | undefined {
-  const given = schemas.flatMap(({ type }) => (type === undefined ? [] : [[type].flat().map(String)]))
-  return given.length === 0
-    ? undefined
-    : given.reduce((some, others) => {
-        const isNumber = (type: string) => type === 'integer' && others.includes('number')
-        const kept = some.filter((type) => others.includes(type) || isNumber(type))
-        return some.includes('number') && others.includes('integer') ? [...new Set([...kept, 'integer'])] : kept
-      })
+  let common: string[] | undefined
+  for (const { type } of schemas) {
+    if (type === undefined) continue
+    const others = [type].flat().map(String)
+    const isShared = (one: string) => others.includes(one) || (one === 'integer' && others.includes('number'))
+    const kept = (common ?? others).filter(isShared)
+    common = common?.includes('number') && others.includes('integer') ? [...new Set([...kept, 'integer'])] : kept
+  }
+  return common
 }
 
 /** Returns the schemas of the named members and items of a schema. No JSON value has both. */
@@ -391,10 +391,10 @@ export function membersOf(schemas: Node[]): Map<string, Schema[]> {
   }
   const inOrder = (indexes: number[]) =>
     open.length === 0 ? indexes : [...new Set([...indexes, ...open])].sort((one, other) => one - other)
-  return new Map(
-    Array.from(holders, ([name, indexes]) => [
-      name,
-      inOrder(indexes).flatMap((index) => memberSchemas(schemas[index] as Node, name)),
-    ]),
-  )
+  const members = new Map<string, Schema[]>()
+  for (const [name, indexes] of holders) {
+    const held = inOrder(indexes).flatMap((index) => memberSchemas(schemas[index] as Node, name))
+    members.set(name, held)
+  }
+  return members
 }

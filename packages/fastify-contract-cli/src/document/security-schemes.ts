@@ -18,7 +18,7 @@ export const securityScheme = (document: Document, name: string): SecurityScheme
 
 /** Returns the names of the headers that carry API keys for the operations of a document, each once. */
 export function apiKeyHeaders(document: Document): string[] {
-  const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
+  const names = endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))
   const schemes = names.map((name) => securityScheme(document, name))
   const headers = schemes.flatMap(({ type, in: location, name = '' }) =>
     type === 'apiKey' && location === 'header' ? [name] : [],

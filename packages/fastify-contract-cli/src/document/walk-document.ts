@@ -223,11 +223,12 @@ export function mapHeld(node: Node, member: string, map: (value: unknown, name: 
   return mapped === held ? node : { ...node, [member]: mapped }
 }
 
+/** Returns whether an object has at least one of some members. */
+export const hasAny = (node: object, keys: readonly string[]): boolean => keys.some((key) => Object.hasOwn(node, key))
+
 /** Returns an object without some members; the object itself if it has none of them. */
 export const withoutKeys = (node: Node, keys: string[]): Node =>
-  keys.some((key) => Object.hasOwn(node, key))
-    ? Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key)))
-    : node
+  hasAny(node, keys) ? Object.fromEntries(Object.entries(node).filter(([key]) => !keys.includes(key))) : node
 
 /** Returns a copy of a whole document in which some kinds of objects are transformed. */
 export const mapDocument = <Document extends object>(document: Document, transforms: Transforms): Document =>

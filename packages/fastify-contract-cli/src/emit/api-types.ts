@@ -8,7 +8,6 @@ import {
   type Endpoint,
   endpoints,
   isIgnored,
-  locate,
   type MediaType,
   operationsIn,
   outgoingEndpoints,
@@ -52,14 +51,13 @@ export function contractTypes(document: Document): string {
 
 /** Returns a document in which a mark stands for each percent sign, except for those that encode the text of a $ref. */
 function withoutPercentSigns(document: Document, mark: string): Document {
-  const marked = String(stringifyJson(document))
-    .split(/("\$ref":"(?:[^"\\]|\\.)*")/)
-    .map((text, index) => {
-      if (index % 2 === 0) return text.replaceAll('%', mark)
-      const { $ref } = JSON.parse(`{${text}}`)
-      return `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map((key) => key.replaceAll('%', mark))))}`
-    })
-  return parseExactJson(marked.join('')) as Document
+  const marked = (text: string) => text.replaceAll('%', mark)
+  let whole = ''
+  for (const text of String(stringifyJson(document)).split(/("\$ref":"(?:[^"\\]|\\.)*")/)) {
+    const { $ref } = text.startsWith('"$ref":"') ? JSON.parse(`{${text}}`) : {}
+    whole += $ref === undefined ? marked(text) : `"$ref":${JSON.stringify(join('#', ...keysOf($ref).map(marked)))}`
+  }
+  return parseExactJson(whole) as Document
 }
 
 /** Returns a text that another text does not contain. */
@@ -81,9 +79,10 @@ type OperationNames = { ids: string[]; standIn: (id: unknown) => string; pattern
  */
 function operationNames(document: Document): OperationNames {
   const ids = endpoints(document).map(({ operationId }) => operationId)
-  const text = ids.every((id) => /^[\w.-]*$/.test(id)) ? '' : String(stringifyJson(document))
+  const text = /^[\w.-]*$/.test(ids.join('')) ? '' : String(stringifyJson(document))
   const prefix = unusedText(text, 'operation-')
-  const indexes = new Map(ids.map((id, index) => [id, index]))
+  const indexes = new Map<string, number>()
+  for (const [index, id] of ids.entries()) indexes.set(id, index)
   return {
     ids,
     standIn: (id) => (text === '' ? (id as string) : `${prefix}${indexes.get(id as string)}`),
@@ -95,17 +94,16 @@ function operationNames(document: Document): OperationNames {
 function typed(document: Document, names: OperationNames): object {
   const { info, paths = {}, components = {} } = document
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
-  const shared = Object.entries(others).map(([kind, held]) => [kind, withoutAliases(document, kind, held as Node)])
-  const itemsOf = (paths: object): [name: string, item: Node][] =>
-    Object.entries(paths)
-      .filter(([name]) => !name.startsWith('x-'))
-      .map(([name, item]) => [name, item.$ref ? locate<Node>(document, item.$ref) : item])
-  const sent = outgoingItems(document).map(({ name, item: { pointer: _, ...item } }): [string, Node] => [name, item])
+  const items: [name: string, item: Node][] = []
+  for (const [name, item] of Object.entries(paths as Record<string, { $ref?: string }>))
+    if (!name.startsWith('x-')) items.push(...withAdditional(name, resolved<Node>(document, item)))
+  const sent: [name: string, item: Node][] = []
+  for (const { name, item } of outgoingItems(document)) sent.push([name, withoutKeys(item, ['pointer'])])
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
-    paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
-    components: Object.fromEntries(shared),
+    paths: Object.fromEntries(items),
+    components: mapEntries(others, (held, kind) => withoutAliases(document, kind, held as Node)),
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }
   const withParameters = (node: Node) => withoutIgnored(document, node)
@@ -165,15 +163,16 @@ const known = methods.filter((method) => method !== 'query')
  * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
  * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types; `printTypes` removes them from `paths`.
  */
-function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
+function withAdditional(path: string, item: Node): [name: string, item: Node][] {
   const { query, additionalOperations = {}, ...rest } = item
-  const others = operationsIn(item).filter(({ keys: [key = ''] }) => !known.includes(key))
   const { parameters } = rest
-  const items = others.map(({ method }): [string, Node] => [
-    `${method} ${path}`,
-    { ...(parameters !== undefined && { parameters }), post: (additionalOperations as Node)[method] ?? query },
-  ])
-  return [[path, rest], ...items]
+  const items: [name: string, item: Node][] = [[path, rest]]
+  for (const { method, keys } of operationsIn(item)) {
+    if (known.includes(keys[0] as string)) continue
+    const post = (additionalOperations as Node)[method] ?? query
+    items.push([`${method} ${path}`, { ...(parameters !== undefined && { parameters }), post }])
+  }
+  return items
 }
 
 /**
@@ -192,9 +191,10 @@ function factsOf(document: Document, { standIn }: OperationNames): Facts {
 }
 
 function kindsOf({ requestBody, responses }: Endpoint): Fact {
-  const contents = [requestBody, ...Object.values(responses)].map((holder) => holder?.content ?? {})
-  const mediaTypes = [...new Set(contents.flatMap(Object.keys))].filter((each) => kindOf(each) !== 'json')
-  return ['kinds', mediaTypes.map((each) => [each, [kindOf(each)]])]
+  const kinds = new Map<string, string[]>()
+  for (const holder of [requestBody, ...Object.values(responses)])
+    for (const type of Object.keys(holder?.content ?? {})) if (kindOf(type) !== 'json') kinds.set(type, [kindOf(type)])
+  return ['kinds', [...kinds]]
 }
 
 function defaultsOf(document: Document, { parameters }: Endpoint): Fact {
@@ -227,14 +227,16 @@ function typedForm(document: Document, media: MediaType): Node {
     const file: Schema = { type: 'string', format: fileFormat }
     return isItem ? { type: 'array', items: file } : file
   }
-  const properties = formProperties(document, media).map((property) => [property.name, typeOf(property)])
+  const properties = new Map<string, Schema>()
+  for (const property of formProperties(document, media)) properties.set(property.name, typeOf(property))
   const open = openPart(document, media)
-  const certain = schemasDescribing(document, [media.schema], ['allOf'])
-  const required = new Set(certain.flatMap((part) => (part.required ?? []) as string[]))
+  const required = new Set<string>()
+  for (const part of schemasDescribing(document, [media.schema], ['allOf']))
+    for (const name of (part.required ?? []) as string[]) if (properties.has(name)) required.add(name)
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
-    required: [...required].filter((name) => properties.some(([known]) => known === name)),
+    required: [...required],
     ...(open && { additionalProperties: typeOf(open) }),
   }
 }

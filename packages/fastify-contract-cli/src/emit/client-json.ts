@@ -32,17 +32,17 @@ export function int64Responses(document: Document): Int64Responses {
   const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
     const operation = `${method} ${path}`
-    const roots = Object.entries(responses).map(
-      ([status, { content = {} }]) => [status, run(nodeOf(jsonSchemas(content)))] as const,
-    )
-    if (roots.some(([, root]) => root !== null)) table.responses[operation] = Object.fromEntries(roots)
+    const roots = new Map<string, number | null>()
+    for (const [status, { content = {} }] of Object.entries(responses))
+      roots.set(status, run(nodeOf(jsonSchemas(content))))
+    if ([...roots.values()].some(isIndex)) table.responses[operation] = Object.fromEntries(roots)
   }
   return table
 
   /** Returns the index of the node that these schemas describe together, or null if it holds no int64. */
   function* nodeOf(holders: unknown[]): Steps<number | null> {
     const schemas = schemasDescribing(document, holders)
-    if (!schemas.some((schema) => holdsInt64(schema))) return null
+    if (!schemas.some(holdsInt64)) return null
     // A schema may contain itself, so the same schemas share one node.
     const key = keyOf(schemas)
     const known = indexes.get(key)
@@ -51,18 +51,21 @@ export function int64Responses(document: Document): Int64Responses {
     const index = table.nodes.push(node) - 1
     indexes.set(key, index)
     if (schemas.some(isBigint)) node.int64 = true
-    const members: [string, number | null][] = []
-    for (const [member, below] of membersOf(schemas)) {
-      members.push([member, yield nodeOf(below)])
-    }
+    const members = new Map<string, number | null>()
+    for (const [member, below] of membersOf(schemas)) members.set(member, yield nodeOf(below))
     const others = yield nodeOf(schemas.flatMap((schema) => unnamedSchemas(schema)))
     // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
-    const told = members.filter(([, below]) => below !== null || others !== null)
-    if (told.length > 0) node.members = Object.fromEntries(told)
+    if (others === null) for (const [member, below] of members) if (below === null) members.delete(member)
+    if (members.size > 0) node.members = Object.fromEntries(members)
     if (others !== null) node.others = others
     return index
   }
 }
 
-const jsonSchemas = (content: MediaTypes): unknown[] =>
-  Object.entries(content).flatMap(([type, { schema }]) => (kindOf(type) === 'json' ? [schema] : []))
+const isIndex = (root: number | null): boolean => root !== null
+
+function jsonSchemas(content: MediaTypes): unknown[] {
+  const found: unknown[] = []
+  for (const [type, { schema }] of Object.entries(content)) if (kindOf(type) === 'json') found.push(schema)
+  return found
+}

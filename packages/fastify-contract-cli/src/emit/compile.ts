@@ -14,6 +14,7 @@ import { readSources, type Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
 import {
   findingsIn,
+  operationsOf,
   type PlaceLine,
   type Problem,
   pointerOf,
@@ -151,10 +152,10 @@ const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
 function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {
   const lines = advice.map(visible)
   if (skipped.length === 0) return lines
-  const lost = new Set(skipped.flatMap(({ operations }) => operations))
+  const lost = new Set(skipped.flatMap(operationsOf))
   const findings = findingsIn(document)
   return lines.filter((line) => {
-    const operations = findings([line]).problems.flatMap((problem) => problem.operations)
+    const operations = findings([line]).problems.flatMap(operationsOf)
     return operations.length === 0 || operations.some((one) => !lost.has(one))
   })
 }

@@ -8,9 +8,9 @@ import { blockText } from '../text/source-text.ts'
  */
 export function errorNumberModule(document: Document): string {
   const table = errorTableOf(document) ?? serviceErrors
-  const lines = Object.entries(table).map(
-    ([name, { error, meaning }]) => `  /** ${blockText(meaning)}. */\n  ${name}: ${error},\n`,
-  )
+  let lines = ''
+  for (const [name, { error, meaning }] of Object.entries(table))
+    lines += `  /** ${blockText(meaning)}. */\n  ${name}: ${error},\n`
   const origin = errorTableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
-  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
+  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines}} as const\n`
 }

@@ -1,5 +1,11 @@
 import { contentNegotiation, type HandlerResponse, isRange, type Operation } from 'fastify-contract/contract'
-import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
+import {
+  byOperationId,
+  type Document,
+  type Endpoint,
+  endpoints,
+  type RequestBody,
+} from '../document/openapi-document.ts'
 import { type ExampleOrigin, exampleResponses, isExampleStream } from '../examples/examples.ts'
 import { sendableResponses } from '../examples/sendable-responses.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
@@ -16,11 +22,11 @@ export function handlerStubs(
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
-  const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
+  const known = byOperationId(before === undefined ? [] : endpoints(before))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
   const sendable = sendableResponses(routes, files['schemas.js'] as string)
-  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const byId = byOperationId(routes.operations)
   return compiled(added.map(choiceOf), files['api.d.ts'] as string, compilerOptions)
 
   function choiceOf(endpoint: Endpoint): Choice {
@@ -47,19 +53,17 @@ type Choice = { endpoint: Endpoint; isNegotiated: boolean; statements: Generator
 /** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
 function compiled(choices: Choice[], types: string, options?: object): string[] {
   let isCertain = true
-  const handlers = choices.map(({ endpoint, isNegotiated, statements }) => {
+  const handlers: string[] = []
+  for (const { endpoint, isNegotiated, statements } of choices) {
     const { value, done } = statements.next()
     isCertain &&= done === true
-    return stubOf(endpoint, isNegotiated, value ?? notWritten(endpoint))
-  })
+    handlers.push(stubOf(endpoint, isNegotiated, value ?? notWritten(endpoint)))
+  }
   if (isCertain) return handlers
   const failed = [...uncompilable(handlers, types, options)]
-  const others = compiled(
-    failed.map((index) => choices[index] as Choice),
-    types,
-    options,
-  )
-  return handlers.map((handler, index) => others[failed.indexOf(index)] ?? handler)
+  const again = failed.map((index) => choices[index] as Choice)
+  for (const [at, handler] of compiled(again, types, options).entries()) handlers[failed[at] as number] = handler
+  return handlers
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
@@ -126,12 +130,8 @@ function uncompilable(handlers: string[], types: string, options?: object): Set<
     `import type { operations } from '${operationTypes}'`,
     'export const handlers: Partial<Handlers<operations>> = {',
   ].join('\n')
-  const texts = handlers.map((handler) => `\n${handler}`)
-  const findings = moduleFindings(`${head}${texts.join('')}\n}\n`, types, options)
-  let end = head.length
-  const ends = texts.map((text) => {
-    end += text.length
-    return end
-  })
+  const findings = moduleFindings(`${[head, ...handlers].join('\n')}\n}\n`, types, options)
+  const ends: number[] = []
+  for (const handler of handlers) ends.push((ends.at(-1) ?? head.length) + 1 + handler.length)
   return new Set(findings.map(({ start }) => ends.findIndex((end) => start < end)))
 }

@@ -56,32 +56,34 @@ const jsonTypeOf = ({ requestBody }: Pick<Endpoint, 'requestBody'>): string | un
 function inputOf({ parameters, requestBody }: Endpoint, isSendable: (parameter: Parameter) => boolean): Node {
   const groups = ['path', 'query', 'header'].flatMap(groupOf)
   const json = requestBody?.content[jsonTypeOf({ requestBody }) ?? '']
-  const body: [string, Schema, boolean][] =
-    json === undefined ? [] : [['body', json.schema ?? {}, requestBody?.required === true]]
-  const all = [...groups, ...body]
-  return objectOf(
-    Object.fromEntries(all.map(([name, schema]) => [name, schema])),
-    all.filter(([, , isRequired]) => isRequired).map(([name]) => name),
-  )
+  const body: Argument[] = json === undefined ? [] : [['body', json.schema ?? {}, requestBody?.required === true]]
+  return objectOf([...groups, ...body])
 
   /** Returns the parameters of a location as a member of the arguments; none if it has no parameters. */
-  function groupOf(location: string): [name: string, schema: Node, isRequired: boolean][] {
-    const described = parameters.filter((parameter) => parameter.in === location && isSendable(parameter))
-    if (described.length === 0) return []
-    const required = described.filter((one) => one.required).map(({ name }) => name)
-    const properties = Object.fromEntries(
-      described.map((parameter) => [parameter.name, withDescription(schemaOf(parameter), parameter)]),
-    )
-    return [[location, objectOf(properties, required), required.length > 0]]
+  function groupOf(location: string): Argument[] {
+    const described: Argument[] = []
+    for (const one of parameters)
+      if (one.in === location && isSendable(one))
+        described.push([one.name, withDescription(schemaOf(one), one), one.required === true])
+    return described.length === 0 ? [] : [[location, objectOf(described), described.some(isRequired)]]
   }
 }
 
-const objectOf = (properties: Record<string, Schema>, required: string[]): Node => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-  additionalProperties: false,
-})
+type Argument = [name: string, schema: Schema, isRequired: boolean]
+
+const isRequired = (argument: Argument): boolean => argument[2]
+
+function objectOf(all: Argument[]): Node {
+  const properties = new Map<string, Schema>()
+  for (const [name, schema] of all) properties.set(name, schema)
+  const required = all.filter(isRequired).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
 
 const withDescription = (schema: Schema, parameter: object): Schema => {
   const { description } = parameter as { description?: string }
@@ -91,15 +93,12 @@ const withDescription = (schema: Schema, parameter: object): Schema => {
 /**
  * Returns a document whose responses have the given schemas, so that the table of int64 values applies to arguments.
  */
-const withResponses = (document: Document, schemas: Node[]): Document => ({
-  ...document,
-  paths: Object.fromEntries(
-    schemas.map((schema, index) => [
-      `/${index}`,
-      { post: { responses: { 200: { content: { 'application/json': { schema } } } } } },
-    ]),
-  ),
-})
+function withResponses(document: Document, schemas: Node[]): Document {
+  const paths: Record<string, object> = {}
+  for (const [index, schema] of schemas.entries())
+    paths[`/${index}`] = { post: { responses: { 200: { content: { 'application/json': { schema } } } } } }
+  return { ...document, paths }
+}
 
 /** Returns a schema with the shared schemas in `$defs`, and each int64 as a string of digits. */
 function selfContained(document: Document, schema: Node): OperationTool['inputSchema'] {
@@ -135,9 +134,7 @@ function asDigits(node: Node): Node {
   return {
     type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
     pattern: '^-?[0-9]{1,20}$',
-    description: [description, `${format === 'uint64' ? 'A' : 'An'} ${format} as a string of digits.`]
-      .filter((one) => one !== undefined)
-      .join(' '),
+    description: `${description === undefined ? '' : `${description} `}${format === 'uint64' ? 'A' : 'An'} ${format} as a string of digits.`,
     ...(title !== undefined && { title }),
     ...(deprecated !== undefined && { deprecated }),
     ...(Array.isArray(values) && { enum: values.map(digitsOf) }),

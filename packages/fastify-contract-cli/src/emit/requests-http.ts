@@ -29,11 +29,14 @@ const credentialNote = `# fastify-contract mock accepts any token. To call the s
  * @param valid Returns an operation with valid examples; default: with those of the document.
  */
 export function requestFile(document: Document, valid: (endpoint: Endpoint) => ValidRequest = asGiven): string {
-  const all = endpoints(document).map((given) => {
-    const { endpoint, invalidPart } = valid(given)
-    return { endpoint, invalidPart, request: requestParts(document, endpoint) }
-  })
-  const variables = new Set(all.flatMap(({ request }) => request.variables))
+  const all: (ValidRequest & { request: RequestParts })[] = []
+  const variables = new Set<string>()
+  for (const given of endpoints(document)) {
+    const checked = valid(given)
+    const request = requestParts(document, checked.endpoint)
+    all.push({ ...checked, request })
+    for (const name of request.variables) variables.add(name)
+  }
   const names = new Set([originName, ...variables])
   return [
     ...(variables.size > 0 ? [credentialNote] : []),
@@ -102,27 +105,29 @@ export function requestParts(document: Document, endpoint: Endpoint): RequestPar
   const { pairs, credentials, body } = exampleParts(document, endpoint, exampleOf)
   const placed = (location: Credential['in']) => credentials.filter((one) => one.in === location)
   const withVariable = (one: (typeof credentials)[number]) => `${one.prefix}{{${variableOf(one)}}}`
-  const placedPairs = (location: Credential['in']) =>
-    placed(location).map((one): ParameterPair => [one.name, withVariable(one)])
+  const pairOf = (one: (typeof credentials)[number]): ParameterPair => [one.name, withVariable(one)]
+  const placedPairs = (location: Credential['in']) => placed(location).map(pairOf)
   const cookies = [...pairs('cookie'), ...placedPairs('cookie')].map(pairText)
   // `given` is what the document determines.
-  const headers = [
-    ...placed('header').map((one) => ({ name: one.name, value: withVariable(one), given: one.prefix })),
-    ...pairs('header').map(([name, value]) => ({ name, value, given: value })),
-    ...(cookies.length > 0 ? [{ name: 'Cookie', value: cookies.join('; '), given: '' }] : []),
-    ...(body === undefined ? [] : [{ name: 'Content-Type', value: contentTypeOf(body), given: body.mediaType }]),
-  ]
-  const isKept = ({ name, given }: { name: string; given: string }) =>
+  const headers: string[] = []
+  const left: string[] = []
+  const add = (name: string, value: string, given: string) =>
     headerName.test(name) && isRequestLine(lineText(given))
+      ? headers.push(`${name}: ${lineText(value)}`)
+      : left.push(`the header ${name}`)
+  for (const one of placed('header')) add(one.name, withVariable(one), one.prefix)
+  for (const [name, value] of pairs('header')) add(name, value, value)
+  if (cookies.length > 0) add('Cookie', cookies.join('; '), '')
+  if (body !== undefined) add('Content-Type', contentTypeOf(body), body.mediaType)
   const { text, files, omitted } = body === undefined ? noBody : bodyText(body)
   return {
     path: urlText(expandPath(endpoint.routes[0] as string, pairs('path'))),
     query: [...pairs('query'), ...placedPairs('query')].map(pairText),
-    headers: headers.filter(isKept).map(({ name, value }) => `${name}: ${lineText(value)}`),
+    headers,
     ...(body && { body: text }),
     files,
     variables: credentials.map(variableOf),
-    omitted: [...headers.filter((one) => !isKept(one)).map(({ name }) => `the header ${name}`), ...omitted],
+    omitted: [...left, ...omitted],
   }
 }
 
@@ -158,15 +163,19 @@ function bodyText({ kind, mediaType, value, text, parts, file }: ExampleBody): B
 }
 
 function formText(parts: ExamplePart[]): BodyText {
-  const shown = parts.map(shownPart)
-  return {
-    text: [...shown.flatMap(({ lines }) => lines), `--${boundary}--`].join('\n'),
-    files: shown.flatMap(({ files }) => files),
-    omitted: shown.flatMap(({ omitted }) => omitted),
+  const all: ShownPart = { lines: [], files: [], omitted: [] }
+  for (const { lines, files, omitted } of parts.map(shownPart)) {
+    all.lines.push(...lines)
+    all.files.push(...files)
+    all.omitted.push(...omitted)
   }
+  const { lines, ...more } = all
+  return { ...more, text: [...lines, `--${boundary}--`].join('\n') }
 }
 
-function shownPart(part: ExamplePart): { lines: string[]; files: string[]; omitted: string[] } {
+type ShownPart = { lines: string[]; files: string[]; omitted: string[] }
+
+function shownPart(part: ExamplePart): ShownPart {
   // The escapes of browsers (html.spec.whatwg.org, multipart form data).
   const name = part.name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
   if (!isRequestLine(name)) return { lines: [], files: [], omitted: [`the part ${part.name}`] }

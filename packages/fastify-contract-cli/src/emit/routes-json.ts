@@ -1,9 +1,11 @@
 import {
   essenceOf,
+  type Form,
   isDocumentation,
   isRange,
   kindOf,
   type Operation,
+  type ResponseHeader,
   type RouteSchema,
   type Routes,
   type Schema,
@@ -25,10 +27,10 @@ import {
 } from '../document/openapi-document.ts'
 import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
-import { isExactInteger, typesOf } from '../document/schemas.ts'
+import { isExactInteger, type JsonType, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
-import { mapEntries, mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
+import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
 import { withExactKeywords } from '../passes/exact-integers.ts'
 
 /**
@@ -64,16 +66,18 @@ function withMediaTypes(operations: Operation[]): Operation[] {
   const mediaTypesOf = ({ schema }: Operation) => Object.keys(schema.body?.content ?? {}).map(essenceOf)
   const groups = new Map<string, Operation[]>()
   for (const operation of operations) {
-    for (const key of routeKeys(operation).map((each) => each + JSON.stringify(operation.selectors)))
+    for (const each of routeKeys(operation)) {
+      const key = each + JSON.stringify(operation.selectors)
       groups.set(key, [...(groups.get(key) ?? []), operation])
+    }
   }
-  const apart = new Set(
-    Array.from(groups.values()).flatMap((group) => {
-      const all = group.flatMap(mediaTypesOf)
-      const areDistinct = new Set(all).size === all.length && !all.some(isRange)
-      return group.length > 1 && areDistinct && group.every(({ schema }) => schema.body) ? group : []
-    }),
-  )
+  const apart = new Set<Operation>()
+  for (const group of groups.values()) {
+    const all = group.flatMap(mediaTypesOf)
+    const areDistinct = new Set(all).size === all.length && !all.some(isRange)
+    if (group.length < 2 || !areDistinct || !group.every(({ schema }) => schema.body)) continue
+    for (const operation of group) apart.add(operation)
+  }
   return operations.map((operation) => {
     const { selectors = [] } = operation
     const ofBody: Selector = { in: 'header', name: 'Content-Type', texts: mediaTypesOf(operation) }
@@ -98,10 +102,9 @@ export function convertedOperations(document: Document, given: Endpoint[]): Pick
   const operations = given.map((endpoint) => operationOf(document, endpoint, convert))
   // Iteration over a Map includes the entries that are added meanwhile.
   for (const name of shared.keys()) shared.set(name, convert(schemasOf(document)[name] as Schema))
-  const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
-    ([one], [other]) => (one < other ? -1 : 1),
-  )
-  return { operations, schemas: Object.fromEntries(byName) }
+  const byName: [string, Schema][] = []
+  for (const [name, schema] of shared) byName.push([safeName(name), schema])
+  return { operations, schemas: Object.fromEntries(byName.sort(([one], [other]) => (one < other ? -1 : 1))) }
 }
 
 /**
@@ -118,22 +121,30 @@ type Convert = (schema: Schema) => Schema
 
 function operationOf(document: Document, endpoint: Endpoint, convert: Convert): Operation {
   const { operationId, method, routes, security, parameters, requestBody, responses } = endpoint
-  const kinds = Object.entries(parts).flatMap(([kind, part]) => {
+  const kinds: Partial<Record<(typeof parts)[Parameter['in']], Schema>> = {}
+  for (const [kind, part] of Object.entries(parts)) {
     const described = parameters.filter((parameter) => parameter.in === kind)
-    return described.length === 0 ? [] : [[part, objectOf(described, convert)]]
-  })
-  const schema: RouteSchema = {
-    ...Object.fromEntries(kinds),
-    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
-    response: mapEntries(responses, (response) => replyOf(document, response as Located<Response>, convert)),
+    if (described.length > 0) kinds[part] = objectOf(described, convert)
   }
-  const given = Object.entries(responses).map(
-    ([status, response]) => [status, responseHeaders(document, response)] as const,
-  )
-  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
-  const events = Object.entries(requestBody?.content ?? {}).filter(([type]) => kindOf(type) === 'events')
+  const replies: [string, RouteSchema['response'][string]][] = []
+  const withHeaders: [string, ResponseHeader[]][] = []
+  for (const [status, response] of Object.entries(responses)) {
+    replies.push([status, replyOf(document, response, convert)])
+    const headers = responseHeaders(document, response)
+    if (headers.length > 0) withHeaders.push([status, headers])
+  }
+  const schema: RouteSchema = {
+    ...kinds,
+    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
+    response: Object.fromEntries(replies),
+  }
+  const forms: [string, Form][] = []
+  const events: [string, JsonType[]][] = []
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
+    if (isForm(type)) forms.push([type, formOf(document, type, media, convert)])
+    if (kindOf(type) === 'events') events.push([type, typesOf(document, media.schema).types])
+  }
   const deprecation = deprecationHeaders(document, endpoint)
-  const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
     operationId,
     method: method as Operation['method'],
@@ -143,19 +154,15 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     parameters: parameters.map((parameter) =>
       withoutCredentials(document, endpoint, serializedParameter(document, endpoint.path, parameter)),
     ),
-    ...(forms.length > 0 && {
-      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
-    }),
-    ...(events.length > 0 && {
-      eventTypes: Object.fromEntries(events.map(([type, { schema }]) => [type, typesOf(document, schema).types])),
-    }),
+    ...(forms.length > 0 && { forms: Object.fromEntries(forms) }),
+    ...(events.length > 0 && { eventTypes: Object.fromEntries(events) }),
     ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),
     schema,
   }
 }
 
-function replyOf(document: Document, response: Located<Response>, convert: Convert) {
+function replyOf(document: Document, response: Located<Response>, convert: Convert): RouteSchema['response'][string] {
   const content = checkedContent(document, response)
   const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
   return {
@@ -171,11 +178,12 @@ function withoutCredentials(
   parameter: SerializedParameter,
 ): SerializedParameter {
   if (!parameter.acceptsAnyName) return parameter
-  const credentials = security
-    .flatMap((requirement) => Object.keys(requirement))
-    .flatMap((scheme) => credentialOf(document, scheme) ?? [])
-    .flatMap((credential) => (credential.in === parameter.in ? [credential.name] : []))
-  return credentials.length === 0 ? parameter : { ...parameter, credentials: [...new Set(credentials)] }
+  const credentials = new Set<string>()
+  for (const scheme of security.flatMap(Object.keys)) {
+    const credential = credentialOf(document, scheme)
+    if (credential?.in === parameter.in) credentials.add(credential.name)
+  }
+  return credentials.size === 0 ? parameter : { ...parameter, credentials: [...credentials] }
 }
 
 /** Fastify's names for the locations of parameters. */
@@ -218,11 +226,10 @@ function validatorSchema(node: Node): Node {
 function withoutPrototype(schema: Node): Node {
   const { properties, patternProperties } = schema as { properties?: Node; patternProperties?: Node }
   if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return schema
-  const others = Object.entries(properties).filter(([name]) => name !== '__proto__')
   const own = Object.getOwnPropertyDescriptor(properties, '__proto__')?.value
   return {
     ...schema,
-    properties: Object.fromEntries(others),
+    properties: withoutKeys(properties, ['__proto__']),
     patternProperties: { ...patternProperties, '^__proto__$': own },
   }
 }

@@ -13,6 +13,8 @@ import { errorNumberProblems } from '../rules/error-number-rules.ts'
 import {
   type Findings,
   findingsIn,
+  isOfWhole,
+  operationsOf,
   type Problem,
   pointerOf,
   RejectedDocument,
@@ -66,7 +68,7 @@ export function servedDocument(
       throw new RejectedDocument(path, problems, published)
     }
     const rejection = new RejectedDocument(path, result, published)
-    if (!skipUnsupported || result.some(({ operations }) => operations.length === 0)) throw rejection
+    if (!skipUnsupported || result.some(isOfWhole)) throw rejection
     published = soundPart(published, { problems: result, unused: [] })
     if (endpoints(published).length === 0) throw rejection
     // A part may show problems that the others hid.
@@ -85,7 +87,7 @@ function checked(
 ): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings(withReferences(structureProblems(published), published, unresolved))
-  if (structure.problems.some(({ operations }) => operations.length === 0)) return structure.problems
+  if (structure.problems.some(isOfWhole)) return structure.problems
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base)
   const numbers = errorNumberProblems(base)
@@ -101,7 +103,7 @@ function checked(
   )
   const replies = int64Responses(document)
   const late = findings(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors))
-  const unserved = late.problems.flatMap(({ operations }) => operations)
+  const unserved = late.problems.flatMap(operationsOf)
   const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems

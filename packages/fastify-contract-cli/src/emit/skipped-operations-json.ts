@@ -34,14 +34,16 @@ export function skippedRoutes(
   problems: Problem[],
   operations: ServedOperation[],
 ): ServedOperation[] {
-  const taken = new Set(
-    operations.flatMap((each) => routeKeys(each).flatMap((key) => [key, key + JSON.stringify(each.selectors)])),
-  )
+  const taken = new Set<string>()
+  for (const each of operations)
+    for (const key of routeKeys(each)) taken.add(key).add(key + JSON.stringify(each.selectors))
   const isFree = (key: string) => taken.size < taken.add(key).size
-  return skippedOperations(problems).flatMap(({ operation }) => {
+  const routes: ServedOperation[] = []
+  for (const { operation } of skippedOperations(problems)) {
     const [, kind = '', path = ''] = /^([A-Z-]+|path) (\/.*)$/s.exec(operation) ?? []
-    return (kind === 'path' ? usualMethods : [kind]).flatMap((method) => routesFor(method, path))
-  })
+    for (const method of kind === 'path' ? usualMethods : [kind]) routes.push(...routesFor(method, path))
+  }
+  return routes
 
   function routesFor(method: string, path: string): ServedOperation[] {
     if (!METHODS.includes(method) || method === 'CONNECT') return []
@@ -86,11 +88,12 @@ const areServers = (servers: unknown): boolean => Array.isArray(servers) && serv
 
 function isServer(server: unknown): boolean {
   const { url, variables } = Object(server) as Node
-  const values = Object.values(Object(variables) as Record<string, unknown>).flatMap((one) => {
+  const texts = [url]
+  for (const one of Object.values(Object(variables) as Record<string, unknown>)) {
     const { default: value, enum: others = [] } = Object(one) as Node
-    return [value, others].flat()
-  })
-  return [url, ...values].every((text) => typeof text === 'string')
+    texts.push(...[value, others].flat())
+  }
+  return texts.every((text) => typeof text === 'string')
 }
 
 /** Returns whether the router can match a path: its parameters have text between them, and each occurs once. */

@@ -4,7 +4,7 @@ import { isIgnored } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { acceptsAll, isBigint, isOfType, typesOf } from '../document/schemas.ts'
-import { isNode, type Node, withoutKeys } from '../document/walk-document.ts'
+import { hasAny, isNode, type Node, withoutKeys } from '../document/walk-document.ts'
 import { presentType } from '../typescript/schema-types.ts'
 
 /*
@@ -27,15 +27,15 @@ export function typedSchema(document: Document, schema: Node): Node {
     ),
   ]
   if (composed.length === 0) return ownSchema(withUnevaluated(given))
-  const annotated = Object.entries(given).filter(([key]) => isComment(key))
-  const keywords = Object.fromEntries(Object.entries(given).filter(([key]) => !isComment(key)))
+  const comments = Object.keys(given).filter(isComment)
+  const keywords = withoutKeys(given, comments)
   const own = isLoneType(keywords) ? lone : ownSchema(keywords)
   const isNullable =
     own === lone && typesOf(document, schema).types.includes('null') && !typesIn(keywords).includes('null')
   const pieces = [...(isNullable ? [notNull] : limitsType(own) ? [own] : []), ...composed]
   const [first] = pieces
   return {
-    ...Object.fromEntries(annotated),
+    ...withoutKeys(given, Object.keys(keywords)),
     ...(pieces.length === 1 && first !== undefined ? first : { allOf: pieces }),
   }
 }
@@ -50,14 +50,14 @@ export const asObject = (schema: unknown): Node =>
 /** Keywords that limit the type of a value. */
 const typeKeywords = ['type', 'enum', 'const', 'properties', 'patternProperties', 'additionalProperties', 'anyOf']
 
-const limitsType = (schema: Node): boolean => typeKeywords.some((keyword) => Object.hasOwn(schema, keyword))
+const limitsType = (schema: Node): boolean => hasAny(schema, typeKeywords)
 
 /** Returns whether keywords say only that a value is an object: openapi-typescript would write an empty object. */
 const isLoneType = (keywords: Node): boolean =>
   typesIn(keywords).includes('object') &&
   typesIn(keywords).every((type) => type === 'object' || type === 'null') &&
   [keywords.required ?? []].flat().length === 0 &&
-  !memberKeywords.some((keyword) => Object.hasOwn(keywords, keyword))
+  !hasAny(keywords, memberKeywords)
 
 /** What stands for keywords that say only that a value is an object. */
 const lone: Node = {}
@@ -145,7 +145,7 @@ const memberKeywords = ['properties', 'patternProperties', 'additionalProperties
 
 /** Allows any member in an object whose schema describes none: openapi-typescript would type it as an empty object. */
 const withAnyMember = (schema: Node): Node =>
-  typesIn(schema).includes('object') && !memberKeywords.some((keyword) => Object.hasOwn(schema, keyword))
+  typesIn(schema).includes('object') && !hasAny(schema, memberKeywords)
     ? { ...schema, additionalProperties: true }
     : schema
 

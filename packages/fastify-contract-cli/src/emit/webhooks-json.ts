@@ -10,9 +10,9 @@ export function webhookTable(document: Document): WebhookTable | undefined {
   if (endpoints.length === 0) return undefined
   const styles = callStyles(document, endpoints)
   const { operations, schemas } = convertedOperations(document, endpoints)
-  const callbacks = outgoingItems(document).flatMap(({ name, expression }) =>
-    expression === undefined ? [] : [[name, expression]],
-  )
+  const callbacks: [string, string][] = []
+  for (const { name, expression } of outgoingItems(document))
+    if (expression !== undefined) callbacks.push([name, expression])
   return { requests: operations.map(requestOf), callbacks: Object.fromEntries(callbacks), schemas }
 
   function requestOf({

@@ -4,7 +4,7 @@ import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
-import { exampleRequest } from './example-request.ts'
+import { type ExampleRequest, exampleRequest } from './example-request.ts'
 import type { ExampleBody } from './request-examples.ts'
 import { validRequests } from './valid-requests.ts'
 
@@ -50,9 +50,9 @@ function requestsOf({ documentText, routes, schemaCode }: Contract, token: strin
   const document = normalizedDocument(parseExactJson(documentText) as Document)
   const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
   const valid = validRequests(document, routes, createValidator(routes.schemas, compiled))
-  return endpoints(document).flatMap((given) => {
-    const { endpoint, invalidPart } = valid(given)
-    if (invalidPart !== undefined) return []
-    return { operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) }
-  })
+  const found: { operationId: string; request: ExampleRequest }[] = []
+  for (const { endpoint, invalidPart } of endpoints(document).map(valid))
+    if (invalidPart === undefined)
+      found.push({ operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) })
+  return found
 }

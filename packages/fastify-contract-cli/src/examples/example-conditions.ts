@@ -3,14 +3,13 @@ import type { Schema } from 'fastify-contract/contract'
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns the schemas that apply because of the members of an example: of `then`, and of `dependentSchemas`. */
-export const conditionalSchemas = (schemas: Node[], value: object): Schema[] => [
-  ...thenSchemas(schemas, value),
-  ...schemas.flatMap(({ dependentSchemas }) =>
-    Object.entries(Object(dependentSchemas) as Record<string, Schema>).flatMap(([name, schema]) =>
-      Object.hasOwn(value, name) ? [schema] : [],
-    ),
-  ),
-]
+export function conditionalSchemas(schemas: Node[], value: object): Schema[] {
+  const found = thenSchemas(schemas, value)
+  for (const { dependentSchemas } of schemas)
+    for (const [name, schema] of Object.entries(Object(dependentSchemas) as Record<string, Schema>))
+      if (Object.hasOwn(value, name)) found.push(schema)
+  return found
+}
 
 /** Returns the `then` schema of the first `if` that lists, in `enum` or `const`, a value that a member has. */
 function thenSchemas(schemas: Node[], value: object): Schema[] {

@@ -39,16 +39,13 @@ export function curl({ method, server, target, headers, body, sent }: ExampleReq
   const verb = usual ?? `-X ${method} `
   // In brackets, curl expects the ranges of a set of URLs.
   const glob = /[[\]]/.test(target) ? '-g ' : ''
-  const lines = [
-    `curl ${glob}${verb}${shellWord(urlText(server + target))}`,
-    ...Object.entries(headers)
-      // curl sets the boundary of a form itself.
-      .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
-      // For curl, an at sign precedes the name of a file.
-      .filter(([name]) => !name.startsWith('@'))
-      .map(([name, value]) => `-H ${shellWord(lineText(`${name}: ${value}`))}`),
-    ...(sent === undefined ? [] : curlBody(body, sent)),
-  ]
+  const lines = [`curl ${glob}${verb}${shellWord(urlText(server + target))}`]
+  for (const [name, value] of Object.entries(headers)) {
+    // curl sets the boundary of a form itself. For curl, an at sign precedes the name of a file.
+    const isLeftOut = (sent?.kind === 'multipart' && name === 'Content-Type') || name.startsWith('@')
+    if (!isLeftOut) lines.push(`-H ${shellWord(lineText(`${name}: ${value}`))}`)
+  }
+  if (sent !== undefined) lines.push(...curlBody(body, sent))
   return lines.join(' \\\n  ')
 }
 

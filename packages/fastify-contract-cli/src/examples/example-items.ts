@@ -20,22 +20,24 @@ export function exampleItems(schemas: Node[], make: (schema: Schema, variant: nu
   const first = schemas.flatMap((schema) => schemasIn(schema, 'prefixItems'))
   const others = schemas.flatMap((schema) => schemasIn(schema, 'items'))
   const most = Math.min(...numbersOf(schemas, 'maxItems'), maxArrayItems)
-  const contained = schemas.flatMap((schema) => {
+  const described = [...first]
+  for (const schema of schemas) {
     const count = Math.min(numbersOf([schema], 'minContains')[0] ?? 1, most)
-    return schemasIn(schema, 'contains').flatMap((one) => Array<Schema>(count).fill(together([...others, one])))
-  })
-  const described = [...first, ...contained]
+    for (const one of schemasIn(schema, 'contains'))
+      described.push(...Array<Schema>(count).fill(together([...others, one])))
+  }
   const least = Math.max(described.length, ...numbersOf(schemas, 'minItems'), others.length > 0 ? 1 : 0)
   const areDistinct = schemas.some(({ uniqueItems }) => uniqueItems === true)
   const seen = new Set<string | undefined>()
-  return Array.from({ length: Math.min(least, most) }, (_, index) => {
+  const items: unknown[] = []
+  for (let index = 0; index < Math.min(least, most); index++) {
     const schema = described[index] ?? together(others)
     const value = make(schema, 0)
-    if (!areDistinct) return value
-    const distinct = isNew(value) ? value : otherValue(schema, index)
-    seen.add(stringifyJson(distinct))
-    return distinct
-  }).filter((value) => value !== undefined)
+    const item = !areDistinct || isNew(value) ? value : otherValue(schema, index)
+    seen.add(stringifyJson(item))
+    if (item !== undefined) items.push(item)
+  }
+  return items
 
   function isNew(value: unknown): boolean {
     return !seen.has(stringifyJson(value))

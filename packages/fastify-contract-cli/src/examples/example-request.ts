@@ -41,10 +41,13 @@ export function exampleRequest(
     shownValue(parameter, exactExample(schemaOf(parameter), holderOf(parameter))),
   )
   const { values, pairs, body: sent } = parts
-  const placed = (place: Credential['in']): ParameterPair[] =>
-    parts.credentials
-      .filter((one) => one.in === place)
-      .map((one) => [one.name, one.prefix + (token === undefined ? placeholderOf(one) : credentialsOf(one, token))])
+  const placed = (place: Credential['in']): ParameterPair[] => {
+    const found: ParameterPair[] = []
+    for (const one of parts.credentials)
+      if (one.in === place)
+        found.push([one.name, one.prefix + (token === undefined ? placeholderOf(one) : credentialsOf(one, token))])
+    return found
+  }
   const query = [...pairs('query'), ...placed('query')].map(pairText)
   const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
   const credentials = Object.fromEntries(placed('header'))

@@ -40,19 +40,25 @@ export function exampleText(schemas: Node[], variant = 0): string {
   // Base64 has groups of four characters (RFC 4648 section 4).
   const groups = least > 0 && texts(schemas, 'format').includes('byte') ? Math.ceil(least / 4) : 0
   if (least > maxLength) return ''
-  const found = [
-    ...texts(schemas, 'format').flatMap((format) =>
-      Object.hasOwn(formats, format) ? [formats[format]?.(variant) as string] : [],
-    ),
-    ...(groups > 0 ? [padded(variant, 4 * groups)] : []),
-    ...patterns.flatMap((pattern) => [0, 1, least].flatMap((more) => textOfPattern(pattern, more + variant) ?? [])),
-    ...(variant === 0 ? [] : [variant.toString(36).padStart(least, 'x')]),
-    'x'.repeat(least),
-  ].find((text) => {
+  return candidates().find(fits) ?? ''
+
+  function candidates(): string[] {
+    const found: string[] = []
+    for (const format of texts(schemas, 'format'))
+      if (Object.hasOwn(formats, format)) found.push(formats[format]?.(variant) as string)
+    if (groups > 0) found.push(padded(variant, 4 * groups))
+    for (const pattern of patterns) {
+      const made = [0, 1, least].map((more) => textOfPattern(pattern, more + variant))
+      found.push(...made.filter(isString))
+    }
+    if (variant > 0) found.push(variant.toString(36).padStart(least, 'x'))
+    return [...found, 'x'.repeat(least)]
+  }
+
+  function fits(text: string): boolean {
     const length = [...text].length
     return length >= least && length <= most && patterns.every((pattern) => matchesPattern(pattern, text))
-  })
-  return found ?? ''
+  }
 }
 
 /**
@@ -89,18 +95,21 @@ const maxMultiples = 20
 
 /** Returns the first multiples of a step in a range, and then the last ones, as decimal numbers. */
 function multiples(step: number, low: number, high: number, count: number): number[] {
-  const counted = Array.from({ length: count }, (_, index) => index)
-  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)]
-  return [...counted.map((index) => first + index), ...counted.map((index) => last - index)].map((factor) =>
-    decimal(factor * step),
-  )
+  const first: number[] = []
+  const last: number[] = []
+  for (let index = 0; index < count; index++) {
+    first.push(decimal((Math.floor(low / step) + index) * step))
+    last.push(decimal((Math.ceil(high / step) - index) * step))
+  }
+  return [...first, ...last]
 }
 
 /** Returns a product or a sum of decimal numbers, without the error of binary arithmetic. */
 const decimal = (value: number): number => (Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)))
 
-const texts = (schemas: Node[], keyword: string): string[] =>
-  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'string')
+const isString = (value: unknown): value is string => typeof value === 'string'
+
+const texts = (schemas: Node[], keyword: string): string[] => schemas.map((schema) => schema[keyword]).filter(isString)
 
 /** Returns names of members that the schemas of an object may allow without naming them. */
 export function otherNames(schemas: Node[]): string[] {

@@ -23,6 +23,7 @@ import {
   partsOf,
   reachability,
   referencesOf,
+  schemasOfParts,
 } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
 import { conditionalSchemas, demandedNames } from './example-conditions.ts'
@@ -100,13 +101,13 @@ type Fields = Pick<HandlerResponse, 'headers'>
  * `make`, their schemas give the values. Leaves out an optional Content-Encoding, as the example of a body is not encoded.
  */
 export function exampleHeaders(document: Document, response: Located<Response>, make?: typeof exampleOf): Fields {
-  const headers = headersOf(document, response)
-    .filter(([name, { required }]) => isGiven(name) && (required || name.toLowerCase() !== 'content-encoding'))
-    .map(([name, header]) => {
-      const value = make?.(document, header.schema ?? {}) ?? exampleOfContent(document, header as WithExample)
-      const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
-      return [name, isExact && Number.isSafeInteger(value) ? BigInt(value as number) : value]
-    })
+  const headers: [string, unknown][] = []
+  for (const [name, header] of headersOf(document, response)) {
+    if (!isGiven(name) || (!header.required && name.toLowerCase() === 'content-encoding')) continue
+    const value = make?.(document, header.schema ?? {}) ?? exampleOfContent(document, header as WithExample)
+    const isExact = schemasOfParts(partsOf(document, header.schema ?? true)).some(isInt64)
+    headers.push([name, isExact && Number.isSafeInteger(value) ? BigInt(value as number) : value])
+  }
   return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }
 }
 
@@ -277,7 +278,7 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
     progress,
   )
   if (own !== undefined) return own.value
-  const schemas = parts.map((part) => part.schema)
+  const schemas = schemasOfParts(parts)
   const chosen = chosenAlternatives(document, parts, progress)
   // No alternative has a value, so the schema has none.
   if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
@@ -294,7 +295,7 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
 }
 
 function isEmptyList(parts: Part[]): boolean {
-  const schemas = parts.map((part) => part.schema)
+  const schemas = schemasOfParts(parts)
   return commonTypes(schemas)?.join() === 'array' && numbersOf(schemas, 'minItems').every((least) => least === 0)
 }
 
@@ -332,21 +333,22 @@ const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined
 
 /** Returns, for each schema with alternatives, a value of the first alternative that has one. */
 function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
-  return parts.flatMap((part) => {
-    const alternatives = [...schemasIn(part.schema, 'oneOf'), ...schemasIn(part.schema, 'anyOf')]
-    if (alternatives.length === 0) return []
+  const values: unknown[] = []
+  for (const part of parts) {
     const inside = { ...progress, within: new Set([...progress.within, ...referencesOf([part])]) }
-    for (const one of alternatives) {
+    for (const one of [...schemasIn(part.schema, 'oneOf'), ...schemasIn(part.schema, 'anyOf')]) {
       const value = makeValue(document, one, inside)
-      if (value !== undefined) return [value]
+      if (value === undefined) continue
+      values.push(value)
+      break
     }
-    return []
-  })
+  }
+  return values
 }
 
 function itemsOf(document: Document, parts: Part[], progress: Progress): unknown[] {
   const inside = below(progress, parts)
-  const schemas = parts.map(({ schema }) => schema)
+  const schemas = schemasOfParts(parts)
   return exampleItems(schemas, (schema, variant) =>
     makeValue(document, schema, { ...inside, variant: variant + inside.variant }),
   )
@@ -371,14 +373,14 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
   }
   const isFixed = (name: string) =>
     partsOf(document, schemaOf(name)).some(({ schema }) => schema.enum !== undefined || schema.const !== undefined)
-  const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
-  const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
+  const schemas = schemasOfParts(parts)
+  const described = schemas.flatMap((schema) => Object.keys(Object(schema.properties)))
+  const required = new Set(schemas.flatMap((schema) => (schema.required ?? []) as string[]))
   for (const name of new Set([...required, ...described])) {
     const includesOptional = !progress.isMinimal && progress.depth < optionalDepth && progress.budget.left > reserved
     if (progress.budget.left <= 0 || (!required.has(name) && !includesOptional)) continue
     if (!members.has(name) || isFixed(name)) add(name)
   }
-  const schemas = parts.map(({ schema }) => schema)
   for (const name of demandedNames(schemas, members)) if (!members.has(name)) add(name)
   const isFilledMap = progress.isFilled && schemas.some(({ additionalProperties }) => isObject(additionalProperties))
   const least = Math.max(isFilledMap ? 1 : 0, ...numbersOf(schemas, 'minProperties'))

@@ -5,7 +5,7 @@ import { formStyles, parameterStyle } from '../document/call-styles.ts'
 import { formOf } from '../document/forms.ts'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
 import { isShown } from '../document/parameter-objects.ts'
-import { credentialOf } from '../document/security-schemes.ts'
+import { type Credential, credentialOf } from '../document/security-schemes.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
 /**
@@ -17,17 +17,23 @@ import { concreteType, exampleOfRequest } from './examples.ts'
 export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: (parameter: Parameter) => unknown) {
   const { parameters, security, requestBody } = endpoint
   const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
+  const credentials: (Credential & { scheme: string })[] = []
+  for (const scheme of Object.keys(security[0] ?? {})) {
+    const credential = credentialOf(document, scheme)
+    if (credential !== undefined) credentials.push({ ...credential, scheme })
+  }
   return {
     values,
-    pairs: (location: Parameter['in']): ParameterPair[] =>
-      values
-        .filter(({ parameter }) => parameter.in === location)
-        .flatMap(({ parameter, value }) => pairsOf(document, parameter, value)),
-    credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
-      const credential = credentialOf(document, scheme)
-      return credential === undefined ? [] : [{ ...credential, scheme }]
-    }),
+    pairs,
+    credentials,
     body: requestBody && exampleRequestBody(document, requestBody),
+  }
+
+  function pairs(location: Parameter['in']): ParameterPair[] {
+    const found: ParameterPair[] = []
+    for (const { parameter, value } of values)
+      if (parameter.in === location) found.push(...pairsOf(document, parameter, value))
+    return found
   }
 }
 

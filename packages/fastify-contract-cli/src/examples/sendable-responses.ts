@@ -10,6 +10,7 @@ import {
 } from 'fastify-contract/contract'
 import { parseJson, stringifyJson, withDoubles } from 'fastify-contract/json'
 import { type CompiledSchemas, createValidator, loadSchemaCode, mergeKeywords } from 'fastify-contract/schema'
+import { byOperationId } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
 import { exampleStream, isExampleStream } from './examples.ts'
@@ -20,7 +21,7 @@ export type Sendable = (operationId: string, outcome: HandlerResponse) => Handle
 /** Returns a function that validates example responses, and gives each int64 its digits. */
 export function sendableResponses(routes: Routes, schemaCode: string): Sendable {
   const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes))
-  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const byId = byOperationId(routes.operations)
   return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)
 }
 
@@ -42,11 +43,12 @@ function sendableResponse(
   const key = responseKey(response, status) ?? ''
   const { content = {}, headers: schemas = {} } = response[key] ?? {}
   const declared = operation.responseHeaders?.[key] ?? []
-  const given = declared.flatMap(({ name }) => {
+  const given: [string, unknown][] = []
+  for (const { name, isRequired } of declared) {
     const exact = exactValue(schemas[name] ?? true, headers[name])
-    return exact === undefined ? [] : [[name, exact.value]]
-  })
-  if (declared.some(({ name, isRequired }) => isRequired && !given.some(([sent]) => sent === name))) return undefined
+    if (exact !== undefined) given.push([name, exact.value])
+    else if (isRequired) return undefined
+  }
   const [first = ''] = Object.keys(content)
   const type = contentType ?? first
   const { schema } = content[type] ?? content[rangeOf(Object.keys(content), type) ?? first] ?? {}
@@ -63,13 +65,14 @@ function sendableResponse(
 function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, body: unknown): Exact | undefined {
   if (body instanceof Uint8Array) return { value: body }
   if (!isExampleStream(body)) return exactValue(schema, body)
-  const items = body.items.flatMap((item) => {
-    if (kindOf(mediaType) === 'lines') return exactValue(schema, item) ?? []
-    const exact = exactValue(schema, (item as ServerSentEvent).data)
-    return exact === undefined ? [] : { value: { data: exact.value } }
-  })
-  if (items.length < body.items.length) return undefined
-  return { value: exampleStream(items.map(({ value }) => value)) }
+  const items: unknown[] = []
+  const isLines = kindOf(mediaType) === 'lines'
+  for (const item of body.items) {
+    const exact = exactValue(schema, isLines ? item : (item as ServerSentEvent).data)
+    if (exact === undefined) return undefined
+    items.push(isLines ? exact.value : { data: exact.value })
+  }
+  return { value: exampleStream(items) }
 }
 
 type ExactValue = (schema: Schema, value: unknown) => Exact | undefined

@@ -10,7 +10,9 @@ import type {
   Parameter,
   RequestBody,
 } from '../document/openapi-document.ts'
+import { byOperationId } from '../document/openapi-document.ts'
 import { holderOf, isShown, type WithExample } from '../document/parameter-objects.ts'
+import { mapEntries } from '../document/walk-document.ts'
 import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
 
 /** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
@@ -47,7 +49,7 @@ export function validRequests(
   { operations }: Routes,
   validator: Validator,
 ): (endpoint: Endpoint) => ValidRequest {
-  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const byId = byOperationId(operations)
   const isValid = (schema: Schema | undefined, value: unknown): boolean => {
     const text = stringifyJson(value)
     if (text === undefined) return false
@@ -73,10 +75,8 @@ export function validRequests(
   }
 
   function validBody(requestBody: Located<RequestBody>, { schema, forms = {} }: Operation) {
-    const contents = candidates.map((candidate) =>
-      Object.fromEntries(
-        Object.entries(requestBody.content).map(([type, media]) => [type, candidate(document, media) as MediaType]),
-      ),
+    const contents = candidates.map(
+      (candidate) => mapEntries(requestBody.content, (media) => candidate(document, media as MediaType)) as MediaTypes,
     )
     const found = contents.find(isValidContent)
     return { requestBody: { ...requestBody, content: found ?? requestBody.content }, isFound: found !== undefined }
@@ -103,20 +103,21 @@ export function validRequests(
   function validRequest(endpoint: Endpoint): ValidRequest {
     const operation = byId.get(endpoint.operationId)
     if (operation === undefined) return { endpoint }
-    const parts = (Object.keys(locations) as (keyof typeof locations)[]).map((location) => ({
-      location,
-      ...validParameters(endpoint, operation, location),
-    }))
     const body = endpoint.requestBody && validBody(endpoint.requestBody, operation)
-    const chosen = new Map(parts.flatMap(({ parameters }) => parameters.map((each) => [keyOf(each), each])))
-    const invalid = parts.find(({ isFound }) => !isFound)
+    const chosen = new Map<string, Located<Parameter>>()
+    let invalid: string | undefined
+    for (const location of Object.keys(locations) as (keyof typeof locations)[]) {
+      const { parameters, isFound } = validParameters(endpoint, operation, location)
+      for (const each of parameters) chosen.set(keyOf(each), each)
+      if (!isFound) invalid ??= location
+    }
     return {
       endpoint: {
         ...endpoint,
         parameters: endpoint.parameters.map((each) => chosen.get(keyOf(each)) ?? each),
         requestBody: body?.requestBody,
       },
-      invalidPart: invalid?.location ?? (body?.isFound === false ? 'body' : undefined),
+      invalidPart: invalid ?? (body?.isFound === false ? 'body' : undefined),
     }
   }
 }

@@ -3,7 +3,7 @@ import type { AnyErrorBody, ErrorFacts, ErrorRequest } from 'fastify-contract'
 import { type Content, isRange, kindOf, responseKey, type Schema, schemasIn } from 'fastify-contract/contract'
 import { createValidator } from 'fastify-contract/schema'
 import { type Document, endpoints, type MediaType, type MediaTypes } from '../document/openapi-document.ts'
-import { commonTypes, isInt64, memberSchemas, partsOf, referencesOf } from '../document/schemas.ts'
+import { commonTypes, isInt64, memberSchemas, partsOf, referencesOf, schemasOfParts } from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { exampleOf } from '../examples/examples.ts'
@@ -197,7 +197,7 @@ function valueFor(document: Document, schemas: Schema[], place: Place): Value | 
   if (isEndless && !place.isRequired) return undefined
   place.budget.left--
   const inside = { ...place, within: [...place.within, ...references] }
-  const parts = found.map(({ schema }) => schema)
+  const parts = schemasOfParts(found)
   const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))
   const lists = parts.flatMap((part) => (Array.isArray(part.enum) ? [part.enum] : []))
   const [only] = [...values, ...lists.filter(({ length }) => length === 1).flat()]

@@ -1,6 +1,6 @@
 import { type Schema, schemasIn } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
-import { commonTypes, partsOf } from '../document/schemas.ts'
+import { commonTypes, partsOf, schemasOfParts } from '../document/schemas.ts'
 import { mapDocument, type Node } from '../document/walk-document.ts'
 
 /**
@@ -21,9 +21,9 @@ export const withCertainTypes = (document: Document): Document =>
 
 /** Returns whether a schema may allow null, as far as its types and those of its direct alternatives tell. */
 function allowsNull(document: Document, schema: Schema): boolean {
-  const parts = partsOf(document, schema).map((part) => part.schema)
+  const parts = schemasOfParts(partsOf(document, schema))
   const isTyped = (schemas: Node[]) => commonTypes(schemas)?.includes('null') === false
-  const hasNull = (one: Schema) => !isTyped(partsOf(document, one).map((part) => part.schema))
+  const hasNull = (one: Schema) => !isTyped(schemasOfParts(partsOf(document, one)))
   return (
     !isTyped(parts) &&
     parts.every((part) =>

@@ -30,10 +30,10 @@ export function changedSchema(document: object, schema: Schema, change: (schema:
     const below = mapEntries(node, (held, keyword) =>
       keywords.includes(keyword) ? heldBy(keyword, held, (one) => changed(one, path)) : held,
     )
-    return ['not', 'oneOf', 'if'].reduce(
-      (schema, keyword) => (below[keyword] === node[keyword] ? schema : weakened(schema, keyword)),
-      below,
-    )
+    let schema = below
+    for (const keyword of ['not', 'oneOf', 'if'])
+      if (below[keyword] !== node[keyword]) schema = weakened(schema, keyword)
+    return schema
   }
   const result = changed(schema, []) as Schema
   return copies > maxCopies ? undefined : result

@@ -227,12 +227,9 @@ class DynamicScopes<Document extends object> {
       }
     }
     if (changed.size === 0) return mapped
-    const entries = new Map(
-      Object.entries(mapping).map(([value, to]) => {
-        const pointer = to.startsWith('#/') ? to : join('#', 'components', 'schemas', to)
-        return [value, changed.get(pointer) ?? to]
-      }),
-    )
+    const entries = new Map<string, string>()
+    for (const [value, to] of Object.entries(mapping))
+      entries.set(value, changed.get(to.startsWith('#/') ? to : join('#', 'components', 'schemas', to)) ?? to)
     const listed = new Set(entries.values())
     for (const [before, now] of changed) {
       const [, , name] = keysOf(before)

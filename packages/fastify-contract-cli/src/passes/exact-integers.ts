@@ -29,12 +29,13 @@ const valueKeywords = ['const', 'enum']
  * `multipleOf`.
  */
 export function withExactKeywords(schema: Node): Node {
-  const entries = Object.entries(schema).flatMap(([keyword, value]) => {
+  const entries: [string, unknown][] = []
+  for (const [keyword, value] of Object.entries(schema)) {
     const digits = digitsOf(schema, keyword)
-    const exact = digits === undefined ? [] : [[exactKeyword(keyword), digits]]
-    if (digits !== undefined && !valueKeywords.includes(keyword)) return exact
-    return [[keyword, memberOf('schema', keyword) === undefined ? withDoubles(value).value : value], ...exact]
-  })
+    if (digits === undefined || valueKeywords.includes(keyword))
+      entries.push([keyword, memberOf('schema', keyword) === undefined ? withDoubles(value).value : value])
+    if (digits !== undefined) entries.push([exactKeyword(keyword), digits])
+  }
   return Object.fromEntries(entries)
 }
 
@@ -146,16 +147,18 @@ const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointe
  */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
-  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+  walk(document as Node, 'document', '#', addFrom)
+  return found
+
+  function addFrom(node: Node, kind: Kind, pointer: string): void {
     for (const [name, value] of Object.entries(node)) {
       if (memberOf(kind, name) !== undefined || (kind === 'schema' && isExact(node, name))) continue
       const isDefault = kind === 'schema' && name === 'default'
       const isFound = isDefault ? (one: unknown) => typeof one === 'number' && isWide(one) : isWide
       const facts = { isShown: isShownIn(kind, name), isWide: isInt64(node) }
-      found.push(...pointersTo(isFound, value, join(pointer, name)).map((each) => ({ pointer: each, ...facts })))
+      for (const at of pointersTo(isFound, value, join(pointer, name))) found.push({ pointer: at, ...facts })
     }
-  })
-  return found
+  }
 }
 
 const isShownIn = (kind: Kind, name: string): boolean =>

@@ -186,7 +186,7 @@ function claimOf({
 
 function credentialClaims(document: Document, { security }: Pick<Endpoint, 'security'>): Claim[] {
   const claims: Claim[] = []
-  for (const scheme of new Set(security.flatMap((requirement) => Object.keys(requirement)))) {
+  for (const scheme of new Set(security.flatMap(Object.keys))) {
     if (resolve(document, schemePointer(scheme)) === undefined) continue
     const credential = credentialOf(document, scheme)
     if (credential === undefined) continue

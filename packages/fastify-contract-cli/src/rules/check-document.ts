@@ -26,7 +26,7 @@ import {
   withoutFragment,
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { type Kind, methods, type Node, walk } from '../document/walk-document.ts'
+import { hasAny, type Kind, methods, type Node, walk } from '../document/walk-document.ts'
 import { roundedIntegers } from '../passes/exact-integers.ts'
 import { upgrade } from '../passes/normalize.ts'
 import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1.ts'
@@ -210,7 +210,7 @@ function checkIgnored(published: Document, report: Report): void {
 
 /** Returns what to write instead. In an allOf every schema must allow null, so a type beside it would not be enough. */
 const fixFor = (schema: Node): string =>
-  ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
+  hasAny(schema, ['$ref', 'allOf', 'anyOf', 'oneOf'])
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 

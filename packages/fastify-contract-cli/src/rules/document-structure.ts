@@ -111,7 +111,7 @@ function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean
   const value = Object.hasOwn(node, name) ? node[name] : undefined
   // An object with a $ref takes its required fields from the target.
   if (value === undefined && (!isNeeded || Object.hasOwn(node, '$ref'))) return undefined
-  const [expected, isValid] = fieldTypes[type]
+  const { expected, isValid } = fieldTypes[type]
   return isValid(value) ? undefined : expected
 }
 

@@ -19,7 +19,7 @@ import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { join } from '../document/json-pointer.ts'
-import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { byOperationId, type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 import { refusal } from '../reports/reports.ts'
 
 /** When an error of the service itself occurs. */
@@ -86,7 +86,7 @@ type Problem = { reason: string; body?: unknown }
 export function errorBodyProblems(document: Document, routes: Routes, { path, errorBody }: ErrorBodySource): string[] {
   const numbers = errorNumbersOf(document)
   const validator = createValidator(routes.schemas)
-  const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const operations = byOperationId(routes.operations)
   const found = new Map<string, { statuses: Set<number>; body?: unknown }>()
   for (const endpoint of endpoints(document)) {
     const operation = operations.get(endpoint.operationId) as Operation

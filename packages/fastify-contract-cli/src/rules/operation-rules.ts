@@ -89,7 +89,7 @@ export function checkStatuses({ responses, pointer }: Endpoint, report: Report):
 
 /** Rejects requirements of schemes that the document does not describe. */
 export function checkSecurity(endpoint: Endpoint, report: Report, document: Document): void {
-  for (const scheme of endpoint.security.flatMap((requirement) => Object.keys(requirement))) {
+  for (const scheme of endpoint.security.flatMap(Object.keys)) {
     if (resolve(document, schemePointer(scheme)) === undefined)
       report(
         'undeclared-scheme',

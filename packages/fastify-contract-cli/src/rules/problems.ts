@@ -27,6 +27,12 @@ export type Problem = {
 
 const byPointer = new Intl.Collator('en', { numeric: true })
 
+/** Returns whether a problem affects the whole document. */
+export const isOfWhole = ({ operations }: Problem): boolean => operations.length === 0
+
+/** Returns the operations that a problem affects. */
+export const operationsOf = ({ operations }: Problem): string[] => operations
+
 /** The number of operations that a problem affects. */
 const costOf = ({ operations }: Problem): number => operations.length || Number.POSITIVE_INFINITY
 
@@ -79,8 +85,8 @@ export function withoutRepeats(lines: string[]): string[] {
 
 function summaryOf(problems: Problem[], document: Document): string {
   const count = problems.length === 1 ? '1 problem affects' : `${problems.length} problems affect`
-  if (problems.some(({ operations }) => operations.length === 0)) return `${count} the whole document`
-  const lost = new Set(problems.flatMap(({ operations }) => operations)).size
+  if (problems.some(isOfWhole)) return `${count} the whole document`
+  const lost = new Set(problems.flatMap(operationsOf)).size
   const all = operationReaches(document).length
   const fix = lost < all ? '; if you cannot correct them, --skip-unsupported serves the others' : ''
   const kind =
@@ -120,27 +126,27 @@ export function findingsIn(document: Document): (lines: string[]) => Findings {
  * components and webhooks that neither hold a location with one nor refer to it.
  */
 export function soundPart(document: Document, { problems, unused }: Findings): Document {
-  const names = new Set(problems.flatMap(({ operations }) => operations))
-  const all = operationReaches(document)
-  const lost = all.filter(({ name }) => names.has(name))
-  const needed = all.flatMap(({ name, pointers }) => (names.has(name) ? [] : pointers))
-  const pointers = [
-    ...problems.map(({ pointer }) => pointer),
-    ...unused.map(pointerOf),
-    ...lost.map(({ pointer }) => pointer),
-  ]
+  const names = new Set(problems.flatMap(operationsOf))
+  const lost: Reach[] = []
+  const needed: string[] = []
+  for (const one of operationReaches(document)) {
+    if (names.has(one.name)) lost.push(one)
+    else needed.push(...one.pointers)
+  }
+  const pointers = unused.map(pointerOf)
+  for (const { pointer } of [...problems, ...lost]) pointers.push(pointer)
   const targetsFrom = targetFinder(document)
   const isBroken = (location: string) => pointers.some((pointer) => isOf(location, pointer))
   const isUnsound = (location: string) => targetsFrom([location]).some(isBroken)
   const isNeeded = (location: string) => needed.some((pointer) => isWithin(pointer, location))
   /** Leaves out the members with a problem, but for the parts of them that a sound operation refers to. */
   function soundIn(held: unknown, pointer: string): Node {
-    const entries = Object.entries(isNode(held) ? held : {}).flatMap(([name, member]): [string, unknown][] => {
+    const entries: [string, unknown][] = []
+    for (const [name, member] of Object.entries(isNode(held) ? held : {})) {
       const location = join(pointer, name)
-      if (!isUnsound(location)) return [[name, member]]
-      if (!isNeeded(location)) return []
-      return [[name, isNode(member) ? soundIn(member, location) : member]]
-    })
+      if (!isUnsound(location)) entries.push([name, member])
+      else if (isNeeded(location)) entries.push([name, isNode(member) ? soundIn(member, location) : member])
+    }
     return Object.fromEntries(entries)
   }
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
@@ -198,7 +204,8 @@ function soundPaths(
   isUnsound: (pointer: string) => boolean,
 ): Record<string, object> {
   const paths = { ...document.paths } as Record<string, Node>
-  for (const { path, item, keys } of lost.filter((one) => one.keys.length > 0)) {
+  for (const { path, item, keys } of lost) {
+    if (keys.length === 0) continue
     const { $ref, ...own } = paths[path] as Node
     paths[path] = without($ref === undefined ? own : { ...item, ...own }, keys)
   }

@@ -5,7 +5,7 @@ import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../docume
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
-import { components, int64Holders, partsOf, schemasDescribing } from '../document/schemas.ts'
+import { components, int64Holders, partsOf, schemasDescribing, schemasOfParts } from '../document/schemas.ts'
 import { isNode, kindAt, type Node, walkSchemas } from '../document/walk-document.ts'
 import { draftOf, isServedDialect } from '../read/schema-dialects.ts'
 import { dynamicProblem } from '../read/schema-resources.ts'
@@ -101,7 +101,7 @@ const byKeyword = (rules: Rule[]) => {
 }
 
 function uncertainContains(schema: Node, { document }: Context): Found {
-  const certain = new Set(partsOf(document, schema).map((part) => part.schema))
+  const certain = new Set(schemasOfParts(partsOf(document, schema)))
   for (const one of schemasDescribing(document, [schema], inPlaceKeywords)) {
     if ('contains' in one && !certain.has(one))
       return 'cannot tell which items match a contains in anyOf, oneOf, if, then, else or dependentSchemas; move the contains beside it'
@@ -226,13 +226,17 @@ type PatternProblem = (pattern: string, keyword: 'pattern' | 'patternProperties'
 function patternRules(kind: Deviation, problemOf: PatternProblem): Rule[] {
   return [
     rule(kind, 'pattern', ({ pattern }) => (typeof pattern === 'string' ? problemOf(pattern, 'pattern') : undefined)),
-    rule(kind, 'patternProperties', ({ patternProperties }) =>
-      Object.keys(patternProperties as object).flatMap((pattern) => {
-        const problem = problemOf(pattern, 'patternProperties')
-        return problem === undefined ? [] : [[['patternProperties'], problem]]
-      }),
-    ),
+    rule(kind, 'patternProperties', nameProblems),
   ]
+
+  function nameProblems({ patternProperties }: Node): Found {
+    const found: [string[], string][] = []
+    for (const pattern of Object.keys(patternProperties as object)) {
+      const problem = problemOf(pattern, 'patternProperties')
+      if (problem !== undefined) found.push([['patternProperties'], problem])
+    }
+    return found
+  }
 }
 
 function foreignPattern(pattern: string): string | undefined {

@@ -156,7 +156,7 @@ t.test('a merged schema accepts the same values as the original', async (t) => {
       fc.pre(before !== undefined)
       const after = validators(comparable.document)
       merges += allOfs(document) - allOfs(comparable.document)
-      for (const [index, name] of names.entries()) {
+      for (const [index, name] of names.entries())
         for (const candidate of candidates) {
           const [expected, actual] = [before, after].map((validators) => outcome(() => validators[index]?.(candidate)))
           if (expected === undefined || actual === undefined) continue
@@ -166,7 +166,6 @@ t.test('a merged schema accepts the same values as the original', async (t) => {
               `${name}: ${actual} for ${JSON.stringify(candidate)}\n${JSON.stringify(comparable.document)}`,
             )
         }
-      }
     }),
     {
       numRuns: 40 + dependent.length,

@@ -14,7 +14,7 @@ t.test('a schema edit is classified by its effect on values that are sent, retur
   const [before, after] = [documentOf('before'), documentOf('after')]
   const directory = t.testdir({ 'before.json': JSON.stringify(before), 'after.json': JSON.stringify(after) })
   const changes = await contractChanges(join(directory, 'before.json'), join(directory, 'after.json'), after)
-  for (const [row, verdict] of verdicts.entries()) {
+  for (const [row, verdict] of verdicts.entries())
     for (const position of positions) {
       const own = new RegExp(`#/(paths/~1|components/schemas/)${position}${row}(?!\\d)`)
       const found = changes.filter(({ what }) => own.test(what))
@@ -22,7 +22,6 @@ t.test('a schema edit is classified by its effect on values that are sent, retur
       const untrue = found.filter(({ what }) => untrueReasons[position]?.test(what))
       t.same(untrue, [], `${verdict.edit}: ${position}: each reason is true`)
     }
-  }
 })
 
 t.test('the client receives webhook bodies, and an unreferenced schema counts as sent and returned', async (t) => {

@@ -16,7 +16,7 @@ export const verdicts: Verdict[] = [
 export function documentOf(version: 'before' | 'after'): Document {
   const paths: Record<string, object> = {}
   const schemas: Record<string, unknown> = {}
-  for (const [row, verdict] of verdicts.entries()) {
+  for (const [row, verdict] of verdicts.entries())
     for (const position of positions) {
       const prefix = `${position}${row}`
       const { schema, components = {} } = JSON.parse(
@@ -32,6 +32,5 @@ export function documentOf(version: 'before' | 'after'): Document {
         },
       }
     }
-  }
   return { openapi: '3.1.0', info: { title: 'Verdicts', version: '1.0.0' }, paths, components: { schemas } }
 }

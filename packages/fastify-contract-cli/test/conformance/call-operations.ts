@@ -23,12 +23,11 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     const plain = ajvVerdicts(document)
     const calls: Call[] = []
-    for (const endpoint of endpoints(document)) {
+    for (const endpoint of endpoints(document))
       calls.push({
         ...(await call(document, endpoint, plain, origin)),
         name: `${name}: ${endpoint.method} ${endpoint.path}`,
       })
-    }
     return calls
   } finally {
     await app.close()

@@ -20,12 +20,11 @@ export async function judgeDocuments(
   exceptions: Record<string, Exceptions>,
 ): Promise<void> {
   const generated: Generated[] = []
-  for (const [name, document] of documents) {
+  for (const [name, document] of documents)
     await generateDocument(name, document).then(
       (one) => generated.push(one),
       (error: Error) => process.stderr.write(`${name}: ${error.stack}\n`),
     )
-  }
   const served = generated.filter(isServed)
   const cut = generated.filter((one) => one.served < one.operations || !isServed(one))
   report.figure('documents', documents.length)

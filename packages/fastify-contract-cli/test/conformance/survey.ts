@@ -33,12 +33,11 @@ operations. Documents that are not in DIRECTORY are left out.
 )
 const directory = resolve(words[0] ?? '.')
 const known = new Map<string, Measured>()
-if (existsSync(options.results)) {
+if (existsSync(options.results))
   for (const line of readFileSync(options.results, 'utf8').split('\n').filter(Boolean)) {
     const measured: Measured = JSON.parse(line)
     known.set(measured.file, measured)
   }
-}
 const all: Measured[] = []
 for (const { group, repository, path } of parse(readFileSync(options.list, 'utf8')) as Listed[]) {
   const file = join(repository.replace('/', '__'), path)

@@ -32,12 +32,11 @@ type Item = Record<string, { responses: object; security?: object[]; 'x-codeSamp
 /** Serves a document of test/documents with handlers that read the body and respond 204. */
 async function serve(t: Test, name: string) {
   const document = parse(readFileSync(`${ownPath('test/documents')}/${name}/openapi.yaml`, 'utf8')) as Document
-  for (const item of Object.values(document.paths as Record<string, Item>)) {
+  for (const item of Object.values(document.paths as Record<string, Item>))
     for (const operation of Object.values(item)) {
       operation.responses = { 204: { description: 'Read.' } }
       operation.security = []
     }
-  }
   const read = new Set<string>()
   const handlers = Object.fromEntries(
     endpoints(document).map(({ operationId }) => [

@@ -30,13 +30,12 @@ t.test('an announcement that is not a date, or has no valid link, is refused wit
     { date: '2027-01-31', link: '/end' },
     { date: '2027-01-31', link: 'https://example.com/>; rel="next' },
   ]
-  for (const value of wrong) {
+  for (const value of wrong)
     t.match(
       checkDocument(documentOf([{ 'x-sunset': value }])).rejected,
       [/^#\/paths\/~10\/get\/x-sunset: must be a date such as 2027-01-31/],
       JSON.stringify(value),
     )
-  }
   const reversed = documentOf([{ 'x-deprecation': '2027-01-31', 'x-sunset': '2026-01-31' }])
   t.match(checkDocument(reversed).rejected, [/x-sunset: is before x-deprecation/])
 })

@@ -43,7 +43,7 @@ t.test('the documents are valid', async (t) => {
   await t.resolves(redocly('lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused))
 })
 
-for (const name of names) {
+for (const name of names)
   t.test(`${name} is served as documented`, async (t) => {
     const files = await compiled(name)
     const printed = (['log', 'warn', 'error'] as const).map((method) => t.capture(console, method))
@@ -70,7 +70,6 @@ for (const name of names) {
     )
     t.same(logged, [], 'the service logs nothing')
   })
-}
 
 async function check(t: Test, origin: string, call: Call): Promise<void> {
   const [method = '', target = ''] = call.request.split(' ')
@@ -163,7 +162,7 @@ t.test('a field that is ignored has no effect on the service', async (t) => {
   const routes = routesOf(whole)
   const verdicts = await verdictsOf(whole)
   t.same(verdicts, [true, true, false, true, false])
-  for (const [object, rows] of tables) {
+  for (const [object, rows] of tables)
     for (const { field, outcome } of rows) {
       if (outcome !== 'ignored' || field.includes('{')) continue
       const document = structuredClone(whole)
@@ -176,7 +175,6 @@ t.test('a field that is ignored has no effect on the service', async (t) => {
       if (object === 'schema') t.same(await verdictsOf(document), verdicts, `${object} ${field}`)
       else t.equal(routesOf(document), routes, `${object} ${field}`)
     }
-  }
 })
 
 t.test('a $ref may point below definitions', async (t) => {

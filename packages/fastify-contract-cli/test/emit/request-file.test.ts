@@ -132,26 +132,23 @@ x
   )
 })
 
-t.test(
-  'a document without security and servers gets requests without credentials to the default address',
-  async (t) => {
-    const open = {
-      ...shelves,
-      servers: [{ url: '/v1' }],
-      security: [],
-      paths: { '/a': { get: { operationId: 'a', responses } } },
-    }
-    const text = requestFile(normalizedDocument(open))
-    t.equal(text, '\n@origin = http://127.0.0.1:3000\n\n### a\n# @name a\nGET {{origin}}/v1/a\n')
-    for (const [url, origin] of [
-      ['//example.com/v1', /^@origin = http:\/\/example\.com$/m],
-      [undefined, /^@origin = http:\/\/127\.0\.0\.1:3000$/m],
-    ] as const) {
-      const servers = url === undefined ? {} : { servers: [{ url }] }
-      t.match(requestFile({ openapi: '3.1.0', info: shelves.info, paths: {}, ...servers }), origin)
-    }
-  },
-)
+t.test('a document without security and servers gets requests without credentials to a default address', async (t) => {
+  const open = {
+    ...shelves,
+    servers: [{ url: '/v1' }],
+    security: [],
+    paths: { '/a': { get: { operationId: 'a', responses } } },
+  }
+  const text = requestFile(normalizedDocument(open))
+  t.equal(text, '\n@origin = http://127.0.0.1:3000\n\n### a\n# @name a\nGET {{origin}}/v1/a\n')
+  for (const [url, origin] of [
+    ['//example.com/v1', /^@origin = http:\/\/example\.com$/m],
+    [undefined, /^@origin = http:\/\/127\.0\.0\.1:3000$/m],
+  ] as const) {
+    const servers = url === undefined ? {} : { servers: [{ url }] }
+    t.match(requestFile({ openapi: '3.1.0', info: shelves.info, paths: {}, ...servers }), origin)
+  }
+})
 
 t.test('the service reads the requests as the document shows them', async (t) => {
   const seen: unknown[] = []
@@ -175,16 +172,13 @@ t.test('the service reads the requests as the document shows them', async (t) =>
   ])
 })
 
-t.test(
-  'each request has a name of its own, also where operationIds differ only in characters that no name has',
-  async (t) => {
-    const operation = (operationId: string) => ({ operationId, responses: { 204: { description: 'Done' } } })
-    const ids = ['put_a#add', 'put_a_add', 'put_a/add']
-    const paths = Object.fromEntries(ids.map((id, index) => [`/${index}`, { get: operation(id) }]))
-    const requests = parse(requestFile({ openapi: '3.1.0', info: shelves.info, paths }), {})
-    t.same(
-      requests.map(({ name }) => name),
-      ['put_a_add', 'put_a_add_', 'put_a_add__'],
-    )
-  },
-)
+t.test('each request has a name of its own, also where operationIds differ in characters no name has', async (t) => {
+  const operation = (operationId: string) => ({ operationId, responses: { 204: { description: 'Done' } } })
+  const ids = ['put_a#add', 'put_a_add', 'put_a/add']
+  const paths = Object.fromEntries(ids.map((id, index) => [`/${index}`, { get: operation(id) }]))
+  const requests = parse(requestFile({ openapi: '3.1.0', info: shelves.info, paths }), {})
+  t.same(
+    requests.map(({ name }) => name),
+    ['put_a_add', 'put_a_add_', 'put_a_add__'],
+  )
+})

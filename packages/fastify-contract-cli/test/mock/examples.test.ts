@@ -72,52 +72,49 @@ t.test('an example has no optional Content-Encoding, since its body is not encod
   t.same(headersOf({ 'Content-Encoding': header('gzip', true) }), { headers: { 'Content-Encoding': 'gzip' } })
 })
 
-t.test(
-  'Prefer selects a response of the operation by status, range or default, and by the name of an example',
-  async (t) => {
-    const examples = { first: { value: 'one' }, second: { $ref: '#/components/examples/Second' } }
-    const content = (media: object) => ({ content: { 'application/json': media } })
-    const document = {
-      openapi: '3.1.0',
-      info: { title: '', version: '' },
-      paths: {
-        '/a': {
-          get: {
-            operationId: 'a',
-            responses: {
-              200: content({ examples }),
-              '4XX': content({ example: 4 }),
-              default: content({ schema: { type: 'boolean' } }),
-            },
-          },
-          put: {
-            operationId: 'b',
-            responses: { 204: { headers: { 'X-A': { schema: { type: 'integer', examples: [1] } } } } },
+t.test('Prefer selects a response by status, range or default, and by the name of an example', async (t) => {
+  const examples = { first: { value: 'one' }, second: { $ref: '#/components/examples/Second' } }
+  const content = (media: object) => ({ content: { 'application/json': media } })
+  const document = {
+    openapi: '3.1.0',
+    info: { title: '', version: '' },
+    paths: {
+      '/a': {
+        get: {
+          operationId: 'a',
+          responses: {
+            200: content({ examples }),
+            '4XX': content({ example: 4 }),
+            default: content({ schema: { type: 'boolean' } }),
           },
         },
+        put: {
+          operationId: 'b',
+          responses: { 204: { headers: { 'X-A': { schema: { type: 'integer', examples: [1] } } } } },
+        },
       },
-      components: { examples: { Second: { value: 'two' } } },
-    } as unknown as Document
-    const [get, put] = endpoints(document) as [Endpoint, Endpoint]
-    const cases: [Endpoint, string, unknown][] = [
-      [get, '', undefined],
-      [get, 'example=second', [200, 'two', 'example=second']],
-      [get, 'example="second", code=200', [200, 'two', 'code=200, example=second']],
-      [get, 'code=200', [200, 'one', 'code=200']],
-      [get, 'code=200, example=toString', [200, 'one', 'code=200']],
-      [get, 'code=418, example=second', [418, 4, 'code=418']],
-      [get, 'code=500', [500, false, 'code=500']],
-      [get, 'code=100', undefined],
-      [put, 'code=200', undefined],
-      [put, 'code=204', [204, undefined, 'code=204']],
-    ]
-    for (const [endpoint, prefer, expected] of cases) {
-      const reply = preferredResponse(document, endpoint, prefer)
-      t.same(reply && [reply.outcome.status, reply.outcome.body, reply.applied], expected, prefer)
-    }
-    t.same(preferredResponse(document, put, 'code=204')?.outcome.headers, { 'X-A': 1 })
-  },
-)
+    },
+    components: { examples: { Second: { value: 'two' } } },
+  } as unknown as Document
+  const [get, put] = endpoints(document) as [Endpoint, Endpoint]
+  const cases: [Endpoint, string, unknown][] = [
+    [get, '', undefined],
+    [get, 'example=second', [200, 'two', 'example=second']],
+    [get, 'example="second", code=200', [200, 'two', 'code=200, example=second']],
+    [get, 'code=200', [200, 'one', 'code=200']],
+    [get, 'code=200, example=toString', [200, 'one', 'code=200']],
+    [get, 'code=418, example=second', [418, 4, 'code=418']],
+    [get, 'code=500', [500, false, 'code=500']],
+    [get, 'code=100', undefined],
+    [put, 'code=200', undefined],
+    [put, 'code=204', [204, undefined, 'code=204']],
+  ]
+  for (const [endpoint, prefer, expected] of cases) {
+    const reply = preferredResponse(document, endpoint, prefer)
+    t.same(reply && [reply.outcome.status, reply.outcome.body, reply.applied], expected, prefer)
+  }
+  t.same(preferredResponse(document, put, 'code=204')?.outcome.headers, { 'X-A': 1 })
+})
 
 t.test('the mock returns the first successful response', async (t) => {
   const content = (example: object) => ({ content: { 'application/json': example } })

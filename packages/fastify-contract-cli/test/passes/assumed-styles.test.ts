@@ -123,7 +123,7 @@ const cases: Case[] = [
   ],
 ]
 
-for (const [parameter, advice, requests] of cases) {
+for (const [parameter, advice, requests] of cases)
   t.test(`${JSON.stringify(parameter)} is served with advice`, async (t) => {
     const document = documentOf(parameter)
     const { rejected, warnings } = checkDocument(document)
@@ -150,7 +150,6 @@ for (const [parameter, advice, requests] of cases) {
       t.same(data, value, 'the client writes what the service reads')
     }
   })
-}
 
 t.test('a style that leaves several readings is refused', async (t) => {
   for (const parameter of [

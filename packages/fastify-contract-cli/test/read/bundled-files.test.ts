@@ -65,7 +65,7 @@ t.test('a reference without a target costs the operations that reach it', async 
     ],
     ['parameter', (reference) => operation('broken', '{}', `parameters: [{ $ref: '${reference}' }],`)],
   ]
-  for (const [reference, reason] of broken) {
+  for (const [reference, reason] of broken)
     for (const [place, at] of /missing|None$/.test(reference) ? places : places.slice(0, 1)) {
       const text = `${head}x-data: { $ref: '${reference}', a: { $ref: gone.yaml } }
 paths:
@@ -84,7 +84,6 @@ components: { schemas: { Own: { type: object } } }
       t.match(routes.operations, [{ operationId: 'ok' }], title)
       t.equal(routes.operations.length, 1)
     }
-  }
 })
 
 t.test('a problem in a second file names the file, the line and the column', async (t) => {
@@ -312,18 +311,16 @@ H: { schema: { $ref: ../openapi.yaml#/components/schemas/Size } }
   t.same(await bundle('openapi.yaml', 'all.yaml'), { ...expected, info: { ...expected.info, version: '2.0.0' } })
 })
 
-t.test(
-  'init copies the files of references, however they are written, and the copy compiles to the same',
-  async (t) => {
-    enterDirectory(t, {
-      spec: {
-        'openapi.yaml': `${head}paths:
+t.test('init copies the files of references, however written, and the copy compiles to the same', async (t) => {
+  enterDirectory(t, {
+    spec: {
+      'openapi.yaml': `${head}paths:
   /a:
     $ref: >-
       with%20space/a.yaml#/item
 `,
-        'with space': {
-          'a.yaml': `item:
+      'with space': {
+        'a.yaml': `item:
   get:
     operationId: getA
     responses:
@@ -336,26 +333,25 @@ t.test(
                 b.yaml"
             examples: { one: { externalValue: one.json } }
 `,
-          'one.json': '{ "kind": "dog" }',
-          deeper: {
-            'b.yaml': `oneOf: [{ $ref: ../dog.yaml }]
+        'one.json': '{ "kind": "dog" }',
+        deeper: {
+          'b.yaml': `oneOf: [{ $ref: ../dog.yaml }]
 discriminator: { propertyName: kind, mapping: { dog: ../dog.yaml } }
 `,
-          },
-          'dog.yaml':
-            'type: object\nrequired: [kind]\nproperties: { kind: { type: string }, n: { type: integer, maximum: 9007199254740993 } }\n',
         },
+        'dog.yaml':
+          'type: object\nrequired: [kind]\nproperties: { kind: { type: string }, n: { type: integer, maximum: 9007199254740993 } }\n',
       },
-    })
-    t.capture(console, 'log')
-    await init(['spec/openapi.yaml', 'new'])
-    const { files } = await compileContract('new/openapi/openapi.yaml')
-    const published = readFileSync('new/generated/openapi.json', 'utf8')
-    t.equal(files['openapi.json'], published)
-    t.match(published, /"maximum": 9007199254740993/)
-    t.match(published, /"dog": "#\/components\/schemas\/dog"/)
-  },
-)
+    },
+  })
+  t.capture(console, 'log')
+  await init(['spec/openapi.yaml', 'new'])
+  const { files } = await compileContract('new/openapi/openapi.yaml')
+  const published = readFileSync('new/generated/openapi.json', 'utf8')
+  t.equal(files['openapi.json'], published)
+  t.match(published, /"maximum": 9007199254740993/)
+  t.match(published, /"dog": "#\/components\/schemas\/dog"/)
+})
 
 t.test('an object for which OpenAPI has no reference is read in place of one', async (t) => {
   const own = `{ operationId: a, security: [{ token: [] }], responses: { '204': { description: Done. } } }`

@@ -128,36 +128,33 @@ t.test('an operation without operationId is named after its method and path alon
   t.same(idsOf(documentOf({ '/a': { post: { operationId: '', responses } } })), ['postA'])
 })
 
-t.test(
-  'an operation with a derived name is typed, bound and served by that name, and a warning shows it',
-  async (t) => {
-    const components = { pathItems: { Item: { get: { responses }, delete: { operationId: 'drop', responses } } } }
-    const item = { $ref: '#/components/pathItems/Item' }
-    const put = { operationId: 'put', responses }
-    const document = documentOf(
-      { '/a/{id}': { ...item, summary: 'A' }, '/b': { put, post: { responses } } },
-      { components },
-    )
-    t.same(checkDocument(document).warnings, [
-      '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
-      '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
-    ])
-    t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
-    t.same(checkDocument(normalizedDocument(document)).warnings, [])
-    const compiled = await compileDocument(document, 'a.yaml')
-    const { 'api.d.ts': types = '', 'openapi.json': published = '' } = compiled.files
-    t.match(types, /^ {4}getAById: \{$/m)
-    t.notMatch(published, /getAById/, 'the published document is unchanged')
-    const before = documentOf({ '/b': { put, post: { responses } } })
-    // Handlers that only throw are not compiled.
-    t.match(handlerStubs(compiled, before, { madeToo: false }), [/getAById\(/, /drop\(/])
-    const answer = (body: string) => async () => ({ status: 200, body })
-    const handlers = { getAById: answer('a'), drop: answer('d'), put: answer('p'), postB: answer('b') }
-    const app = await serveDocument(document, { handlers })
-    t.equal((await app.inject('/a/1')).body, '"a"')
-    t.equal((await app.inject({ method: 'POST', url: '/b' })).body, '"b"')
-  },
-)
+t.test('an operation with a derived name is typed, bound and served by it, and a warning shows it', async (t) => {
+  const components = { pathItems: { Item: { get: { responses }, delete: { operationId: 'drop', responses } } } }
+  const item = { $ref: '#/components/pathItems/Item' }
+  const put = { operationId: 'put', responses }
+  const document = documentOf(
+    { '/a/{id}': { ...item, summary: 'A' }, '/b': { put, post: { responses } } },
+    { components },
+  )
+  t.same(checkDocument(document).warnings, [
+    '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
+    '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
+  ])
+  t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
+  t.same(checkDocument(normalizedDocument(document)).warnings, [])
+  const compiled = await compileDocument(document, 'a.yaml')
+  const { 'api.d.ts': types = '', 'openapi.json': published = '' } = compiled.files
+  t.match(types, /^ {4}getAById: \{$/m)
+  t.notMatch(published, /getAById/, 'the published document is unchanged')
+  const before = documentOf({ '/b': { put, post: { responses } } })
+  // Handlers that only throw are not compiled.
+  t.match(handlerStubs(compiled, before, { madeToo: false }), [/getAById\(/, /drop\(/])
+  const answer = (body: string) => async () => ({ status: 200, body })
+  const handlers = { getAById: answer('a'), drop: answer('d'), put: answer('p'), postB: answer('b') }
+  const app = await serveDocument(document, { handlers })
+  t.equal((await app.inject('/a/1')).body, '"a"')
+  t.equal((await app.inject({ method: 'POST', url: '/b' })).body, '"b"')
+})
 
 t.test('a document of one JSON file is read as the bundler writes it', async (t) => {
   const withExample = (example: object) => {

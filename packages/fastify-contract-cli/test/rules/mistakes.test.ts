@@ -22,18 +22,20 @@ const copies = t.testdir()
 cpSync(directory, copies, { recursive: true })
 process.chdir(copies)
 
-/** An operation with a body, for a document that describes the schema Order and no path. */
+/** The operation of a document without paths: its body is the schema Order, if the document describes that. */
 const addOrder = `paths:
   /orders:
     post:
       operationId: addOrder
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Order' } } } }
-      responses: { 204: { description: The order is placed. } }
+      responses: { 204: { description: Done. } }
+`
+const listOrders = `paths:
+  /orders: { get: { operationId: listOrders, responses: { 204: { description: Done. } } } }
 `
 
-/** An operation without a mistake. */
-const getHealth = `  /health: { get: { operationId: getHealth, responses: { 204: { description: The service is up. } } } }
-`
+/** A path without a mistake. */
+const health = '/health: { get: { operationId: getHealth, responses: { 204: { description: The service is up. } } } }'
 
 /** Matches the comment with the expectation, after a byte order mark. */
 const expectation = /^(\uFEFF?)(#|\/\/)( (?:served|advice|refused|refused as a whole)\r?\n(?:\2 {3}.*\r?\n)*)/
@@ -43,7 +45,7 @@ const place = / \(([\w./-]+):\d+:\d+\)$/
 
 const documents = readdirSync('.').map((name) => (statSync(name).isDirectory() ? `${name}/openapi.yaml` : name))
 
-for (const path of documents) {
+for (const path of documents)
   t.test(path, async (t) => {
     const text = readFileSync(join(directory, path), 'utf8')
     writeFileSync(path, complete(text))
@@ -63,18 +65,21 @@ for (const path of documents) {
     else if (compiled === undefined) checkServed(t, await compileContract(path, { skipUnsupported: true }), texts)
     else checkServed(t, compiled, [])
   })
-}
 
-/** Returns a document with the version 3.1.0, the info, the operations and the fields of /orders that it leaves out. */
+/** Returns a document with the version 3.1.0, the info, the paths and the fields of an operation that it leaves out. */
 function complete(text: string): string {
   if (text.includes('/health') || text.includes('<html>')) return text
   const version = /^openapi:/m.test(text) ? '' : 'openapi: 3.1.0\n'
-  const whole = /^paths:$/m.test(text) ? text.replace(operation, withFields) : text + addOrder
-  return whole.replace(/^paths:\n/m, `${version}info: { title: Orders, version: 1.0.0 }\n$&${getHealth}`)
+  const info = 'info: { title: Orders, version: 1.0.0 }\n'
+  const missing = /\bOrder:/.test(text) ? addOrder : listOrders
+  const whole = /^paths:/m.test(text) ? text.replace(operation, withFields) : text + missing
+  return whole
+    .replace(/^paths:\n/m, () => `${version}${info}paths:\n  ${health}\n`)
+    .replace(/^paths: \{ /m, () => `${version}${info}paths: { ${health}, `)
 }
 
 /** Matches the beginning of the first operation, in block or flow style. */
-const operation = /^( {4}| {2}\/\S+: \{ )(get|post):( \{ |\n)/m
+const operation = /^( {4}|(?:paths: \{| ) \/\S+: \{ )(get|post):( \{ |\n)/m
 
 function withFields(start: string, _: string, method: string, end: string, _offset: number, text: string): string {
   const id = text.includes('operationId:') ? [] : [`operationId: ${method === 'get' ? 'listOrders' : 'addOrder'}`]

@@ -245,11 +245,10 @@ t.test('parts that cannot be read as described are bytes, with a warning', async
     [string, { style: 'deepObject' }, 'style in multipart/form-data is'],
     [{ type: 'array' }, { explode: false, style: 'form' }, 'explode in multipart/form-data is'],
     [{ type: 'array' }, { explode: false, style: 'pipeDelimited' }, 'style and explode in multipart/form-data are'],
-  ] as const) {
+  ] as const)
     t.same(multipart(schema, encoding), [
       `${parts}/encoding/a: ${ignored} not applied: each item of an array is a part, and an object is JSON`,
     ])
-  }
   const part: [object, object, string, object?][] = [
     [object, { contentType: 'image/png' }, `a file must have the type string, ${bytes}; correct it`],
     [

@@ -118,10 +118,9 @@ t.test('a token with a wrong or missing claim is rejected', async (t) => {
     jti: [7, null, undefined],
     client_id: ['', 7, null, undefined, 'a\nb', 'a\u007fb', 'é', 'x'.repeat(201), ['gardener'], { name: 'gardener' }],
   }
-  for (const [claim, values] of Object.entries(wrong)) {
+  for (const [claim, values] of Object.entries(wrong))
     for (const value of values)
       t.equal(await verify(key.token({ claims: { [claim]: value } })), undefined, `${claim} ${JSON.stringify(value)}`)
-  }
   t.equal(await verify(key.token({ claims: { nbf: now + 3, exp: now - 3 } })), client, 'clocks may differ a little')
   t.equal(await verify(key.token({ claims: { client_id: 'x'.repeat(200) } })), 'x'.repeat(200))
 })
@@ -322,7 +321,7 @@ async function fetched(t: Test, times: JwtOptions['times'] = {}) {
   return { issuer, verify, token: () => key.token({ claims: { exp } }) }
 }
 
-for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 })) {
+for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 }))
   t.test(`setting the wall clock ${direction} changes neither key age nor cooldown`, async (t) => {
     const clock = { now: 0 }
     const { issuer, verify, token } = await fetched(t, { now: () => clock.now })
@@ -336,7 +335,6 @@ for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_20
     clock.now += 10_000
     t.equal(await verify(second.token({ claims: { exp } })), client)
   })
-}
 
 t.test('key age is measured with the monotonic clock', async (t) => {
   const { issuer, verify, token } = await fetched(t)

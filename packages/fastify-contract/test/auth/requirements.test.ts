@@ -127,12 +127,11 @@ function ask(requirements: Record<string, string[]>[], given = verifiers) {
 t.test('of two rejections the more specific one is returned', async (t) => {
   const heavier = [missing, invalid, scopeless, limited, failed, unavailable]
   const names = ['missing', 'invalid', 'scopeless', 'limited', 'failed', 'unavailable']
-  for (const [one, first] of names.entries()) {
+  for (const [one, first] of names.entries())
     for (const [other, second] of names.entries()) {
       const { message } = heavier[Math.max(one, other)] as Error
       t.match(ask([{ [first]: [] }, { [second]: [] }]).rejection, { message }, `${first}, ${second}`)
     }
-  }
 })
 
 t.test('a 401 has one challenge per alternative', async (t) => {
@@ -152,13 +151,12 @@ t.test('a 401 has one challenge per alternative', async (t) => {
 })
 
 t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {
-  for (const scheme of ['client', 'nobody']) {
+  for (const scheme of ['client', 'nobody'])
     t.match(
       ask([{ [scheme]: ['read', 'delete'] }]).rejection,
       { kind: 'insufficientScope', statusCode: 403, headers: {} },
       scheme,
     )
-  }
   t.same(ask([{ client: ['read', 'write'] }]), { rejection: undefined, name: 'gardener' })
   t.match(ask([{ client: ['delete'] }]).rejection, { message: 'a scope is missing; the operation needs delete' })
 })

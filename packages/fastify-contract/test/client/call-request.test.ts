@@ -1,5 +1,4 @@
-import type { Document } from 'fastify-contract-cli/testing'
-import { callStyles, normalizedDocument } from 'fastify-contract-cli/testing'
+import { callStyles, type Document, normalizedDocument } from 'fastify-contract-cli/testing'
 import t from 'tap'
 import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'

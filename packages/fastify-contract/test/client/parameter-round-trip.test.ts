@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import type { Document, Parameter } from 'fastify-contract-cli/testing'
-import { callStyles } from 'fastify-contract-cli/testing'
+import { callStyles, type Document, type Parameter } from 'fastify-contract-cli/testing'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t, { type Test } from 'tap'
 import { exactClient } from '../../src/client/exact-client.ts'

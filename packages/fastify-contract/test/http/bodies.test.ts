@@ -93,9 +93,8 @@ t.test('server-sent events are interpreted as WHATWG HTML says, however they are
     ['retry: -1\nretry: 1.5\nData: a\ndata: b\n\n', { data: 'b' }],
     [''],
   ]
-  for (const [text, ...events] of cases) {
+  for (const [text, ...events] of cases)
     for (const size of [1, 2, 3, 1_000]) t.same(await eventsOf(text, size), events, `${JSON.stringify(text)} ${size}`)
-  }
   await t.rejects(eventsOf('data: a\n\ndata: b\ndata: c\n\n', 5, 10), /event 2 of the body has more than 10 bytes/)
   await t.rejects(eventsOf(`data: a\n\ndata: ${'b'.repeat(9)}`, 50, 10), /event 2 of the body has more than 10 bytes/)
 })

@@ -94,14 +94,13 @@ const broken: Record<string, { path: string; give: Give; received: RegExp }> = {
   'an event is invalid': { path: '/events', give: () => failing({ data: 1 }, { data: 'x' }), received: /data: 1\n\n$/ },
 }
 
-for (const [name, { path, give, received }] of Object.entries(broken)) {
+for (const [name, { path, give, received }] of Object.entries(broken))
   t.test(`over HTTP/1.0 the connection is reset: ${name}`, async (t) => {
     const { listen } = await serve(t, give)
     const { text, error } = await receive(t, await listen(), get(path))
     t.match(text, received)
     t.equal(error, 'ECONNRESET')
   })
-}
 
 t.test('over HTTP/1.0 the connection is reset when a stream of a route of the application fails', async (t) => {
   const { app, listen } = await serve(t, () => failing())

@@ -66,7 +66,7 @@ t.test('an injected request may have any header of the framing, and a body in an
     ['close', { connection: 'close' }],
   ]
   const chunks = (text: string) => Readable.from([...text].map((character) => Buffer.from(character)))
-  for (const [url, type, text] of bodies) {
+  for (const [url, type, text] of bodies)
     for (const [name, headers] of framings) {
       // Without a header of its framing, a head announces no body.
       const streams = 'transfer-encoding' in headers ? [chunks(text)] : []
@@ -80,7 +80,6 @@ t.test('an injected request may have any header of the framing, and a body in an
         t.equal(response.statusCode, 200, `${url} ${name} ${response.payload}`)
       }
     }
-  }
 })
 
 t.test('an injected request with a wrong length or a failing body gets an error', async (t) => {

@@ -148,7 +148,7 @@ function readingHandlers(): Record<string, AnyHandler> {
   return { whole: handler, either: handler, closed: handler, upload: upload as unknown as AnyHandler }
 }
 
-for (const [name, { status, line, headers = [], body = bytes, options }] of Object.entries(uploads)) {
+for (const [name, { status, line, headers = [], body = bytes, options }] of Object.entries(uploads))
   t.test(`a client that sends 8 MB before it reads gets ${status}: ${name}`, async (t) => {
     const { port } = await serve(t, options)
     const framing = body === bytes ? `Content-Length: ${size}` : 'Transfer-Encoding: chunked'
@@ -159,7 +159,6 @@ for (const [name, { status, line, headers = [], body = bytes, options }] of Obje
     t.equal(text.length - text.indexOf('\r\n\r\n') - 4, Number(length), 'the response is complete')
     t.match(text, /\r\nconnection: close\r\n/i)
   })
-}
 
 t.test('a client that sends 8 MB to the admin server before it reads gets its error', async (t) => {
   const contract = { routes: { info: { title: 'a', version: '1' } }, documentText: '{}' } as unknown as Contract

@@ -108,7 +108,7 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
   ],
 ]
 
-for (const [what, form, expected] of forms) {
+for (const [what, form, expected] of forms)
   t.test(`a form with ${what} gives the same result in chunks of any size`, async (t) => {
     for (const size of [1, 7, 1_000_000]) {
       const parts = await read(form, size, true)
@@ -123,7 +123,6 @@ for (const [what, form, expected] of forms) {
     if (typeof expected.at(-1) === 'string') t.equal((await read(form, 7, false)).at(-1), expected.at(-1), 'unread')
     else t.equal((await read(form, 7, false)).length, expected.length, 'unread')
   })
-}
 
 t.test('after an error the rest of a chunk is not parsed', async (t) => {
   const cases: [what: string, form: string, parts: number, error: string][] = [
@@ -150,13 +149,12 @@ t.test('after an error the rest of a chunk is not parsed', async (t) => {
 t.test('a boundary has 1 to 70 characters of RFC 2046', async (t) => {
   for (const boundary of ['b', '----WebKitFormBoundary', "a 'b()+_,-./:=?", 'b'.repeat(70)])
     t.equal(boundaryOf(new Map([['boundary', boundary]])), boundary)
-  for (const boundary of ['', 'b ', 'b'.repeat(71), 'b*', '\u00e4']) {
+  for (const boundary of ['', 'b ', 'b'.repeat(71), 'b*', '\u00e4'])
     t.throws(
       () => boundaryOf(new Map([['boundary', boundary]])),
       { message: /has no boundary of 1 to 70 characters/ },
       boundary,
     )
-  }
   t.throws(() => boundaryOf(new Map()), { message: /has no boundary of 1 to 70 characters/ })
 })
 

@@ -44,7 +44,7 @@ const texts: Record<string, string> = {
   'characters of two bytes': list((n) => `"\u0101${n}"`),
 }
 
-for (const [name, text] of Object.entries(texts)) {
+for (const [name, text] of Object.entries(texts))
   t.test(`a value costs at most 34 times its text: ${name}`, async (t) => {
     const before = heapInUse()
     const documents = Array.from({ length: times }, (_, n) => parseJson(`${text}${' '.repeat(n)}`))

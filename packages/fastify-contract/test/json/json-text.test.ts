@@ -123,10 +123,9 @@ t.test('the items of a list equal those of JSON.parse', async (t) => {
     null,
     true,
   ]
-  for (const list of [[], ...items.map((item) => [item]), items]) {
+  for (const list of [[], ...items.map((item) => [item]), items])
     for (const indent of [0, 2, '\t\r\n'])
       t.strictSame(read(` ${JSON.stringify({ list }, null, indent)}\n`), { items: list, returned: true })
-  }
 })
 
 t.test('items are parsed lazily', async (t) => {

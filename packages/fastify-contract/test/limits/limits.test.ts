@@ -130,7 +130,7 @@ t.test('clients with the same key share one quota', async (t) => {
 })
 
 t.test('rounding to milliseconds loses no event', async (t) => {
-  for (const limit of [1, 3, 7, 60, 999]) {
+  for (const limit of [1, 3, 7, 60, 999])
     for (const start of [0.1, 4_321.987654, 86_400_000.123456, 31_536_000_000.7]) {
       const { take } = rateLimit(limit, undefined, () => start)
       const taken = Array.from({ length: limit + 1 }, () => take('a'))
@@ -140,7 +140,6 @@ t.test('rounding to milliseconds loses no event', async (t) => {
         `${limit} a minute at ${start}`,
       )
     }
-  }
 })
 
 const told = (ip: string) => clientAddress({ ip, socket: { remoteAddress: '127.0.0.1' } } as never)

@@ -296,10 +296,9 @@ t.test('a document without x-mcp has no tools, and a wrong one is refused', asyn
     return compileDocument(changed, 'pets.yaml')
   }
   const none = await compile(({ paths }) => {
-    for (const item of Object.values(paths ?? {})) {
+    for (const item of Object.values(paths ?? {}))
       for (const operation of [item.post, item.delete, item.get])
         if (operation !== undefined) operation['x-mcp'] = false
-    }
   })
   t.equal(none.files['mcp.json'], undefined)
   const wrong: [change: object, message: RegExp][] = [
@@ -309,12 +308,11 @@ t.test('a document without x-mcp has no tools, and a wrong one is refused', asyn
     [{ parameters: [{ name: 'a', in: 'cookie', required: true, schema: text }] }, /cannot send cookies/],
     [{ responses: { 200: { description: 'A.', content: { 'image/png': {} } } } }, /the result of a tool/],
   ]
-  for (const [change, problem] of wrong) {
+  for (const [change, problem] of wrong)
     await t.rejects(
       compile(({ paths }) => Object.assign(paths?.['/pets']?.post as object, change)),
       { message: problem },
     )
-  }
 })
 
 t.test('a call reaches the operation that its arguments select', async (t) => {

@@ -230,7 +230,7 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
     '100000000000000000000001',
     '12345678901234567890',
     '9007199254740993',
-  ]) {
+  ])
     for (const place of ['{"a":N}', '[1,N]', '{"b":[{"c":N}]}']) {
       const before = served.received.length
       const { body: refused } = await post(
@@ -244,7 +244,6 @@ t.test('a call passes on its arguments with every digit, and what the endpoint i
       )
       t.equal(served.received.length, before, 'no handler is called')
     }
-  }
 })
 
 t.test('a tool offers no parameter that sets a header of the connection or a proxy', async (t) => {

@@ -112,8 +112,8 @@ const framings: [name: string, headers: string[], body: string][] = [
 
 t.test('a request without content has no body, whatever its Content-Type, where the operation has none', async (t) => {
   const send = await serve(t)
-  for (const method of ['DELETE', 'POST', 'OPTIONS', 'GET']) {
-    for (const [name, framing, body] of framings) {
+  for (const method of ['DELETE', 'POST', 'OPTIONS', 'GET'])
+    for (const [name, framing, body] of framings)
       for (const type of sentTypes) {
         const headers = [`Content-Type: ${type}`, 'Content-Encoding: gzip', ...framing]
         const line = `${method} /none`
@@ -128,14 +128,12 @@ t.test('a request without content has no body, whatever its Content-Type, where 
           `${method}, ${type}, ${name}`,
         )
       }
-    }
-  }
 })
 
 t.test('a request without content has no body, whatever its Content-Type, where the body is optional', async (t) => {
   const send = await serve(t)
-  for (const name of names) {
-    for (const [what, framing, body] of framings) {
+  for (const name of names)
+    for (const [what, framing, body] of framings)
       for (const type of sentTypes) {
         const headers = [`Content-Type: ${type}`, ...framing]
         const answers = await send(
@@ -157,13 +155,11 @@ t.test('a request without content has no body, whatever its Content-Type, where 
           `${name}, ${type}, ${what}`,
         )
       }
-    }
-  }
 })
 
 t.test('content of another media type is rejected, also in chunks', async (t) => {
   const send = await serve(t)
-  for (const path of ['/none', '/json', '/parts', '/bytes']) {
+  for (const path of ['/none', '/json', '/parts', '/bytes'])
     for (const [framing, body] of [
       ['Content-Length: 1', 'a'],
       ['Transfer-Encoding: chunked', '1\r\na\r\n0\r\n\r\n'],
@@ -174,7 +170,6 @@ t.test('content of another media type is rejected, also in chunks', async (t) =>
       const other = await send(request('POST /json', coded, body))
       t.match(other, [[415, { error: 41501 }]], `${path} ${framing}`)
     }
-  }
   const expecting = ['Content-Type: text/csv', 'Transfer-Encoding: chunked', 'Expect: 100-continue', close]
   t.match(await send(request('POST /json', expecting)), [[415]], 'a client that waits is not kept waiting')
 })
@@ -192,14 +187,13 @@ t.test('a missing required body gets 400, and empty text, an empty form and an e
     lines: { chunks: [] },
     range: { chunks: [] },
   }
-  for (const name of names) {
+  for (const name of names)
     for (const [what, framing, body] of framings) {
       const headers = [`Content-Type: ${types[name]}`, ...framing, close]
       const [answer] = await send(request(`POST /${name}/required`, headers, body))
       const isMissing = empty[name] === undefined || (what === 'no length' && name !== 'form')
       t.same(answer, isMissing ? missing(name) : [200, empty[name]], `${name}, ${what}`)
     }
-  }
 })
 
 t.test('HTTP/1.0 has no body without a length', async (t) => {

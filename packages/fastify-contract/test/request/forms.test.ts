@@ -22,13 +22,12 @@ t.test('a name with brackets belongs to the field before them, and without such 
   t.same(read({ 'c[a]': ['1'] }, nested), { c: { a: '1' } })
   t.same(read({ 'd[a]': ['1'], 'c]': ['2'] }, nested), { 'd[a]': '1', 'c]': '2' })
   t.same(read({ c: ['1'] }, nested), { c: '1' })
-  for (const name of ['c[a', 'c[', 'c[a]b', 'c[[a]]', 'c[a]]']) {
+  for (const name of ['c[a', 'c[', 'c[a]b', 'c[[a]]', 'c[a]]'])
     t.throws(
       () => read({ [name]: ['1'] }, nested),
       { message: 'body/c must have balanced brackets in its names' },
       name,
     )
-  }
 })
 
 t.test('a name of another field is not read twice', async (t) => {

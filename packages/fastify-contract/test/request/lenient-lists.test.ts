@@ -39,14 +39,13 @@ const inQuery = (schema: object, more: object = {}) => ({ name: 'list', in: 'que
 const delimited = [{ explode: false }, { style: 'spaceDelimited' }, { style: 'pipeDelimited' }]
 
 t.test('an empty text is an empty list where no item can be empty', async (t) => {
-  for (const schema of [integers, letters, dates]) {
+  for (const schema of [integers, letters, dates])
     for (const more of [{}, ...delimited]) {
       const read = await create(inQuery(schema, more))
       t.same(await read('list='), { list: [] }, JSON.stringify({ schema, more }))
       t.same(await read('list'), { list: [] })
       t.same(await read(''), {})
     }
-  }
   const inHeader = await create({ name: 'X-Ids', in: 'header', schema: integers })
   t.same(await inHeader('', { 'x-ids': '' }), { 'X-Ids': [] })
   const inCookie = await create({ name: 'ids', in: 'cookie', explode: false, schema: integers })
@@ -134,7 +133,7 @@ const one = { type: 'string', enum: ['pii', 'all'] }
 const kinds = { $ref: '#/components/schemas/Kinds' }
 
 t.test('one text is a single value if the schema allows it, otherwise a list', async (t) => {
-  for (const keyword of ['oneOf', 'anyOf']) {
+  for (const keyword of ['oneOf', 'anyOf'])
     for (const schema of [{ [keyword]: [one, kinds] }, { allOf: [{ [keyword]: [one, kinds] }] }]) {
       const read = await create(inQuery(schema), { name: 'also', in: 'query', schema })
       t.same(await read('list=pii'), { list: 'pii' })
@@ -145,7 +144,6 @@ t.test('one text is a single value if the schema allows it, otherwise a list', a
       t.match(await read('list=x'), /^query\/list must /)
       t.match(await read('list=sid&also=x'), /^query\/also must /)
     }
-  }
   const numbers = await create(inQuery({ anyOf: [{ type: 'integer', maximum: 9 }, integers] }))
   t.same(await numbers('list=7'), { list: 7 })
   t.same(await numbers('list=70'), { list: [70] })

@@ -259,14 +259,13 @@ const cases: [name: string, contentType: string | undefined, status: number, mes
   ['text', 'text/markdown', 200],
 ]
 
-for (const [name, contentType, status, message] of cases) {
+for (const [name, contentType, status, message] of cases)
   t.test(`a part ${name} of the type ${contentType} gets ${status}`, async (t) => {
     const answer = await postPart(t, name, '{}', contentType)
     t.equal(answer.statusCode, status)
     if (message === undefined) t.same(answer.json(), [name])
     else t.match(answer.json().message, message)
   })
-}
 
 t.test('parts that only additionalProperties describes are read and validated', async (t) => {
   const responseTo = async (more: object, ...parts: [name: string, text: string][]) => {

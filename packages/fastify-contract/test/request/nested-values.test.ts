@@ -91,12 +91,11 @@ t.test('names that contradict each other are rejected', async (t) => {
 t.test('a name may have 16 levels of brackets', async (t) => {
   const deep = (levels: number) => `a${'[b]'.repeat(levels)}=1`
   t.equal(JSON.stringify(reader()(deep(16))), `${'{"b":'.repeat(16)}"1"${'}'.repeat(16)}`)
-  for (const levels of [17, 5_000]) {
+  for (const levels of [17, 5_000])
     t.throws(() => reader()(deep(levels)), {
       message: 'query/a must have at most 16 levels of brackets in its names',
       kind: 'invalid',
     })
-  }
 })
 
 /** CPU milliseconds, which other processes hardly change, far below those of a quadratic or exponential validation. */
@@ -170,7 +169,7 @@ const unions: Record<string, Schema> = {
   },
 }
 
-for (const [keyword, schema] of Object.entries(unions)) {
+for (const [keyword, schema] of Object.entries(unions))
   t.test(`a recursive ${keyword} takes linear time`, async (t) => {
     const send = await served(node, { Node: schema })
     const valid = await send(chain(120, '{}'))
@@ -180,7 +179,6 @@ for (const [keyword, schema] of Object.entries(unions)) {
     t.equal(invalid.status, 400)
     t.ok(invalid.gap < maxGap, `${invalid.gap} ms`)
   })
-}
 
 t.test('a long text of the format url takes linear time', async (t) => {
   const send = await served({ type: 'string', format: 'url' })

@@ -310,9 +310,7 @@ t.test('a slow handler slows its client: the service holds no more than 512 KiB 
   const { socket, receives } = await openSocket(t, port, head(png, `Content-Length: ${size}`))
   const message = await arriving
   const part = Buffer.alloc(1_048_576)
-  for (let sent = 0; sent < size; sent += part.length) {
-    if (!socket.write(part)) await once(socket, 'drain')
-  }
+  for (let sent = 0; sent < size; sent += part.length) if (!socket.write(part)) await once(socket, 'drain')
   await receives(new RegExp(`\r\n\r\n${size}$`))
   t.equal(read, size)
   t.ok(most <= 524_288, `${most} bytes are read ahead`)

@@ -125,10 +125,9 @@ t.test('an error that the document does not number has its status times 100', as
 
 t.test('an invalid error body is reported, and the error is sent as plain text', async (t) => {
   const plain = { contentType: 'text/plain; charset=utf-8', text: 'what is wrong', isReported: true }
-  for (const body of [undefined, Symbol('a'), () => 1]) {
+  for (const body of [undefined, Symbol('a'), () => 1])
     for (const mediaType of ['application/json', 'text/plain'])
       t.same(written(mediaType, body), plain, `${String(body)} as ${mediaType}`)
-  }
   for (const body of [null, {}, new Uint8Array(1)]) t.same(written('text/plain', body), plain)
 })
 

@@ -366,7 +366,7 @@ t.test('a stream that fails before its first part becomes a 500', async (t) => {
     [failing, /no source/],
     [() => Readable.from([{ data: 'one' }]), /does not match its schema|must be a Uint8Array/],
   ]
-  for (const path of ['a', 'events', 'lines']) {
+  for (const path of ['a', 'events', 'lines'])
     for (const [body, message] of bodies) {
       const { lines, logger } = errorLog()
       const { base } = await serve(t, async () => streamOf(body()), { logger })
@@ -374,12 +374,11 @@ t.test('a stream that fails before its first part becomes a 500', async (t) => {
       t.match(answer, { status: 500, body: '50000' }, path)
       t.match(lines, [{ request_id: answer.headers['x-request-id'], err: { message }, msg: 'request failed' }], path)
     }
-  }
 })
 
 t.test('a stream that fails after its head is logged as an error', async (t) => {
   const items: Record<string, unknown> = { a: Buffer.from('a'), events: { data: 1 }, lines: 1 }
-  for (const [path, item] of Object.entries(items)) {
+  for (const [path, item] of Object.entries(items))
     for (const second of ['thrown', { data: 'one' }]) {
       const { lines, logger } = errorLog()
       const { port } = await serve(
@@ -399,7 +398,6 @@ t.test('a stream that fails after its head is logged as an error', async (t) => 
       const message = second === 'thrown' ? 'a broken source' : /does not match its schema|must be a Uint8Array/
       t.match(lines, [{ request_id: id, err: { message }, msg: 'request failed' }], path)
     }
-  }
 })
 
 t.test('an event stream sends its head before a slow first event, whose failure is logged', async (t) => {

@@ -69,7 +69,7 @@ const cases = Object.values(bodies).flatMap((contentType) =>
   Object.entries(rest).map(([sent, body]) => ({ contentType, sent, body })),
 )
 
-for (const { contentType, sent, body } of cases) {
+for (const { contentType, sent, body } of cases)
   t.test(`no handler runs for a client that disconnects during verification: ${sent} as ${contentType}`, async (t) => {
     const waiting: (() => void)[] = []
     let calls = 0
@@ -94,7 +94,6 @@ for (const { contentType, sent, body } of cases) {
     t.equal(ended.length, 1)
     await app.close()
   })
-}
 
 t.test('a pipelined request and its signal end with the connection', async (t) => {
   const signals: AbortSignal[] = []

@@ -57,37 +57,33 @@ const get = (app: FastifyInstance, url: string) => app.inject({ url, headers: { 
 const fp = (plugin: (app: FastifyInstance) => Promise<void>) =>
   Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 
-for (const isLoaded of [false, true]) {
-  t.test(
-    `plugins, hooks and routes that are added ${isLoaded ? 'after' : 'before'} the operations apply`,
-    async (t) => {
-      const app = create(t)
-      if (isLoaded) await app
-      app.decorate('forest', 'pine')
-      app.register(
-        fp(async (app) => {
-          app.addHook('onSend', async (_request, reply, payload) => {
-            reply.header('x-forest', app.getDecorator<string>('forest'))
-            return payload
-          })
-        }),
-      )
-      app.addHook('preHandler', async ({ routeOptions }, reply) => {
-        const { operationId } = routeOptions.schema as { operationId?: string }
-        if (operationId === 'getLeaf') reply.header('x-leaf', 'yes')
-      })
-      app.get('/own', { schema: {} }, async () => ({ own: true }))
-      await app.listen({ host: '127.0.0.1', port: 0 })
-      const leaf = await get(app, '/leaf')
-      t.match(leaf, { statusCode: 200, body: '"leaf"', headers: { 'x-forest': 'pine', 'x-leaf': 'yes' } })
-      const root = await get(app, '/root')
-      t.match(root, { statusCode: 200, body: '"root"', headers: { 'x-forest': 'pine' } })
-      t.notOk('x-leaf' in root.headers)
-      t.match(await get(app, '/none'), { statusCode: 404, headers: { 'x-forest': 'pine' } })
-      t.match(await get(app, '/own'), { statusCode: 200, body: '{"own":true}' })
-    },
-  )
-}
+for (const isLoaded of [false, true])
+  t.test(`plugins, hooks and routes added ${isLoaded ? 'after' : 'before'} the operations apply`, async (t) => {
+    const app = create(t)
+    if (isLoaded) await app
+    app.decorate('forest', 'pine')
+    app.register(
+      fp(async (app) => {
+        app.addHook('onSend', async (_request, reply, payload) => {
+          reply.header('x-forest', app.getDecorator<string>('forest'))
+          return payload
+        })
+      }),
+    )
+    app.addHook('preHandler', async ({ routeOptions }, reply) => {
+      const { operationId } = routeOptions.schema as { operationId?: string }
+      if (operationId === 'getLeaf') reply.header('x-leaf', 'yes')
+    })
+    app.get('/own', { schema: {} }, async () => ({ own: true }))
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const leaf = await get(app, '/leaf')
+    t.match(leaf, { statusCode: 200, body: '"leaf"', headers: { 'x-forest': 'pine', 'x-leaf': 'yes' } })
+    const root = await get(app, '/root')
+    t.match(root, { statusCode: 200, body: '"root"', headers: { 'x-forest': 'pine' } })
+    t.notOk('x-leaf' in root.headers)
+    t.match(await get(app, '/none'), { statusCode: 404, headers: { 'x-forest': 'pine' } })
+    t.match(await get(app, '/own'), { statusCode: 200, body: '{"own":true}' })
+  })
 
 t.test('onRoute hooks see the operations if they are added at once, or by a plugin of the option', async (t) => {
   const seen: string[] = []

@@ -145,13 +145,12 @@ const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
 }
 
 const diagnosed = diagnoseProbes(Object.values(mistakes).map(([handlers]) => probe(handlers)))
-for (const [index, [mistake, [, reason]]] of Object.entries(mistakes).entries()) {
+for (const [index, [mistake, [, reason]]] of Object.entries(mistakes).entries())
   t.test(`${mistake} does not compile`, async (t) => {
     const diagnostics = diagnosed[index] ?? []
     t.equal(diagnostics.length, 1, diagnostics.join('\n'))
     t.match(diagnostics[0], reason)
   })
-}
 
 t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
   const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'

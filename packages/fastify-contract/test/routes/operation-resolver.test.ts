@@ -81,7 +81,7 @@ async function send(app: FastifyInstance, method: string, url: string, given: In
 const authorization = 'Bearer good'
 const typed = { 'content-type': 'application/json' }
 
-for (const prefix of ['', '/v1']) {
+for (const prefix of ['', '/v1'])
   t.test(`fastify-openapi-glue serves a contract by its operationResolver, with the prefix "${prefix}"`, async (t) => {
     const app = applicationOf(t)
     app.register(openapiGlue, {
@@ -127,7 +127,6 @@ for (const prefix of ['', '/v1']) {
     if (prefix === '') t.match(below, [404, { error: 'Not Found' }])
     else t.match(below, [404, { error: 40400 }])
   })
-}
 
 t.test('a skipped operation gets 501, below each server', async (t) => {
   const { addPet, findPets, restPet, putMine } = handlers
@@ -148,10 +147,9 @@ t.test('a skipped operation gets 501, below each server', async (t) => {
   const contract = { routes: { ...routes, operations: routes.operations.filter(isSupported), skipped: withoutIds } }
   const given = { ...options(t), contract, handlers: supported as never }
   app.register(openapiGlue, { specification: document, operationResolver: operationResolver(app, given) })
-  for (const server of ['', '/v1', '/v22']) {
+  for (const server of ['', '/v1', '/v22'])
     for (const path of ['/pets/7', '/names', '/my/names', '/names/my/names'])
       t.match(await send(app, 'GET', server + path), [501, { error: 50100 }], server + path)
-  }
 })
 
 t.test('fastify-openapi-glue serves the contract of a server', async (t) => {

@@ -27,11 +27,10 @@ await runService({
         errorBody: ({ error, message }) => ({ contentType: 'application/json', body: { error, message } }),
       })
       const { HOOK = '' } = process.env
-      if (HOOK !== '') {
+      if (HOOK !== '')
         app.addHook(HOOK as 'onClose', async () => {
           throw new Error(`${HOOK} failed`)
         })
-      }
       return app
     },
     ...(process.env.HOOK !== undefined && {

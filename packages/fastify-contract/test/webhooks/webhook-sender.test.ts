@@ -262,12 +262,11 @@ await sender.PUT('form', { url })
     `await sender.PUT('form', {})`,
   ]
   const found = check(wrong.join('\n'))
-  for (const [index, line] of wrong.entries()) {
+  for (const [index, line] of wrong.entries())
     t.ok(
       found.some((diagnostic) => diagnostic.startsWith(`src/check.ts:${6 + index} `)),
       line,
     )
-  }
 })
 
 t.test('a document without webhooks has no table, and an invalid expression is a warning', async (t) => {
@@ -328,11 +327,10 @@ t.test('a value that is missing or not a single one throws', async (t) => {
 })
 
 t.test('a URL that is not http or https throws', async (t) => {
-  for (const url of ['file:///etc/passwd', '/relative', 'javascript:1', '']) {
+  for (const url of ['file:///etc/passwd', '/relative', 'javascript:1', ''])
     t.throws(() => callbackUrl('$request.body#/url')({ request: { body: { url } } }), {
       message: `${JSON.stringify(url)} is not an http or https URL`,
     })
-  }
 })
 
 t.test('a value from a client cannot change the path or hide a part of the URL', async (t) => {

@@ -1,6 +1,5 @@
 import type { Schema } from 'fastify-contract/contract'
-import type { Document } from 'fastify-contract-cli/testing'
-import { resolve } from 'fastify-contract-cli/testing'
+import { type Document, resolve } from 'fastify-contract-cli/testing'
 import { formats } from './formats.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 

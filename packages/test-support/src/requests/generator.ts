@@ -57,9 +57,8 @@ export class Generator {
 
   /** Returns values of the smallest possible depth plus `more` levels, or undefined if there are none. */
   #shallow(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
-    for (let levels = 0; levels < mostLevels; levels++) {
+    for (let levels = 0; levels < mostLevels; levels++)
       if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
-    }
     return undefined
   }
 

@@ -44,12 +44,11 @@ export function objectViolations(
     const values = some.map((members) => membersOf(Object.entries(members).filter(([other]) => other !== name)))
     breaches.push({ where: `/${escapedName(name)}`, what: 'missing', values })
   }
-  for (const [name, schema] of Object.entries(properties)) {
+  for (const [name, schema] of Object.entries(properties))
     for (const { where, what, values } of ofMember(schema)) {
       const broken = fc.tuple(some, values).map(([members, value]) => ({ ...members, [name]: value }))
       breaches.push({ where: `/${escapedName(name)}${where}`, what, values: broken })
     }
-  }
   if (additionalProperties === undefined) return breaches
   const others = additionalMembers({ properties, required }, () => fc.constant(null)) as fc.Arbitrary<[string, null]>
   for (const { where, what, values } of ofMember(additionalProperties)) {

@@ -11,6 +11,12 @@ export const omitted = Symbol('omitted')
 /** Returns the right value, `omitted`, or undefined. `writtenText` returns a member of the value as its file writes it. */
 type Mend = (value: unknown, writtenText: (name: string) => string | undefined) => unknown
 
+/**
+ * A field type: its description in messages, the function that checks a value, and the one that mends a wrong value whose
+ * meaning is certain: it returns `undefined` if it is not.
+ */
+type Field = { expected: string; isValid: (value: unknown) => boolean; mend: Mend }
+
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 const isScalar = (value: unknown): value is string | number | bigint | boolean =>
@@ -26,6 +32,10 @@ const asLimit =
     return number === undefined || isInRange(number) ? number : omitted
   }
 
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
+const isMapOfTexts = (value: unknown): boolean => isNode(value) && Object.values(value).every(isTexts)
+const never: Mend = () => undefined
 const isCount = (value: unknown): boolean => isFiniteNumber(value) && value >= 0
 const isDivisor = (value: unknown): boolean => isFiniteNumber(value) && value > 0
 
@@ -56,7 +66,8 @@ const synonyms = {
   string: ['file', 'date', 'datetime', 'date-time', 'uuid', 'uri', 'url', 'email'],
 }
 
-const typeSynonyms = new Map(Object.entries(synonyms).flatMap(([type, names]) => names.map((name) => [name, type])))
+const typeSynonyms = new Map<string, string>()
+for (const [type, names] of Object.entries(synonyms)) for (const name of names) typeSynonyms.set(name, type)
 
 function asType(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -65,7 +76,7 @@ function asType(value: unknown): unknown {
   }
   const name = plain(value)
   if (name === 'any') return omitted
-  return types.find((one) => one === name) ?? typeSynonyms.get(name)
+  return types.includes(name) ? name : typeSynonyms.get(name)
 }
 
 const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
@@ -73,11 +84,11 @@ const schemeTypes = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect']
 const locations = ['path', 'query', 'querystring', 'header', 'cookie']
 
 /** Returns the type of a field with one of some words, which may be in another case. */
-const wordType = (expected: string, words: string[]): [string, (value: unknown) => boolean, Mend] => [
+const wordType = (expected: string, words: string[]): Field => ({
   expected,
-  (value) => words.includes(value as string),
-  (value) => wordLike(value, words),
-]
+  isValid: (value) => words.includes(value as string),
+  mend: (value) => wordLike(value, words),
+})
 
 /** Returns a value for a comparison without case. */
 const plain = (value: unknown): string => String(value).trim().toLowerCase()
@@ -108,76 +119,72 @@ const asInfo: Mend = (value, writtenText) => {
 const asNames: Mend = (value) =>
   ['true', 'false'].includes(plain(value)) ? omitted : isText(value) ? [value] : undefined
 
-/**
- * The description of each field type in messages, the function that checks a value, and the one that mends a wrong value
- * whose meaning is certain: it returns `undefined` if it is not.
- */
 export const fieldTypes = {
-  text: ['a string', isText, asText],
+  text: { expected: 'a string', isValid: isText, mend: asText },
   // Words are for people, so that the service can do without them.
-  word: ['a string', isText, (value) => asText(value) ?? omitted],
-  tags: ['an array of strings', isTexts, () => omitted],
-  flag: [
-    'true or false',
-    (value) => typeof value === 'boolean',
-    (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
-  ],
-  names: ['an array of strings', isTexts, asNames],
-  number: ['a number', isFiniteNumber, asNumber],
-  count: ['a number of at least 0', isCount, asLimit(isCount)],
-  divisor: ['a number above 0', isDivisor, asLimit(isDivisor)],
+  word: { expected: 'a string', isValid: isText, mend: (value) => asText(value) ?? omitted },
+  tags: { expected: 'an array of strings', isValid: isTexts, mend: () => omitted },
+  flag: {
+    expected: 'true or false',
+    isValid: isBoolean,
+    mend: (value) => (isText(value) ? flags.get(value.toLowerCase()) : undefined),
+  },
+  names: { expected: 'an array of strings', isValid: isTexts, mend: asNames },
+  number: { expected: 'a number', isValid: isFiniteNumber, mend: asNumber },
+  count: { expected: 'a number of at least 0', isValid: isCount, mend: asLimit(isCount) },
+  divisor: { expected: 'a number above 0', isValid: isDivisor, mend: asLimit(isDivisor) },
   // In OpenAPI 3.0 an exclusive limit is a flag.
-  limit: ['a number', (value) => typeof value === 'boolean' || isFiniteNumber(value), asNumber],
-  type: [
-    `one of ${types.join(', ')}, or an array of them`,
-    (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,
-    asType,
-  ],
-  values: [
-    'an array with at least one value',
-    (value) => Array.isArray(value) && value.length > 0,
+  limit: {
+    expected: 'a number',
+    isValid: (value) => typeof value === 'boolean' || isFiniteNumber(value),
+    mend: asNumber,
+  },
+  type: {
+    expected: `one of ${types.join(', ')}, or an array of them`,
+    isValid: (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,
+    mend: asType,
+  },
+  values: {
+    expected: 'an array with at least one value',
+    isValid: isList,
     // A text with commas is probably meant as several values.
-    (value) => (isScalar(value) && !String(value).includes(',') ? [value] : undefined),
-  ],
-  textLists: [
-    'an object with arrays of strings',
-    (value) => isNode(value) && Object.values(value).every(isTexts),
-    () => undefined,
-  ],
+    mend: (value) => (isScalar(value) && !String(value).includes(',') ? [value] : undefined),
+  },
+  textLists: { expected: 'an object with arrays of strings', isValid: isMapOfTexts, mend: never },
   // An undefined style is another rule's.
-  style: [
-    'a style of OpenAPI',
-    (value) => isText(value) && (wordLike(value, allStyles) ?? value) === value,
-    (value) => wordLike(value, allStyles) ?? asText(value),
-  ],
+  style: {
+    expected: 'a style of OpenAPI',
+    isValid: (value) => isText(value) && (wordLike(value, allStyles) ?? value) === value,
+    mend: (value) => wordLike(value, allStyles) ?? asText(value),
+  },
   location: wordType('path, query, querystring, header or cookie', locations),
   keyLocation: wordType('query, header or cookie', ['query', 'header', 'cookie']),
   schemeType: wordType(`one of ${schemeTypes.join(', ')}`, schemeTypes),
-  version: ['a version of OpenAPI', isVersion, asVersion],
-  info: [
-    'an object with a title and a version',
-    (value) => isNode(value) && isText(value.title) && isText(value.version),
-    asInfo,
-  ],
-  servers: [
-    'an array of objects with a url, and with a default for each of its variables',
-    (value) => Array.isArray(value) && value.every(isServer),
-    () => undefined,
-  ],
-  security: [
-    'an array of objects with an array of scopes for each scheme',
-    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
-    () => undefined,
-  ],
-  discriminator: [
-    'an object with a propertyName and a mapping to strings',
-    (value) =>
+  version: { expected: 'a version of OpenAPI', isValid: isVersion, mend: asVersion },
+  info: {
+    expected: 'an object with a title and a version',
+    isValid: (value) => isNode(value) && isText(value.title) && isText(value.version),
+    mend: asInfo,
+  },
+  servers: {
+    expected: 'an array of objects with a url, and with a default for each of its variables',
+    isValid: (value) => Array.isArray(value) && value.every(isServer),
+    mend: never,
+  },
+  security: {
+    expected: 'an array of objects with an array of scopes for each scheme',
+    isValid: (value) => Array.isArray(value) && value.every(isMapOfTexts),
+    mend: never,
+  },
+  discriminator: {
+    expected: 'an object with a propertyName and a mapping to strings',
+    isValid: (value) =>
       isNode(value) &&
       isText(value.propertyName) &&
       (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
-    (value) => (isText(value) ? { propertyName: value } : undefined),
-  ],
-} satisfies Record<string, [expected: string, isValid: (value: unknown) => boolean, mend: Mend]>
+    mend: (value) => (isText(value) ? { propertyName: value } : undefined),
+  },
+} satisfies Record<string, Field>
 
 function isServer(server: unknown): boolean {
   if (!isNode(server) || !isText(server.url)) return false

@@ -11,6 +11,7 @@ import {
   type Member,
   memberOf,
   type Node,
+  withoutKeys,
 } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { type FieldType, fieldTypes, omitted } from './field-types.ts'
@@ -40,7 +41,7 @@ class StructureMender {
     this.#document = document as unknown as Node
     this.#advise = advise
     this.#textAt = textAt
-    const [, isValid, mend] = fieldTypes.version
+    const { isValid, mend } = fieldTypes.version
     this.#version = isValid(document.openapi) ? document.openapi : mend(document.openapi)
   }
 
@@ -58,11 +59,12 @@ class StructureMender {
       return node
     }
     let isSame = node === given
-    const entries = Object.entries(node).flatMap(([name, held]): [string, unknown][] => {
+    const entries: [string, unknown][] = []
+    for (const [name, held] of Object.entries(node)) {
       const mended = this.#member(held, kind, name, join(pointer, name))
       isSame &&= mended === held
-      return mended === omitted ? [] : [[name, mended]]
-    })
+      if (mended !== omitted) entries.push([name, mended])
+    }
     const added = this.#missing(node, kind, pointer)
     if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
     return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
@@ -93,7 +95,7 @@ class StructureMender {
   /** Returns an object after its members are mended. */
   #whole(node: Node, kind: Kind, pointer: string): Node {
     // What a value or a keyword means beside a wrong type is unknown.
-    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type[1](node.type))) return node
+    if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type.isValid(node.type))) return node
     if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
     const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
     return lenientSchema(plain, this.#version, pointer, this.#advise)
@@ -125,7 +127,7 @@ class StructureMender {
   }
 
   #field(value: unknown, type: FieldType, pointer: string): unknown {
-    const [expected, isValid, mend] = fieldTypes[type]
+    const { expected, isValid, mend } = fieldTypes[type]
     if (isValid(value)) return value
     const mended = mend(value, (name) => this.#textAt(join(pointer, name)))
     if (mended === undefined || (mended !== omitted && !isValid(mended))) return value
@@ -225,7 +227,7 @@ class StructureMender {
   /** Returns a schema from a text that can only stand for one: a boolean, a type, or the target of a reference. */
   #schemaFrom(value: unknown, pointer: string): unknown {
     if (typeof value !== 'string') return value
-    const isType = fieldTypes.type[1](value)
+    const isType = fieldTypes.type.isValid(value)
     const schema = value.startsWith('#/')
       ? { $ref: value }
       : isType
@@ -240,19 +242,17 @@ class StructureMender {
   #withSchema(node: Node, kind: Kind, pointer: string): Node {
     if (Object.hasOwn(node, 'schema') || Object.hasOwn(node, 'content')) return node
     const toSchema = kind === 'mediaType' && isPointerTo('schema', node.$ref)
-    const own = Object.entries(node).filter(([name]) =>
-      name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name),
-    )
-    if (!own.some(([name]) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
-    const names = own.map(([name]) => name)
+    const isOwn = (name: string) => (name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name))
+    const names = Object.keys(node).filter(isOwn)
+    if (!names.some((name) => ['type', 'enum', '$ref', 'properties'].includes(name))) return node
     const fix = names.length === 1 ? 'move it there' : 'move them there'
     this.#advise(
       'keywords-outside-schema',
       pointer,
       `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`,
     )
-    const rest = Object.entries(node).filter(([name]) => !names.includes(name))
-    return { ...Object.fromEntries(rest), schema: Object.fromEntries(own) }
+    const rest = withoutKeys(node, names)
+    return { ...rest, schema: withoutKeys(node, Object.keys(rest)) }
   }
 
   /** Returns the members that an object lacks and that a server can do without. */
@@ -270,8 +270,7 @@ class StructureMender {
       return [['schema', { type: 'string' }]]
     }
     if (kind === 'document' && node.info === undefined) {
-      const [, , mend] = fieldTypes.info
-      const info = mend({}, () => undefined)
+      const info = fieldTypes.info.mend({}, () => undefined)
       this.#advise('missing-info', '#/info', missing(info))
       return [['info', info]]
     }

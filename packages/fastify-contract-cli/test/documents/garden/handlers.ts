@@ -1,5 +1,4 @@
-import type { ErrorBody, Handlers, VerifierFactory } from 'fastify-contract'
-import { ContractError } from 'fastify-contract'
+import { ContractError, type ErrorBody, type Handlers, type VerifierFactory } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

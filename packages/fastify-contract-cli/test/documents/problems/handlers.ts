@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { ErrorBody, Handlers } from 'fastify-contract'
-import { bearer, ContractError } from 'fastify-contract'
+import { bearer, ContractError, type ErrorBody, type Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import type { ErrorBody, Handlers } from 'fastify-contract'
-import { ContractError } from 'fastify-contract'
+import { ContractError, type ErrorBody, type Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

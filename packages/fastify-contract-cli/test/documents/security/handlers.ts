@@ -1,8 +1,8 @@
-import type { Handlers } from 'fastify-contract'
 import {
   apiKey,
   basic,
   bearer,
+  type Handlers,
   mutualTls,
   openIdConnect,
   tokensAsPasswords,

@@ -1,5 +1,4 @@
-import type { Handlers } from 'fastify-contract'
-import { bearer } from 'fastify-contract'
+import { bearer, type Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,5 +1,4 @@
-import type { Events, Handlers } from 'fastify-contract'
-import { bearer } from 'fastify-contract'
+import { bearer, type Events, type Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

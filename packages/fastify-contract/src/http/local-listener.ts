@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
-import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type ListenOptions, type Server } from 'node:net'
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 
 type Listen = (options?: FastifyListenOptions) => Promise<string>
@@ -24,18 +25,10 @@ export function listenLocally(app: FastifyInstance): LocalListeners {
   const servers: Server[] = []
   const add = async (options: ListenOptions): Promise<void> => {
     // The options of an HTTP server.
-    const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-      server.emit('connection', socket)
-    })
-    await new Promise<void>(function listenOrGiveUp(resolve) {
-      listener.once('error', () => resolve())
-      listener.listen(options, () => {
-        servers.push(listener)
-        resolve()
-      })
-    })
+    const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+    await once(listener.listen(options), 'listening').then(() => servers.push(listener), ignore)
     // A connection that cannot be accepted affects only its client.
-    listener.on('error', () => {})
+    listener.on('error', ignore)
   }
   const listenOnAll = async (options: FastifyListenOptions): Promise<string> => {
     const { host = 'localhost', path } = options
@@ -60,3 +53,5 @@ export function listenLocally(app: FastifyInstance): LocalListeners {
   })
   return { servers, isFull: (open) => servers.length > 0 && open >= server.maxConnections }
 }
+
+const ignore = () => {}

@@ -23,21 +23,14 @@ export type WholeLimits = { limit: number; headersLimit: number; memory: BodyMem
 export function wholeBodyReader(parse: ParseBody, { limit, headersLimit, memory }: WholeLimits): BodyReader {
   return function readWhole({ headers, raw }, _payload, done) {
     readBody(raw, { announced: contentLength(headers), limit, memory }, function parseWhole(error, bytes) {
-      if (bytes === undefined) {
-        done(error)
-        return
-      }
+      if (bytes === undefined) return done(error)
       const rejection = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.checkFits(bytes.length)
-      if (rejection !== undefined) {
-        done(rejection)
-        return
-      }
+      if (rejection !== undefined) return done(rejection)
       let body: unknown
       try {
         body = parse(bytes)
       } catch (error) {
-        done(error as Error)
-        return
+        return done(error as Error)
       }
       // Outside of the try block, which must not catch errors of the next steps.
       done(null, body)

@@ -12,7 +12,7 @@ import { decodeTarget, parametersIn, parametersValidator, type ValidateTexts } f
 export function pathValidator(operation: Operation, schema: Schema, validator: Validator): ValidateTexts {
   const validate = parametersValidator(operation, schema, validator, { part: 'path', decode: decodeSegment })
   const keys = new Set(parametersIn(operation, 'path').map(({ key }) => key))
-  return (texts) => {
+  return function validatePath(texts) {
     const result = validate(texts)
     if (Object.keys(texts).length <= keys.size || 'error' in result) return result
     const ofPrefix = Object.entries(texts).filter(([key]) => !keys.has(key))

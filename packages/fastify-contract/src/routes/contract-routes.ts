@@ -176,11 +176,12 @@ export const onInstance = (plugin: () => Promise<void>) =>
  */
 function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
   const problems: string[] = []
-  const ids = new Set(operations.map(({ operationId }) => operationId))
+  const ids = new Set<string>()
   for (const { operationId, security } of operations) {
     const name = `operation ${operationId}`
+    ids.add(operationId)
     if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add one to \`handlers\``)
-    for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
+    for (const scheme of security.flatMap(Object.keys)) {
       if (!Object.hasOwn(verifiers, scheme))
         problems.push(`${name}: security scheme ${scheme} has no verifier; add one to \`verifiers\``)
     }

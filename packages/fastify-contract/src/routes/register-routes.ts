@@ -141,8 +141,10 @@ export function pathConstraints(
   operations: ServedOperation[],
   prefix: string,
 ): (url: string) => { constraints?: Record<string, string> } {
-  const mixed = operations.flatMap(({ servedPaths }) => servedPaths).filter(({ path }) => /[^/]\{|\}[^/]/.test(path))
-  const patterns = new Map(mixed.map(({ url, pattern }) => [url, `${prefixPattern(prefix)}${pattern.slice(1)}`]))
+  const patterns = new Map<string, string>()
+  for (const { servedPaths } of operations)
+    for (const { path, url, pattern } of servedPaths)
+      if (/[^/]\{|\}[^/]/.test(path)) patterns.set(url, `${prefixPattern(prefix)}${pattern.slice(1)}`)
   return (url) => {
     const template = patterns.get(withoutMark(url))
     return template === undefined ? {} : { constraints: { [templateConstraint.name]: template } }
@@ -154,9 +156,13 @@ export function pathConstraints(
  * the names of their parameters are the same path.
  */
 function headFinder(operations: ServedOperation[]): (url: string) => boolean {
-  const paths = operations.flatMap(({ method, servedPaths }) => servedPaths.map((path) => ({ ...path, method })))
-  const patterns = new Map(paths.map(({ url, pattern }) => [url, pattern]))
-  const withHead = new Set(paths.filter(({ method }) => method === 'HEAD').map(({ pattern }) => pattern))
+  const patterns = new Map<string, string>()
+  const withHead = new Set<string>()
+  for (const { method, servedPaths } of operations)
+    for (const { url, pattern } of servedPaths) {
+      patterns.set(url, pattern)
+      if (method === 'HEAD') withHead.add(pattern)
+    }
   return (url) => withHead.has(patterns.get(withoutMark(url)) as string)
 }
 
@@ -174,17 +180,16 @@ export function crossOriginNames(
   { operations, apiKeyHeaders = [] }: Pick<Routes, 'operations' | 'apiKeyHeaders'>,
   readableHeaders: string[] = [],
 ): Omit<CrossOrigin, 'origins' | 'ownOrigins'> {
-  const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
-  const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
-  const declared = [
-    ...responses.map(({ headers = {} }) => headers),
-    ...operations.map(({ deprecation = {} }) => deprecation),
-  ]
-  return {
-    methods: distinct(operations.map(({ method }) => String(method))),
-    requestHeaders: distinct([...commonHeaders, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
-    responseHeaders: distinct([...errorHeaders, ...readableHeaders, ...declared.flatMap(Object.keys)]),
+  const methods: string[] = []
+  const sent = [...commonHeaders, ...apiKeyHeaders]
+  const readable = [...errorHeaders, ...readableHeaders]
+  for (const { method, parameters, schema, deprecation = {} } of operations) {
+    methods.push(method)
+    for (const parameter of parameters) if (parameter.in === 'header') sent.push(parameter.name)
+    for (const { headers = {} } of Object.values(schema.response)) readable.push(...Object.keys(headers))
+    readable.push(...Object.keys(deprecation))
   }
+  return { methods: distinct(methods), requestHeaders: distinct(sent), responseHeaders: distinct(readable) }
 }
 
 /** Returns names in alphabetical order, without duplicates regardless of case. */

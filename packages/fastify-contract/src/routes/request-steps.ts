@@ -24,6 +24,7 @@ import { contentNegotiation, type Negotiation } from '../request/accept.ts'
 import { ignoreContentType } from '../request/content-type.ts'
 import { cookieReader } from '../request/cookie-parameters.ts'
 import type { BodyBounds } from '../request/multipart-body.ts'
+import { parametersIn } from '../request/parameters.ts'
 import { pathOf, pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
 import { validatorCompiler } from '../request/validator-compiler.ts'
@@ -171,7 +172,7 @@ function handlerInput(
   negotiation: Negotiation | undefined,
 ): (request: FastifyRequest) => object {
   const { schema, parameters } = operation
-  const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+  const headerNames = parametersIn(operation, 'header').map(({ name }) => name)
   const readCookies = cookieReader(operation, validator)
   const describedPath = pathOf(operation)
   const hasSignal = mayStream(schema) || mayReadBody(schema)

@@ -9,9 +9,7 @@ import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 
 /** Returns all scopes that the operations require, without duplicates. */
 export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
-  ...new Set(
-    operations.flatMap(({ security }) => security.flatMap((requirement) => Object.values(requirement).flat())),
-  ),
+  ...new Set(operations.flatMap(({ security }) => security.flatMap(Object.values<string[]>).flat())),
 ]
 
 /**
@@ -61,15 +59,13 @@ type Authenticator = (request: FastifyRequest, done: Verified, reply: FastifyRep
  * authentication optional, wherever it is listed: a request without credentials passes, and wrong ones are rejected.
  */
 export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Authenticator {
-  const alternatives = requirements
-    .map((requirement) => Object.entries(requirement))
-    .filter((schemes) => schemes.length > 0)
-    .map((schemes) =>
-      joined(
-        schemes.map(([scheme, scopes]) => scoped(caught(verifiers[scheme] as Verifier), scopes)),
-        both,
-      ),
-    )
+  const alternatives: Authenticator[] = []
+  for (const requirement of requirements) {
+    const checks: Authenticator[] = []
+    for (const [scheme, scopes] of Object.entries(requirement))
+      checks.push(scoped(caught(verifiers[scheme] as Verifier), scopes))
+    if (checks.length > 0) alternatives.push(joined(checks, both))
+  }
   const authenticate = joined(alternatives, either)
   return alternatives.length < requirements.length ? optional(authenticate) : authenticate
 }

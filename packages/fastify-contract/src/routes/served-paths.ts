@@ -163,11 +163,11 @@ const selectorsAt = (path: Path, method: HttpMethod): Selector[][] =>
 export function unselectedMethods(
   operations: ServedOperation[],
 ): { url: string; method: HttpMethod; parameters: string[] }[] {
-  return pathsOf(operations).flatMap((path) =>
-    withHead(path.methods).flatMap((method) => {
+  return pathsOf(operations).flatMap(function unselectedAt(path) {
+    return withHead(path.methods).flatMap((method) => {
       const selectors = serving(path, method).map((each) => each.selectors)
       const given = selectors.flatMap((each) => each ?? []).map((each) => `${each.in}/${each.name}`)
       return selectors.includes(undefined) ? [] : [{ url: path.url, method, parameters: [...new Set(given)] }]
-    }),
-  )
+    })
+  })
 }

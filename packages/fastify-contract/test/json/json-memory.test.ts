@@ -52,4 +52,3 @@ for (const [name, text] of Object.entries(texts)) {
     t.ok(cost < 34, `${cost.toFixed(1)} times`)
     t.equal(documents.length, times)
   })
-}

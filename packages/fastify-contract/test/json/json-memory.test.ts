@@ -52,3 +52,4 @@ for (const [name, text] of Object.entries(texts)) {
     t.ok(cost < 34, `${cost.toFixed(1)} times`)
     t.equal(documents.length, times)
   })
+}

@@ -34,6 +34,7 @@ export function withDirections(document: Document): Document {
     mapValues(item, (value, name) => {
       const kind = memberOf('pathItem', name)?.kind
       if (kind === 'parameter') return convertEach(value, kind, exchange[0])
+      if (name === 'additionalOperations') return mapValues(value, (operation) => operationOf(operation, exchange))
       return kind === 'operation' ? operationOf(value, exchange) : value
     })
   const operationOf = (operation: unknown, [ofRequest, ofResponse]: Exchange): unknown => {

@@ -58,6 +58,15 @@ t.test('shared schemas get variants, with unused names, only where they differ',
   ])
 })
 
+t.test('operations of additionalOperations have both directions', async (t) => {
+  const copy = exchange(object({ id: readOnly, key: writeOnly }))
+  const paths = { '/a': { additionalOperations: { COPY: copy } } }
+  const document = directed(exchange(text), {}, { openapi: '3.2.0', paths })
+  const at = '#/paths/~1a/additionalOperations/COPY'
+  t.same(resolve(document, taken.replace('#/paths/~1a/post', at)), object({ id: ignored, key: writeOnly }))
+  t.same(resolve(document, answered.replace('#/paths/~1a/post', at)), object({ id: readOnly, key: ignored }))
+})
+
 t.test('required, dependentRequired and examples drop ignored properties', async (t) => {
   const schema = object(
     { id: readOnly, name: text },

@@ -67,3 +67,11 @@ t.test('a path that is not a file, or has no directory, is rejected', async (t) 
 t.test('a lock file in a missing directory is reported', async (t) => {
   t.throws(() => createLockFile(join(t.testdir({}), 'none', 'lock')), { code: 'ENOENT' })
 })
+
+t.test('a symbolic link at the path of a lock file is rejected, and its target is not created', async (t) => {
+  const directory = t.testdir({})
+  const [lock, target] = [join(directory, 'lock'), join(directory, 'target')]
+  symlinkSync(target, lock)
+  t.throws(() => createLockFile(lock), { code: 'ELOOP', message: exactly(`${lock} is a symbolic link; remove it`) })
+  t.same(readdirSync(directory), ['lock'])
+})

@@ -47,7 +47,6 @@ export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>
 export function exit(): void {
   // If stdout is a pipe, process.exit() would wait for a thread that is blocked until the log is read.
   const end = () => process.exit(1)
-  const kill = () => process.kill(process.pid, 'SIGKILL')
-  setTimeout(process.stdout.isTTY ? end : kill, grace)
+  setTimeout(process.stdout.isTTY ? end : () => process.kill(process.pid, 'SIGKILL'), grace)
   finish(end)
 }

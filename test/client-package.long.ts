@@ -38,7 +38,7 @@ t.test('the client package holds one file, its types and no dependencies', async
     'client.js',
     'package.json',
     'types/generated/api.d.ts',
-    'types/packages/fastify-contract/src/client/call-request.d.ts',
+    'types/packages/fastify-contract/src/client/request-serialization.d.ts',
     'types/packages/fastify-contract/src/client/exact-client.d.ts',
     'types/packages/fastify-contract/src/client/operation-types.d.ts',
     'types/src/client.d.ts',

@@ -78,7 +78,7 @@ t.test('the package holds only what a consumer needs', async (t) => {
     'dist/server.js',
     'dist/store.js',
     'dist/types/generated/api.d.ts',
-    'dist/types/packages/fastify-contract/src/client/call-request.d.ts',
+    'dist/types/packages/fastify-contract/src/client/request-serialization.d.ts',
     'dist/types/packages/fastify-contract/src/client/exact-client.d.ts',
     'dist/types/packages/fastify-contract/src/client/operation-types.d.ts',
     'dist/types/src/client.d.ts',

@@ -10,6 +10,7 @@ import { checkDocument, sharedRoutes } from '../rules/check-document.ts'
 import { structureProblems } from '../rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from '../rules/error-bodies.ts'
 import { errorNumberProblems } from '../rules/error-number-rules.ts'
+import { invalidDefaults } from '../rules/parameter-rules.ts'
 import {
   type Findings,
   findingsIn,
@@ -21,7 +22,6 @@ import {
   soundPart,
   withoutUnusedCallbacks,
 } from '../rules/problems.ts'
-import { invalidDefaults } from '../rules/unsupported-parameters.ts'
 import { visible } from '../text/source-text.ts'
 import { int64Responses } from './client-json.ts'
 import { routesOf } from './routes-json.ts'

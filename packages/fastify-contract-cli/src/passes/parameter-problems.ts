@@ -43,7 +43,7 @@ function ownProblems(document: Document, path: string, parameter: Located<Parame
     const problem = 'a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query'
     return [{ kind: 'unclear-parameter', problem }]
   }
-  // Its content is that of a form or of a body, which unsupported-bodies.ts checks.
+  // Its content is that of a form or of a body, which body-rules.ts checks.
   if (parameter.style === wholeStyle) return []
   const problems = contentProblems(document, parameter)
   if (problems.length > 0 || parameter.content !== undefined)

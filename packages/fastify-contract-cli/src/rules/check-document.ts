@@ -33,6 +33,7 @@ import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1
 import { partStyles } from '../passes/served-forms.ts'
 import { isServedDialect } from '../read/schema-dialects.ts'
 import { type Grades, gradedLines, type Report, refusal } from '../reports/reports.ts'
+import { checkBodies } from './body-rules.ts'
 import {
   checkDeprecation,
   checkPath,
@@ -41,10 +42,9 @@ import {
   checkStatuses,
   checkUndated,
 } from './operation-rules.ts'
+import { checkEmptyValues, checkParameters } from './parameter-rules.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { checkTool } from './tool-rules.ts'
-import { checkBodies } from './unsupported-bodies.ts'
-import { checkEmptyValues, checkParameters } from './unsupported-parameters.ts'
 
 type Rule<Subject> = (subject: Subject, report: Report, document: Document) => void
 

@@ -1,6 +1,7 @@
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
+import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
 import {
   type CallParameters,
   type CallStyles,
@@ -8,8 +9,7 @@ import {
   pairWriter,
   requestTarget,
   sentBody,
-} from './call-request.ts'
-import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
+} from './request-serialization.ts'
 
 export {
   type CallStyles,
@@ -19,7 +19,7 @@ export {
   pairText,
   parameterPairs,
   sentBody,
-} from './call-request.ts'
+} from './request-serialization.ts'
 
 export type ClientOptions = {
   /** The base URL of the service: its origin and, where it has one, the path before the paths of the document. */

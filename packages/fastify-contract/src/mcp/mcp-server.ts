@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { CallStyles } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import type { CallStyles } from '../client/request-serialization.ts'
 import { ContractError } from '../contract/errors.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { wholeBodyReader } from '../http/read-body.ts'

@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http'
 import type { InjectOptions } from 'fastify'
-import { type CallParameters, pairWriter, requestTarget } from '../client/call-request.ts'
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
+import { type CallParameters, pairWriter, requestTarget } from '../client/request-serialization.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, withDoubles } from '../json/json-document.ts'

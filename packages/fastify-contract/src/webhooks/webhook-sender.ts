@@ -1,6 +1,6 @@
-import { callRequest, type ParameterStyle, pairWriter, queryOf, sentBody } from '../client/call-request.ts'
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
+import { callRequest, type ParameterStyle, pairWriter, queryOf, sentBody } from '../client/request-serialization.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
 import type { Content } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'

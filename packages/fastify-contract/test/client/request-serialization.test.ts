@@ -1,7 +1,7 @@
 import { callStyles, type Document, normalizedDocument } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/call-request.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
+import { expandPath, pairText, parameterPairs, sentBody } from '../../src/client/request-serialization.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -334,7 +334,8 @@ const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined
 /** Returns, for each schema with alternatives, a value of the first alternative that has one. */
 function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
   const values: unknown[] = []
-  for (const part of parts) {
+  // The references of a part lead through all of its holders, so only a part that needs them pays for them.
+  for (const part of parts.filter(({ schema }) => hasAlternatives(schema))) {
     const inside = { ...progress, within: new Set([...progress.within, ...referencesOf([part])]) }
     for (const one of [...schemasIn(part.schema, 'oneOf'), ...schemasIn(part.schema, 'anyOf')]) {
       const value = makeValue(document, one, inside)

@@ -24,7 +24,7 @@ async function open(url: string, tools: Promise<Tools>): Promise<Resources> {
     tools,
   ])
   measureStore(registry)
-  const health = watchStore(store, (reason) => {
+  const health = watchStore(store, function logHealth(reason) {
     if (reason === undefined) log.info('store accepts writes again')
     else log.error({ reason }, 'store rejects writes; the service is not ready')
   })

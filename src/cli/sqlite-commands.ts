@@ -152,7 +152,7 @@ export function sqlitePath(environment: NodeJS.ProcessEnv): string {
  */
 export function readPlants<Result>(path: string, use: (database: Database) => Result): Result {
   try {
-    return readDatabase(path, (database) => {
+    return readDatabase(path, function useChecked(database) {
       assertPlants(database)
       return use(database)
     })

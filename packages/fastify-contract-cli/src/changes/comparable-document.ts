@@ -49,7 +49,7 @@ export function comparableDocument(document: Document): ComparableDocument {
   const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
   const comparable = copyOf(told)
   let top = ''
-  walkSchemas(told, (_, pointer) => {
+  walkSchemas(told, function noteBelow(_, pointer) {
     if (top !== '' && pointer.startsWith(`${top}/`)) return
     top = pointer
     put(comparable, pointer, merge(pointer))
@@ -126,7 +126,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     if (others.length === 0) return first.shared ? referred(first.pointer) : single(first.pointer, at, depth)
     const merged = depth < maximumDepth ? mergedOf([first, ...others]) : undefined
     if (merged !== undefined) return take(merged, build(merged, at, depth + 1))
-    const allOf = [first, ...others].map((source, index) => {
+    const allOf = [first, ...others].map(function mergePart(source, index) {
       const place = join(at, 'allOf', String(index))
       places.set([source], place)
       return emit([source], place, depth)

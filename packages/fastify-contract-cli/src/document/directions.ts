@@ -31,7 +31,7 @@ export function withDirections(document: Document): Document {
   const { convert, added } = schemasByDirection(document, schemas ?? {})
 
   const itemOf = (item: unknown, exchange: Exchange): unknown =>
-    mapValues(item, (value, name) => {
+    mapValues(item, function convertMember(value, name) {
       const kind = memberOf('pathItem', name)?.kind
       if (kind === 'parameter') return convertEach(value, kind, exchange[0])
       if (name === 'additionalOperations') return mapValues(value, (operation) => operationOf(operation, exchange))

@@ -70,7 +70,7 @@ class Bundler {
     }
     const given = { components: {}, ...whole }
     const { components } = given
-    const groups = Array.from(written, ([group, members]) => {
+    const groups = Array.from(written, function mergeGroup([group, members]) {
       const own = isNode(components) ? components[group] : undefined
       return [group, { ...(isNode(own) ? own : undefined), ...Object.fromEntries(members) }]
     })

@@ -280,7 +280,7 @@ function keepDigits(document: Parsed['document']): void {
 
 /** Returns the value of a parsed text, in which each alias has a copy of what it stands for. */
 function plainValue({ document, lines }: Parsed, text: string, name: string): unknown {
-  const value = withinStack(name, () => {
+  const value = withinStack(name, function parsed() {
     try {
       keepDigits(document)
       return document.toJS({ maxAliasCount: -1 })

@@ -56,7 +56,7 @@ export function withOwnNames(
 }
 
 const namesIn = (list: unknown): string[] =>
-  (Array.isArray(list) ? list : []).flatMap((each) => {
+  (Array.isArray(list) ? list : []).flatMap(function nameOf(each) {
     const { $ref } = Object(each) as Node
     return typeof $ref === 'string' && $ref.startsWith(schemaPrefix) ? [$ref.slice(schemaPrefix.length)] : []
   })

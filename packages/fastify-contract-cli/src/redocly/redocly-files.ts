@@ -39,7 +39,7 @@ export async function onFiles<Result>(
   }
   const mark = newMark()
   const [root = ''] = sources.files.keys()
-  return await inDirectory(async (directory) => {
+  return await inDirectory(async function runOnCopies(directory) {
     // The copy keeps the depth of each file, so that references above the directory of the document lead to files.
     const copyOf = (file: string) => joinPaths(directory, isUrl(file) ? 'openapi.json' : file)
     for (const [file, source] of files) {
@@ -95,7 +95,7 @@ class StandIns {
 /** Returns what Redocly makes of a document with the digits of those integers that share their double with no other. */
 export function withDigits(result: Document, document: Document): Document {
   const integers = new Map<unknown, Set<bigint>>()
-  mapScalars(document, (value) => {
+  mapScalars(document, function standIn(value) {
     if (typeof value === 'bigint')
       integers.set(Number(value), (integers.get(Number(value)) ?? new Set<bigint>()).add(value))
     return value
@@ -148,7 +148,7 @@ function isOfMark({ ruleId, location: [at] }: LintFinding, sources: Sources): bo
   const { source, pointer } = at
   const { data } = sources.edits.get(isUrl(source.ref) ? source.ref : resolve(source.ref)) ?? noEdits()
   const place = join('#', ...keysOf(pointer))
-  return [...data].some((member) => {
+  return [...data].some(function isHeld(member) {
     const holder = member.slice(0, member.lastIndexOf('/'))
     return place === holder || place === member || (ruleId.includes('example') && holder.startsWith(`${place}/`))
   })

@@ -71,7 +71,7 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
     return JSON.parse(stdout).problems
   }
   let isCopied = false
-  const findings = await onFiles(sources, (local, isCopy) => {
+  const findings = await onFiles(sources, function runLinter(local, isCopy) {
     isCopied = isCopy
     return run(local)
   })

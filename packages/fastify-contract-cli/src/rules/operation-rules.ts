@@ -143,7 +143,7 @@ export function checkDeprecation(endpoint: Endpoint, report: Report, document: D
 
 /** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
 export function checkUndated(document: Document, report: Report): void {
-  const [first, ...others] = endpoints(document).filter((endpoint) => {
+  const [first, ...others] = endpoints(document).filter(function isUndated(endpoint) {
     const { deprecated } = resolve(document, endpoint.pointer) as Node
     return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
   })

@@ -50,7 +50,7 @@ const ofProperties = ['properties', 'allOf', 'schemas']
 const rules: Rule[] = [
   // Keywords that identify a schema, or refer to one, by something other than its location (JSON Schema core, section 8.2).
   unsupported('unresolved-anchor', ['$id', '$anchor', '$dynamicAnchor'], 'string', useReference),
-  rule('unresolved-anchor', ['$dynamicRef', '$recursiveRef'], (schema, _, keyword) => {
+  rule('unresolved-anchor', ['$dynamicRef', '$recursiveRef'], function dynamicProblemOf(schema, _, keyword) {
     const { [keyword]: name, [dynamicProblem]: problem } = schema
     if (typeof name !== 'string') return undefined
     return typeof problem === 'string' ? problem : `${name} leads to no anchor; add a $dynamicAnchor, or use $ref`

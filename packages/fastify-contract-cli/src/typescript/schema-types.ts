@@ -61,7 +61,7 @@ function arrayType(schema: Node, options: object): ts.TypeNode {
   if (minItems > most) return transformSchemaObject(false, options)
   const length = Math.min(Math.max(prefixItems.length, minItems), most, prefixItems.length + maxPadding)
   const isBounded = most <= prefixItems.length + maxPadding
-  const elements = Array.from({ length: isBounded ? most : length }, (_, index) => {
+  const elements = Array.from({ length: isBounded ? most : length }, function elementType(_, index) {
     const type = index < prefixItems.length ? transformSchemaObject(prefixItems[index], options) : others
     return index < minItems ? type : factory.createOptionalTypeNode(type)
   })

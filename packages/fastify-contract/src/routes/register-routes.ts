@@ -145,7 +145,7 @@ export function pathConstraints(
   for (const { servedPaths } of operations)
     for (const { path, url, pattern } of servedPaths)
       if (/[^/]\{|\}[^/]/.test(path)) patterns.set(url, `${prefixPattern(prefix)}${pattern.slice(1)}`)
-  return (url) => {
+  return function hasHead(url) {
     const template = patterns.get(withoutMark(url))
     return template === undefined ? {} : { constraints: { [templateConstraint.name]: template } }
   }

@@ -222,7 +222,7 @@ function fileDescriptors(registry: Registry, proc: string): void {
   if (!existsSync(limits)) return
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1])
   gauge(registry, 'process_max_fds', 'Maximum number of open file descriptors.', () => limit)
-  gauge(registry, 'process_open_fds', 'Number of open file descriptors.', async () => {
+  gauge(registry, 'process_open_fds', 'Number of open file descriptors.', async function countDescriptors() {
     // readdir needs a descriptor itself: if it fails, all are in use; otherwise its own is not counted.
     const open = await readdir(join(proc, 'fd')).catch(() => undefined)
     return open === undefined ? limit : open.length - 1

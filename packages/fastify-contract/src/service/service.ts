@@ -130,7 +130,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
     const isTrial = config.generatedToken !== undefined || !isSecured
     const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '') : undefined
     if (example !== undefined) printLine(example)
-    stop = async (signal) => {
+    stop = async function stop(signal) {
       await shutDown(instance, config.drain, signal, fail)
       adminServer.close().closeAllConnections()
     }
@@ -302,7 +302,7 @@ export async function listen(
     EADDRNOTAVAIL: `${prefix}HOST is ${host}: this machine has no such address; use one of its own`,
     EACCES: `${prefix}PORT is ${port}: this user may not listen on that port; use port 1024 or above`,
   }
-  await start({ host, port }).catch((error: Error & { code?: string }) => {
+  await start({ host, port }).catch(function explainFailure(error: Error & { code?: string }) {
     const reason = reasons[error.code as string]
     throw reason === undefined ? error : new Error(reason)
   })

@@ -25,9 +25,8 @@ const isScalar = (value: unknown): value is string | number | bigint | boolean =
 const isFiniteNumber = (value: unknown): value is number | bigint => isNumber(value) && Number.isFinite(Number(value))
 
 /** Returns the number of a text if it is in the range; a number out of the range limits nothing. */
-const asLimit =
-  (isInRange: (value: unknown) => boolean): Mend =>
-  (value) => {
+const asLimit = (isInRange: (value: unknown) => boolean): Mend =>
+  function mendNumber(value) {
     const number = isNumber(value) ? value : asNumber(value)
     return number === undefined || isInRange(number) ? number : omitted
   }

@@ -8,7 +8,7 @@ import { fieldNames, isField, nameOfKind } from './openapi-fields.ts'
 export function withNamesInCase(node: Node, kind: Kind, pointer: string, advise: Advise): Node {
   const names = Object.keys(node)
   const meant = new Map(
-    names.flatMap((name): [string, string][] => {
+    names.flatMap(function meantMember(name): [string, string][] {
       const field = isField(kind, name) ? undefined : fieldInCase(kind, name, node)
       return field === undefined || nameInCase(names, name) !== undefined ? [] : [[name, field]]
     }),

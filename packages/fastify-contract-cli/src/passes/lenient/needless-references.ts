@@ -50,11 +50,11 @@ export function isNeedless(pointer: string): boolean {
 
 function without(value: unknown, [key = '', ...below]: string[]): unknown {
   if (Array.isArray(value))
-    return value.flatMap((each, index) => {
+    return value.flatMap(function replaceItem(each, index) {
       if (String(index) !== key) return [each]
       return below.length === 0 ? [] : [without(each, below)]
     })
-  const entries = Object.entries(value as Node).flatMap(([name, held]): [string, unknown][] => {
+  const entries = Object.entries(value as Node).flatMap(function replaceMember([name, held]): [string, unknown][] {
     if (name !== key) return [[name, held]]
     return below.length === 0 ? [] : [[name, without(held, below)]]
   })

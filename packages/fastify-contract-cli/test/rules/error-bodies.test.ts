@@ -225,16 +225,17 @@ const document: Document = {
 }
 
 t.test('new handlers are printed once, and a foreign file is reported', async (t) => {
-  const directory = join(t.testdir({}), 'generated')
+  const project = t.testdir({ 'handlers.ts': '' })
+  const [directory, module] = [join(project, 'generated'), join(project, 'handlers.ts')]
   const printed = t.capture(console, 'log')
   const warned = t.capture(console, 'warn')
   const compiled = await compileDocument(document, 'a.yaml')
-  t.equal((await updateGenerated(compiled, directory, 'src/handlers.ts')).length, Object.keys(compiled.files).length)
-  t.match(printed(), [{ args: [/^new, for src\/handlers\.ts:\n\n {2}\/\/ GET \/a\n {2}async getA\(\)/] }])
+  t.equal((await updateGenerated(compiled, directory, module)).length, Object.keys(compiled.files).length)
+  t.match(printed(), [{ args: [/^new, for .*handlers\.ts:\n\n {2}\/\/ GET \/a\n {2}async getA\(\)/] }])
   t.same(warned(), [])
   const surplus = join(directory, 'old.ts')
   writeFileSync(surplus, '')
-  t.same(await updateGenerated(compiled, directory, 'src/handlers.ts'), [])
+  t.same(await updateGenerated(compiled, directory, module), [])
   t.same(printed(), [])
   t.match(warned(), [{ args: [`these files are not generated from the document; remove them: ${surplus}`] }])
   t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), compiled.files['openapi.json'])
@@ -249,6 +250,6 @@ t.test('without a module of handlers, none is named', async (t) => {
 t.test('nothing is written when handlers cannot be made, so that the next run prints them', async (t) => {
   const directory = join(t.testdir({}), 'generated')
   const compiled = await compileDocument(document, 'a.yaml')
-  await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'src/handlers.ts'))
+  await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'handlers.ts'))
   t.notOk(existsSync(directory))
 })

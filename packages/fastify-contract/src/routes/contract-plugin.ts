@@ -11,8 +11,7 @@ import {
   prepareInstance,
   serveOperations,
 } from './contract-routes.ts'
-import { describedOperations, rejecting } from './register-routes.ts'
-import { methodFinder } from './served-paths.ts'
+import { rejecting } from './register-routes.ts'
 
 /** The options of `contractPlugin`: those of the contract, and Fastify's own for a plugin. */
 export type PluginOptions<Operations> = ContractOptions<Operations> & { prefix?: string }
@@ -52,13 +51,10 @@ export function preparePlugin(instance: FastifyInstance, parts: ContractParts, p
     request.query = parseQuery((request.raw.url as string).replace(/^[^?]*\??/, ''))
     return assignRequestId(request, reply)
   }
-  prepareInstance(instance, parts, { assign })
+  const allowedMethods = prepareInstance(instance, parts, { assign })
   if (!/[^/]/.test(prefix)) return
   claimPrefix(instance)
-  const { handler } = rejecting(
-    routeError(methodFinder(describedOperations(parts.options.contract.routes), instance.prefix)),
-  )
-  instance.setNotFoundHandler(handler)
+  instance.setNotFoundHandler(rejecting(routeError(allowedMethods)).handler)
 }
 
 /** The prefixes of each server that have a handler of unknown paths. */

@@ -22,7 +22,7 @@ import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'
 import { createValidator, type Validator } from '../schema/validator.ts'
 import type { Handlers } from './handler-types.ts'
-import { describedOperations, optionsByPath, prepareRouter, registerRoutes } from './register-routes.ts'
+import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import { authentication, authLimits } from './security.ts'
 import { methodFinder } from './served-paths.ts'
@@ -76,7 +76,7 @@ export type ContractParts = Work & {
   writeError: WriteError
   openStreams: OpenScopes
   /** Returns the options of an operation's routes. Set by `loadOperations`. */
-  optionsOf: (operation: Operation) => RouteOptions
+  optionsOf: OptionsOf
   /** The keys of the routes that another plugin registers. */
   registered: Set<string>
 }
@@ -100,12 +100,15 @@ export function contractParts(app: FastifyInstance, options: AnyContractOptions,
   }
 }
 
-/** Adds what all operations share to an instance: the error handler, the steps of every request, and the parsers. */
+/**
+ * Adds what all operations share to an instance: the error handler, the steps of every request, and the parsers. Returns
+ * a function that lists the methods of a request target's path.
+ */
 export function prepareInstance(
   instance: FastifyInstance,
   { options, operations, limits, memory, shedder, writeError }: ContractParts,
   { assign, preflight }: { assign: Guard; preflight?: Guard | undefined },
-): void {
+): (url: string) => string[] {
   const { routes } = options.contract
   const described = describedOperations(routes)
   const allowedMethods = methodFinder(described, instance.prefix)
@@ -120,6 +123,7 @@ export function prepareInstance(
     }
     instance.addSchema({ ...(schema as object), $id: name })
   }
+  return allowedMethods
 }
 
 /** Creates the verifiers, and the steps of the operations. */
@@ -152,8 +156,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
 
 /** Registers the routes of the operations that no other plugin has registered, and those that reject requests. */
 export function registerOperations(instance: FastifyInstance, { options, optionsOf, registered }: ContractParts): void {
-  const { routes } = options.contract
-  registerRoutes(instance, routes, optionsByPath(routes, optionsOf, instance.prefix), registered)
+  registerRoutes(instance, options.contract.routes, optionsOf, registered)
 }
 
 /** Loads the operations, the plugins of the options, and the routes, when the app loads its plugins. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Operation, ServedOperation, ServedPath } from '../contract/routes.ts'
+import type { ServedOperation, ServedPath } from '../contract/routes.ts'
 import { pluginParts, preparePlugin } from './contract-plugin.ts'
 import {
   type AnyContractOptions,
@@ -10,7 +10,7 @@ import {
   registerOperations,
 } from './contract-routes.ts'
 import { serverPartsOf } from './create-server.ts'
-import { describedOperations, optionsByPath, pathConstraints, routeKey, unsupported } from './register-routes.ts'
+import { describedOperations, operationOptions, pathConstraints, pathOptions, routeKey } from './register-routes.ts'
 import { routeUrl } from './served-paths.ts'
 
 /** What fastify-openapi-glue calls for each operation of its document. `path` is that of the document. */
@@ -32,22 +32,20 @@ export function operationResolver<Operations>(
     options === undefined ? serverPartsOf(app) : resolverParts(app, options as unknown as AnyContractOptions)
   const { routes } = parts.options.contract
   const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
-  const optionsAt = optionsByPath(routes, (operation) => parts.optionsOf(operation))
+  const described = describedOperations(routes)
+  const optionsAt = pathOptions(described, app.prefix)
   return function routeOf(operationId, method, path) {
-    const found = byId.get(operationId) ?? operationAt(describedOperations(routes), method, path)
+    const found = byId.get(operationId) ?? operationAt(described, method, path)
     if (found === undefined) {
       const problem = `the contract has no operation ${operationId}, which the specification has`
       throw new Error(`${problem}; run generate for the document that fastify-openapi-glue gets`)
     }
     const url = routeUrl(shortestPath(found), found.selectors)
     parts.registered.add(routeKey(found.method, url))
-    const given = isSupported(found) ? optionsAt(found, url) : unsupported
-    return { ...given, ...markOf(parts), method: found.method, url }
+    const given = operationOptions(found, parts.optionsOf)
+    return { ...given, ...optionsAt(url), ...markOf(parts), method: found.method, url }
   }
 }
-
-/** Returns whether an operation is not one that `generate` skipped. */
-const isSupported = (operation: ServedOperation): operation is Operation => 'operationId' in operation
 
 /** Returns the path of an operation below the server with the shortest path: fastify-openapi-glue knows no servers. */
 const shortestPath = ({ servedPaths }: ServedOperation): ServedPath =>
@@ -78,18 +76,20 @@ const isMarked = (route: RouteOptions & { [partsKey]?: ContractParts }, parts: C
  */
 function resolverParts(app: FastifyInstance, options: AnyContractOptions): ContractParts {
   const parts = pluginParts(app, options)
-  const described = describedOperations(options.contract.routes)
   let prepared: FastifyInstance | undefined
+  let constraintsAt: ReturnType<typeof pathConstraints>
   app.register(onInstance(async () => await loadOperations(app, parts)))
   app.addHook('onRoute', function prepare(route) {
     if (!isMarked(route, parts)) return
-    Object.assign(route, pathConstraints(described, this.prefix)(route.routePath))
-    if (prepared === this) return
-    if (this === app || prepared !== undefined)
+    if (prepared === undefined && this !== app) {
+      prepared = this
+      constraintsAt = pathConstraints(describedOperations(options.contract.routes), this.prefix)
+      preparePlugin(this, parts, this.prefix.slice(app.prefix.length))
+      this.register(onInstance(async () => registerOperations(this, parts)))
+    }
+    if (prepared !== this)
       throw new Error('fastify-openapi-glue must register the routes of an operationResolver, and only once')
-    prepared = this
-    preparePlugin(this, parts, this.prefix.slice(app.prefix.length))
-    this.register(onInstance(async () => registerOperations(this, parts)))
+    Object.assign(route, constraintsAt(route.routePath))
   })
   return parts
 }

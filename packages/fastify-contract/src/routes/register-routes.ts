@@ -13,8 +13,8 @@ import {
   withoutMark,
 } from './served-paths.ts'
 
-/** Returns the options of an operation's route at a URL of the router. */
-export type OptionsAt = (operation: Operation, url: string) => RouteOptions
+/** Returns the options of an operation's routes. */
+export type OptionsOf = (operation: Operation) => RouteOptions
 
 /** Lets the router of an app serve the methods and the paths of operations. */
 export function prepareRouter(app: FastifyInstance, operations: ServedOperation[]): void {
@@ -26,25 +26,17 @@ export function prepareRouter(app: FastifyInstance, operations: ServedOperation[
 }
 
 /**
- * Returns a function that adds what depends on the path to the options of an operation's routes. `prefix` is that of the
- * instance on which they are registered.
+ * Returns a function that returns the options of a route that depend on its URL of the router. `prefix` is that of the
+ * instance on which the route is registered.
  */
-export function optionsByPath(
-  routes: Routes,
-  optionsOf: (operation: Operation) => RouteOptions,
-  prefix = '',
-): OptionsAt {
-  const described = describedOperations(routes)
-  const constraintsAt = pathConstraints(described, prefix)
-  const hasOwnHead = headFinder(described)
-  return function optionsAt(operation, url) {
-    return {
-      ...constraintsAt(url),
-      // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-      exposeHeadRoute: !hasOwnHead(url),
-      ...optionsOf(operation),
-    }
-  }
+export function pathOptions(
+  operations: ServedOperation[],
+  prefix: string,
+): (url: string) => Pick<RouteOptions, 'constraints' | 'exposeHeadRoute'> {
+  const constraintsAt = pathConstraints(operations, prefix)
+  const hasOwnHead = headFinder(operations)
+  // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
+  return (url) => ({ ...constraintsAt(url), exposeHeadRoute: !hasOwnHead(url) })
 }
 
 /** The operations of a document, those that are not supported included. */
@@ -65,45 +57,36 @@ export const routeKey = (method: string, url: string): string => `${method} ${ur
 export function registerRoutes(
   app: FastifyInstance,
   routes: Routes,
-  optionsAt: OptionsAt,
+  optionsOf: OptionsOf,
   registered: ReadonlySet<string>,
 ): void {
-  for (const operation of routes.operations) {
-    for (const path of operation.servedPaths) {
-      const url = routeUrl(path, operation.selectors)
-      if (registered.has(routeKey(operation.method, url))) continue
-      app.route({ ...atSlash, ...optionsAt(operation, url), method: operation.method, url })
-    }
-  }
-  registerRejections(app, routes, registered)
-}
-
-/** Fastify would also serve the path `/` of an instance with a prefix without the slash, which is another path. */
-const atSlash = { prefixTrailingSlash: 'slash' } as const
-
-/** Registers the routes that reject every request. */
-function registerRejections(app: FastifyInstance, routes: Routes, registered: ReadonlySet<string>): void {
   const described = describedOperations(routes)
-  const constraintsAt = pathConstraints(described, app.prefix)
-  const hasOwnHead = headFinder(described)
-  for (const { method, servedPaths, selectors } of routes.skipped ?? []) {
+  const optionsAt = pathOptions(described, app.prefix)
+  for (const operation of described) {
+    const { method, servedPaths, selectors } = operation
     for (const path of servedPaths) {
       const url = routeUrl(path, selectors)
       if (registered.has(routeKey(method, url))) continue
-      app.route({ ...atSlash, ...constraintsAt(url), method, url, ...unsupported, exposeHeadRoute: !hasOwnHead(url) })
+      app.route({ ...atSlash, ...operationOptions(operation, optionsOf), ...optionsAt(url), method, url })
     }
   }
   for (const { url, method, parameters } of unselectedMethods(described)) {
     const message = `${parameters.join(' and ')} must have values that select an operation of this path`
     const isOfBody = parameters.join() === 'header/Content-Type'
     const unselected = rejecting(() => new ContractError(isOfBody ? 'unsupportedMediaType' : 'invalid', message))
-    app.route({ ...atSlash, ...constraintsAt(url), method, url, ...unselected })
+    app.route({ ...atSlash, ...optionsAt(url), method, url, ...unselected })
   }
   const missing = rejecting(routeError(methodFinder(described, app.prefix)))
-  for (const route of missingMethods(described)) {
-    app.route({ ...atSlash, ...constraintsAt(route.url), ...route, ...missing })
-  }
+  for (const route of missingMethods(described))
+    app.route({ ...atSlash, ...optionsAt(route.url), ...route, ...missing })
 }
+
+/** Fastify would also serve the path `/` of an instance with a prefix without the slash, which is another path. */
+const atSlash = { prefixTrailingSlash: 'slash' } as const
+
+/** Returns the options of the routes of an operation; those of one that `generate` skipped respond with 501. */
+export const operationOptions = (operation: Operation | ServedOperation, optionsOf: OptionsOf) =>
+  'operationId' in operation ? optionsOf(operation) : unsupported
 
 /** Returns the options of a route that rejects every request with the error of a guard. */
 export function rejecting(guard: Guard): Pick<RouteOptions, 'exposeHeadRoute' | 'onRequest' | 'handler'> {
@@ -112,8 +95,7 @@ export function rejecting(guard: Guard): Pick<RouteOptions, 'exposeHeadRoute' | 
   return { exposeHeadRoute: false, onRequest, handler: onRequest as never }
 }
 
-/** The options of the routes of an operation that is not supported. */
-export const unsupported = rejecting(() => new ContractError('notImplemented', 'this operation is not supported'))
+const unsupported = rejecting(() => new ContractError('notImplemented', 'this operation is not supported'))
 
 /**
  * A constraint of Fastify's router. The router compares the text beside a parameter, such as that of `{id}:cancel`, with
@@ -145,7 +127,7 @@ export function pathConstraints(
   for (const { servedPaths } of operations)
     for (const { path, url, pattern } of servedPaths)
       if (/[^/]\{|\}[^/]/.test(path)) patterns.set(url, `${prefixPattern(prefix)}${pattern.slice(1)}`)
-  return function hasHead(url) {
+  return function constraintsAt(url) {
     const template = patterns.get(withoutMark(url))
     return template === undefined ? {} : { constraints: { [templateConstraint.name]: template } }
   }

@@ -9,7 +9,7 @@ import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
 import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-verifier.ts'
 import { token as tokenCommand, tokenHelp } from '../../packages/fastify-contract/src/service/token-command.ts'
-import { readTokens } from '../../packages/fastify-contract/src/service/token-file-update.ts'
+import { readTokens, updateTokenFile } from '../../packages/fastify-contract/src/service/token-file-update.ts'
 import { lockTokenFile } from '../../src/cli/lock-token-file.ts'
 import { migrateHelp } from '../../src/cli/migrate.ts'
 import { nodeProblem } from '../../src/cli/node-version.ts'
@@ -214,6 +214,27 @@ t.test('a killed command leaves no lock', async (t) => {
   await stuck.find('stdout', /^locked$/m)
   await stuck.stop('SIGKILL')
   t.match(await command(['create', '--name', 'a', '--file', file], {}), { result: /^plants_[\w-]{49}\n$/ })
+})
+
+t.test('an update of the token file keeps the lock that its process holds', async (t) => {
+  const file = writeTokenFile(t)
+  const lock = `${file}-lock`
+  const release = lockFile(lock, 1)
+  // With another kind of lock, this update does not wait for the first.
+  await updateTokenFile(
+    file,
+    (entries) => ({ entries }),
+    async () => () => {},
+  )
+  const script = join(dirname(file), 'other.mjs')
+  writeFileSync(
+    script,
+    `import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
+    try { lockFile(${JSON.stringify(lock)}, 1); console.log('locked') } catch ({ code }) { console.log(code) }`,
+  )
+  const { stdout } = await run(t, script).untilEnded()
+  t.equal(stdout, 'SQLITE_BUSY\n')
+  release()
 })
 
 t.test('the command works in a fresh clone', async (t) => {

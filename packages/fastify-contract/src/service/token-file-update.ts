@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, existsSync, statSync } from 'node:fs'
-import { open, readlink, realpath, rename, rm } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { chmod, lstat, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
@@ -62,22 +62,34 @@ async function realPathOf(path: string): Promise<string> {
 }
 
 /**
- * Creates a lock file when it is missing. Only those who may write it can read it: who may read a file may lock it, and
- * so block the command. Earlier releases let all users read it.
+ * Creates a lock file when it is missing. Only its owner can read a new one: who may read a file may lock it, and so
+ * block the command.
  */
 async function createLockFile(path: string): Promise<void> {
-  // A user who may write the directory could create a link, and a command of root would create its target.
-  const flags = constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  const file = await open(path, flags, 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ELOOP' ? new Error(`${path} is a symbolic link; remove it`) : error
-  })
   try {
-    const { uid, mode } = await file.stat()
-    const right = (mode & ~0o044 & 0o777) | ((mode & 0o022) << 1)
-    if (uid === process.getuid?.() && right !== (mode & 0o777)) await file.chmod(right)
-  } finally {
-    await file.close()
+    await (await open(path, 'wx', 0o600)).close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await checkLockFile(path)
   }
+}
+
+/**
+ * Rejects a lock file that is a link or a directory, and removes the permission to read it from those who may not write
+ * it, which earlier releases gave to all. Does not open the file: closing it would release the locks that this process
+ * holds on it.
+ */
+async function checkLockFile(path: string): Promise<void> {
+  const status = await lstat(path)
+  // A user who may write the directory could create a link, and a command of root would create or open its target.
+  if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link; remove it`)
+  if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory; remove it`), { code: 'EISDIR' })
+  const { uid, mode } = status
+  const right = (mode & ~0o044 & 0o777) | ((mode & 0o022) << 1)
+  const directory = await stat(dirname(path))
+  // In a directory of another user, the file could be replaced by a link before its mode changes.
+  const isSafe = directory.uid === uid && (directory.mode & 0o022) === 0
+  if (uid === process.getuid?.() && isSafe && right !== (mode & 0o777)) await chmod(path, right)
 }
 
 /**

@@ -218,7 +218,12 @@ t.test('a link at the path of the lock is not followed', async (t) => {
 t.test('a directory at the path of the lock is reported', async (t) => {
   const path = writeTokenFile(t)
   mkdirSync(`${path}-lock`)
-  await t.rejects(update(path, added), { code: 'EISDIR' })
+  await t.rejects(update(path, added), { code: 'EISDIR', message: exactly(`${path}-lock is a directory; remove it`) })
+})
+
+t.test('a path that is too long for the name of a lock is reported', async (t) => {
+  const path = join(t.testdir({}), 'a'.repeat(252))
+  await t.rejects(update(path, added), { code: 'ENAMETOOLONG' })
 })
 
 t.test('a failed update changes nothing', async (t) => {

@@ -60,7 +60,7 @@ const rooms = Object.fromEntries([...roomsOf(engine, engineRooms), ...roomsOf(co
 
 const roomOf = (path: string) => Object.keys(rooms).find((name) => path.startsWith(rooms[name]?.at as string))
 
-/** The imports between rooms that were found: a permission that nobody uses is removed. */
+/** The pairs of rooms with an import. A permission without one fails the test, so that it is removed. */
 const used = new Set<string>()
 
 /** Returns why a module of the repository may not have an import; undefined when it may. */

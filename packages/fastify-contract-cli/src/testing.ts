@@ -1,3 +1,9 @@
+import type { Routes } from 'fastify-contract/contract'
+import type { Document } from './document/openapi-document.ts'
+import { routesOf } from './emit/routes-json.ts'
+import { normalizedDocument } from './passes/normalize.ts'
+import { checkDocument } from './rules/check-document.ts'
+
 // What the tests of the other packages of this repository need to make routes of a document in memory. It may change in
 // any version.
 export { callStyles } from './document/call-styles.ts'
@@ -12,7 +18,12 @@ export {
 } from './document/openapi-document.ts'
 export { int64Responses } from './emit/client-json.ts'
 export { handlerStubs } from './emit/handler-stubs.ts'
-export { routesOf } from './emit/routes-json.ts'
 export { normalizedDocument } from './passes/normalize.ts'
-export { checkDocument } from './rules/check-document.ts'
 export { virtualProgram } from './typescript/virtual-program.ts'
+
+/** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
+export function compileRoutes(document: Document): Routes {
+  const { rejected } = checkDocument(document)
+  if (rejected.length > 0) throw new Error(rejected.join('\n'))
+  return routesOf(normalizedDocument(document))
+}

@@ -214,7 +214,7 @@ function pairedDocuments(...originals: [Document, Document]): [Compared, Compare
   const aligned = alignUnions(older.document, newer.document)
   const lists = listsIn(newer.document)
   const shared = new Set([...listsIn(older.document)].filter((pointer) => lists.has(pointer)))
-  return [older, newer].map(function compared(comparable, index): Compared {
+  return [older, newer].map(function pairUp(comparable, index): Compared {
     const named = nameItems(comparable.document, shared)
     const [original, { get }] = [originals[index] as Document, aligned[index] as PointerMap]
     return { ...comparable, original, pointerOf: (pointer) => get(named.get(pointer)[0] as string)[0] as string }
@@ -237,7 +237,7 @@ async function reportsOf(...documents: [Document, Document]): Promise<Report[]> 
   try {
     const files = ['older.json', 'newer.json'].map((name) => joinPaths(directory, name))
     const config = joinPaths(import.meta.dirname, 'redocly.yaml')
-    const report = await withMarks(documents, async function writeMarked(marked) {
+    const report = await withMarks(documents, async function compareMarked(marked) {
       await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(marked[index]))))
       return await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')
     })

@@ -15,7 +15,7 @@ export function withInherited(document: Document): { document: Document; origins
   const origins = pointerMap()
   const references: string[] = []
   const items: [item: Node, pointer: string][] = []
-  walk(copy as Node, 'document', '#', function noteReference(node, kind, pointer) {
+  walk(copy as Node, 'document', '#', function collect(node, kind, pointer) {
     if (typeof node.$ref === 'string') references.push(node.$ref)
     if (kind === 'pathItem') items.push([node, pointer])
   })

@@ -229,7 +229,7 @@ function placeOf({ schema, holder, reference }: Part, found: Map<Node, LocatedPa
 
 /** Returns the sources without those whose schema equals an earlier one. */
 export const distinctSources = (document: object, sources: Source[]): Source[] =>
-  sources.filter(function isKept({ pointer }, index) {
+  sources.filter(function isFirst({ pointer }, index) {
     const schema = resolve(document, pointer)
     return sources.slice(0, index).every((earlier) => !isDeepStrictEqual(resolve(document, earlier.pointer), schema))
   })

@@ -93,7 +93,7 @@ export function validRequests(
   }
 
   const isValidForm = ({ fields }: Form, value: Record<string, unknown>): boolean =>
-    fields.every(function isSendable({ name, part }) {
+    fields.every(function isValidField({ name, part }) {
       if (part?.isFile || !Object.hasOwn(value, name)) return true
       return (part?.isItem ? [value[name]].flat() : [value[name]]).every((item) => isValid(part?.schema, item))
     })

@@ -258,7 +258,7 @@ function objectIn(document: Document, parts: Node[], place: Place): Value | unde
 }
 
 function objectOf(members: [string, Value][]): Value {
-  const codes = members.map(function memberLine([name, { code }]) {
+  const codes = members.map(function memberCode([name, { code }]) {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) && name !== '__proto__' ? name : `[${stringLiteral(name)}]`
     return key === code ? code : `${key}: ${code}`
   })

@@ -102,7 +102,7 @@ function mixedIntegers(document: object): Set<Node> {
 /** Returns the schemas of each value of a document; the media types of a response describe one value. */
 function wholeValues(document: object): unknown[][] {
   const found: unknown[][] = []
-  walk(document as Node, 'document', '#', function checkNumbers(node, kind) {
+  walk(document as Node, 'document', '#', function collectSchemas(node, kind) {
     if (kind === 'mediaType' || kind === 'parameter' || kind === 'header') found.push([node.schema])
     if (kind === 'response')
       found.push(Object.values(Object(node.content) as Record<string, Node>).map(({ schema }) => schema))

@@ -25,7 +25,7 @@ import { partStyles } from './served-forms.ts'
  */
 export function ignoredBodies(document: { openapi: string }, item: Node): string[] {
   const is30 = document.openapi.startsWith('3.0.')
-  return (is30 ? ['get', 'head'] : ['head']).filter(function hasBody(method) {
+  return (is30 ? ['get', 'head'] : ['head']).filter(function isIgnored(method) {
     const { requestBody } = Object(item[method]) as { requestBody?: Node }
     return requestBody !== undefined && (is30 || located(document, Object(requestBody)).required !== true)
   })
@@ -176,7 +176,7 @@ function asWritten31<Document extends object>(document: Document): Document {
 
 /** Returns a path item whose operation QUERY requires its body, as RFC 10008 section 2 says. */
 const withRequiredQuery = (document: object, item: Node): Node =>
-  mapEntries(item, function asAdditional(operation, method) {
+  mapEntries(item, function requireBody(operation, method) {
     if (method !== 'query' || !isNode(operation) || !isNode(operation.requestBody)) return operation
     const body = located(document, operation.requestBody)
     return body.required === true ? operation : { ...operation, requestBody: { ...body, required: true } }

@@ -73,7 +73,7 @@ export function servedForm(document: Document, mediaType: string, given: MediaTy
   const isNameless = isMultipart && openProblems.length === 0 && isWithoutParts(document, media)
   if (isNameless) advise('unclear-form', `names no parts, so ${raw(isMultipart, 'each')}; ${nameEach}`, 'schema')
   if (changes.schemas.size + changes.plain.length + openProblems.length === 0 && !isNameless) return { media, advice }
-  const schema = changedSchema(document, media.schema ?? true, function withServedForms(node) {
+  const schema = changedSchema(document, media.schema ?? true, function servedSchema(node) {
     const open = openProblems.length > 0 ? withoutKeys(node, openKeywords) : node
     return mapHeld(open, 'properties', (own, name) => changes.schemas.get(name)?.(own as Schema) ?? own)
   })

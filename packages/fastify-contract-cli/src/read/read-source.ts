@@ -266,7 +266,7 @@ function first<Item>(items: Item[], visit: (item: Item) => number | undefined): 
   return undefined
 }
 
-/** Gives the integers beyond the safe ones their digits. A scalar that has several aliases is one node. */
+/** Replaces each integer beyond the safe ones by a bigint with its digits. Its aliases refer to the same node. */
 function keepDigits(document: Parsed['document']): void {
   visit(document, {
     Scalar(key, node) {
@@ -280,7 +280,7 @@ function keepDigits(document: Parsed['document']): void {
 
 /** Returns the value of a parsed text, in which each alias has a copy of what it stands for. */
 function plainValue({ document, lines }: Parsed, text: string, name: string): unknown {
-  const value = withinStack(name, function parsed() {
+  const value = withinStack(name, function toPlain() {
     try {
       keepDigits(document)
       return document.toJS({ maxAliasCount: -1 })

@@ -39,7 +39,7 @@ export const draftOf = (uri: string | undefined): Draft | undefined =>
  */
 export function dialectsIn({ text, value }: Source): (keys: string[]) => { uri: string; depth: number } | undefined {
   if (!text.includes('$schema') && !text.includes('jsonSchemaDialect')) return () => undefined
-  return function takeDialects(keys) {
+  return function dialectAt(keys) {
     const { jsonSchemaDialect, openapi } = Object(value)
     const isNamed = typeof jsonSchemaDialect === 'string' && !String(openapi).startsWith('3.0.')
     let found = isNamed ? { uri: jsonSchemaDialect, depth: -1 } : undefined

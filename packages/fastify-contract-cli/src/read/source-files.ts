@@ -230,7 +230,7 @@ class DocumentWalk {
     return true
   }
 
-  /** Takes over the target of a reference, and the part of its file to walk. */
+  /** Keeps the target of a reference, and queues the part of its file that is still to be walked. */
   #settle({ file }: Visit, found: Reference, target: Target): void {
     const { pointer, text, expected, isMapping } = found
     // Redocly takes a value of a mapping without a slash for the name of a schema.

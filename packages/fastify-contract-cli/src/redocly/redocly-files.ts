@@ -95,7 +95,7 @@ class StandIns {
 /** Returns what Redocly makes of a document with the digits of those integers that share their double with no other. */
 export function withDigits(result: Document, document: Document): Document {
   const integers = new Map<unknown, Set<bigint>>()
-  mapScalars(document, function standIn(value) {
+  mapScalars(document, function collectInteger(value) {
     if (typeof value === 'bigint')
       integers.set(Number(value), (integers.get(Number(value)) ?? new Set<bigint>()).add(value))
     return value
@@ -148,7 +148,7 @@ function isOfMark({ ruleId, location: [at] }: LintFinding, sources: Sources): bo
   const { source, pointer } = at
   const { data } = sources.edits.get(isUrl(source.ref) ? source.ref : resolve(source.ref)) ?? noEdits()
   const place = join('#', ...keysOf(pointer))
-  return [...data].some(function isHeld(member) {
+  return [...data].some(function isNear(member) {
     const holder = member.slice(0, member.lastIndexOf('/'))
     return place === holder || place === member || (ruleId.includes('example') && holder.startsWith(`${place}/`))
   })

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { run } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
 import { packageName } from '../../src/init/project.ts'
+import { enterDirectory } from '../support/enter-directory.ts'
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
 const document = `openapi: 3.1.0
@@ -32,15 +33,6 @@ components:
     basic: { type: http, scheme: basic }
     digest: { type: http, scheme: digest }
 `
-
-/** Changes to a new directory. It has no configuration of Redocly, so no bundler runs for a document of one JSON file. */
-function enterDirectory(t: Test, files: Record<string, string | { [name: string]: string }>): string {
-  const before = process.cwd()
-  const directory = t.testdir(files)
-  t.teardown(() => process.chdir(before))
-  process.chdir(directory)
-  return directory
-}
 
 const documentOf = (paths: object) =>
   JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths })

@@ -4,22 +4,15 @@ import type { Routes } from 'fastify-contract/contract'
 import { schemaCode } from 'fastify-contract/schema'
 import { type DestinationStream, pino } from 'pino'
 import type { Document } from '../../src/document/openapi-document.ts'
-import { routesOf } from '../../src/emit/routes-json.ts'
-import { normalizedDocument } from '../../src/passes/normalize.ts'
-import { checkDocument } from '../../src/rules/check-document.ts'
+import { compileRoutes } from '../../src/testing.ts'
+
+export { compileRoutes }
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
   contentType: 'application/json',
   body: { error, message },
 })
-
-/** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
-export function compileRoutes(document: Document): Routes {
-  const { rejected } = checkDocument(document)
-  if (rejected.length > 0) throw new Error(rejected.join('\n'))
-  return routesOf(normalizedDocument(document))
-}
 
 export type Served = Partial<Omit<ServerOptions<unknown>, 'contract' | 'handlers' | 'errorBody' | 'log'>> & {
   handlers?: Record<string, AnyHandler>

@@ -219,7 +219,7 @@ export function cachedJwks(
       // After a failure the issuer may hang, so look-ups use the current keys while the fetch is in flight.
       if (failure === undefined) await reloaded
     }
-    return await keys(header, token).catch(async function refetchKeys() {
+    return await keys(header, token).catch(async function reloadAndRetry() {
       // The key may be new. jose's own retry would depend on the wall clock.
       await keys.reload()
       return await keys(header, token)

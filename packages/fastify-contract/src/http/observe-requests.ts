@@ -15,7 +15,7 @@ export function safeObserver(app: FastifyInstance, given = unobserved): Observer
   }
 }
 
-/** Returns a guard that lets an observer see the requests of a server whose connections nobody tracks. */
+/** Returns a guard that reports each request to an observer. A server with `trackConnections` does not need it. */
 export function observeRequest({ begin, end }: Observer): Guard {
   return function observe({ raw }, reply) {
     const context = contextOf(raw)

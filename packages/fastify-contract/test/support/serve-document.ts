@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { checkDocument, type Document, normalizedDocument, routesOf } from 'fastify-contract-cli/testing'
+import { compileRoutes, type Document } from 'fastify-contract-cli/testing'
 import { type DestinationStream, pino } from 'pino'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
 import type { Routes } from '../../src/contract/routes.ts'
@@ -9,18 +9,13 @@ import type { AnyErrorBody } from '../../src/response/error-writer.ts'
 import { type AnyServerOptions, buildServer } from '../../src/routes/create-server.ts'
 import { schemaCode } from '../../src/schema/schema-code.ts'
 
+export { compileRoutes }
+
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
   contentType: 'application/json',
   body: { error, message },
 })
-
-/** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
-export function compileRoutes(document: Document) {
-  const { rejected } = checkDocument(document)
-  if (rejected.length > 0) throw new Error(rejected.join('\n'))
-  return routesOf(normalizedDocument(document))
-}
 
 /** Verifiers, or a function that creates them. */
 export type GivenVerifiers = Verifiers | ((context: VerifierContext) => Promise<Verifiers>)

@@ -25,7 +25,7 @@ export function withOperationSecurity(item: Node, pointer: string, advise: Advis
     join(pointer, 'security'),
     'is no field of a path item; read as that of its operations; move it to them',
   )
-  return mapEntries(withoutKeys(item, ['security']), function withMeantSecurity(value, name) {
+  return mapEntries(withoutKeys(item, ['security']), function secureMember(value, name) {
     if (name === 'additionalOperations' && isNode(value)) return mapEntries(value, required)
     return methods.includes(name) ? required(value) : value
   })

@@ -22,7 +22,7 @@ type AdviseServer = (kind: Advised, text: string) => void
  */
 export function withPlainServers(document: Document, advise: Advise): Document {
   let isSame = true
-  walk(document as unknown as Node, 'document', '#', function compareServers(node, kind, pointer) {
+  walk(document as unknown as Node, 'document', '#', function adviseHolder(node, kind, pointer) {
     if (holders.includes(kind))
       isSame = plainHolder(node, (kind, at, text) => advise(kind, `${pointer}/${at}`, text)) === node && isSame
   })

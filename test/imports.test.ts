@@ -79,7 +79,7 @@ function violation(file: string, { to, isType }: Import): string | undefined {
     used.add(`${own} ${target}`)
     return rooms[own]?.imports.includes(target) ? undefined : `${own} may not import ${kind}${target}`
   }
-  if (to.startsWith('packages/')) return `${to} is not an export of the engine`
+  if (to.startsWith('packages/')) return `${to} is not an export of a package`
   if (to.startsWith('test/')) return 'only tests import test/'
   if (!file.startsWith('src/')) return undefined
   if (/^fastify-contract-cli(?:\/|$)/.test(to)) return `production does not install ${to}`

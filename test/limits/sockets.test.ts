@@ -108,7 +108,8 @@ t.test('a late event loop sheds requests with 503', async (t) => {
   t.ok(await serves())
   shed.length = 0
   const answers: Promise<{ status: number }>[] = []
-  for (let block = 0; block < 5; block++) {
+  // Three blocks are enough on an idle machine. On a busy one, a request is sometimes read after the measurement.
+  for (let block = 0; block < 50 && shed.length === 0; block++) {
     // Blocks the event loop without using CPU.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
     answers.push(send())

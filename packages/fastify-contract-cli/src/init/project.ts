@@ -100,7 +100,7 @@ import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
 // Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
-await runService({
+runService({
   name: ${stringLiteral(packageName(title))},
   contract,
   // Open here what the handlers need, such as a database, and return its close().

@@ -45,7 +45,7 @@ t.test('the documents are valid', async (t) => {
 
 for (const name of names)
   t.test(`${name} is served as documented`, async (t) => {
-    const { contract, files } = await compiled(name)
+    const { contract } = await compiled(name)
     const printed = (['log', 'warn', 'error'] as const).map((method) => t.capture(console, method))
     const {
       handlers,

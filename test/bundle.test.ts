@@ -116,7 +116,7 @@ async function bundle(t: Test, project: string, flags: string, more = ''): Promi
   const directory = mkdtempSync(join(tmpdir(), 'bundle-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const file = join(directory, output.replace(/.*\//, ''))
-  renameSync(join(project, output), file)
+  renameSync(resolve(project, output), file)
   t.same(readdirSync(directory).length, 1)
   return file
 }

@@ -34,7 +34,7 @@ export type {
   ServedPath,
   ServiceHeader,
 } from './contract/routes.ts'
-export { loadContract, serviceHeaders } from './contract/routes.ts'
+export { serviceHeaders } from './contract/routes.ts'
 export {
   documentationKeywords,
   inPlaceKeywords,

@@ -253,3 +253,20 @@ t.test('a GET with a body has a sample for curl only, since fetch cannot send it
   )
   t.equal(shown['/a']?.get?.['x-codeSamples'].length, 1)
 })
+
+t.test('a QUERY has a sample for the client', async (t) => {
+  const requestBody = { required: true, content: bodies.json }
+  const paths = { '/a': { query: { operationId: 'a', requestBody, responses: done } } }
+  const document = { openapi: '3.2.0', info: { title: 'Test', version: '1' }, servers: [{ url: 'https://a.b' }], paths }
+  const { paths: shown } = withCodeSamples(document as never, './client.ts') as unknown as {
+    paths: Record<string, Item>
+  }
+  t.match(
+    shown['/a']?.query?.['x-codeSamples'].map(({ label, source }) => [label, source]),
+    [
+      ['curl', /^curl -X QUERY 'https:\/\/a\.b\/a'/],
+      ['TypeScript client', /client\.QUERY\('\/a', \{ body: 7n \}\)/],
+      ['fetch', /method: 'QUERY'/],
+    ],
+  )
+})

@@ -48,16 +48,19 @@ type Guards = {
   allowedMethods(url: string): string[]
   /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight?: Guard | undefined
+  /** Adds Accept-Query to the response; undefined if no operation is a QUERY. */
+  announceQuery?: Guard | undefined
 }
 
 /** Returns the steps of every request, as a Fastify hook that runs before the hooks of a route. */
-export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight }: Guards): Hook =>
+export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight, announceQuery }: Guards): Hook =>
   inOrder([
     assign,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
     checkLoad(shedLoad), // 503
     checkExpectation, // 417
+    ...(announceQuery === undefined ? [] : [announceQuery]),
     checkRoute(allowedMethods), // 404, 405
   ])
 

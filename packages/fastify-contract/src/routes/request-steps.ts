@@ -17,7 +17,7 @@ import {
   type Hook,
   inOrder,
 } from '../http/request-guards.ts'
-import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
+import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
@@ -217,11 +217,15 @@ const noInput = ({ raw }: FastifyRequest) => bodyOnly({ body: undefined, raw })
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
 
-/** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
+/**
+ * Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. The process survives a stream
+ * that fails before it is read.
+ */
 const endingLateStreams =
   (handler: AnyHandler): AnyHandler =>
   async (input: { signal: AbortSignal }, request) => {
     const response = await handler(input as never, request)
+    if (isStream(response?.body)) keepError(response.body)
     if (isLate(input.signal)) endStream(response)
     return response
   }

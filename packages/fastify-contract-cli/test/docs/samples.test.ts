@@ -173,6 +173,29 @@ t.test('the example calls have credentials with the token, and bodies of every k
   t.match(sent[3], /name="photo"; filename="photo\.bin"\r\nContent-Type: application\/octet-stream\r\n\r\nphoto\.bin/i)
 })
 
+t.test('an example call meets the first requirement that it can', async (t) => {
+  const pathOf = (operationId: string, ...security: object[]) => ({ get: { operationId, security, responses: done } })
+  const both = { token: [], password: [] }
+  const calls = exampleCalls(
+    await contractOf({
+      '/a': pathOf('a', both, { password: [] }),
+      '/b': pathOf('b', both),
+      '/c': pathOf('c', both, {}),
+      '/d': pathOf('d', { token: [], key: [] }),
+    }),
+    'secret',
+  )
+  const Authorization = 'Bearer secret'
+  t.same(
+    calls.map(({ operationId, request: { headers } }) => [operationId, headers]),
+    [
+      ['a', { Authorization: `Basic ${btoa('access-token-1:secret')}` }],
+      ['c', {}],
+      ['d', { Authorization }],
+    ],
+  )
+})
+
 t.test('the example curl calls the first operation that needs no file', async (t) => {
   const curlOf = async (url: string, token: string, paths: object) =>
     exampleCommand((await contractOf(paths)).routes, url, token)

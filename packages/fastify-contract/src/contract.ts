@@ -3,6 +3,7 @@ export { isScope } from './auth/tokens.ts'
 export { type ErrorName, serviceErrors } from './contract/errors.ts'
 export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
+  acceptQuery,
   contentTypeOf,
   essenceOf,
   isInRange,

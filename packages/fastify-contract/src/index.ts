@@ -31,4 +31,5 @@ export type { Handler, Handlers, OperationRequest, OperationResponse } from './r
 export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'
 export type { AnyHandler } from './routes/request-steps.ts'
 export { requiredScopes } from './routes/security.ts'
+export type { StandardSchema } from './schema/standard-schema.ts'
 export { createValidator, type Validator } from './schema/validator.ts'

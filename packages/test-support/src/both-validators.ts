@@ -32,6 +32,7 @@ export function bothValidators(engine: Engine, routes: Routes): Validator {
     problem: (schema, part) => both(generated.problem(schema, part), compiled.problem(schema, part)),
     response: (schema, part) => both(generated.response(schema, part), compiled.response(schema, part)),
     serializer: (schema) => both(generated.serializer(schema), compiled.serializer(schema)),
+    standard: (schema) => generated.standard(schema),
   }
 }
 

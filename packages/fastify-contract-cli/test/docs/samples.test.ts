@@ -172,6 +172,29 @@ t.test('the example calls have credentials with the token, and bodies of every k
   t.match(sent[3], /name="photo"; filename="photo\.bin"\r\nContent-Type: application\/octet-stream\r\n\r\nphoto\.bin/i)
 })
 
+t.test('an example call meets the first requirement that it can', async (t) => {
+  const pathOf = (operationId: string, ...security: object[]) => ({ get: { operationId, security, responses: done } })
+  const both = { token: [], password: [] }
+  const calls = exampleCalls(
+    await contractOf({
+      '/a': pathOf('a', both, { password: [] }),
+      '/b': pathOf('b', both),
+      '/c': pathOf('c', both, {}),
+      '/d': pathOf('d', { token: [], key: [] }),
+    }),
+    'secret',
+  )
+  const Authorization = 'Bearer secret'
+  t.same(
+    calls.map(({ operationId, request: { headers } }) => [operationId, headers]),
+    [
+      ['a', { Authorization: `Basic ${btoa('access-token-1:secret')}` }],
+      ['c', {}],
+      ['d', { Authorization }],
+    ],
+  )
+})
+
 t.test('the example curl calls the first operation that needs no file', async (t) => {
   const curlOf = async (url: string, token: string, paths: object) =>
     exampleCommand((await contractOf(paths)).routes, url, token)
@@ -251,4 +274,21 @@ t.test('a GET with a body has a sample for curl only, since fetch cannot send it
     [['curl', /^curl -X GET 'https:\/\/a\.b\/a'.*-d '?7'?/s]],
   )
   t.equal(shown['/a']?.get?.['x-codeSamples'].length, 1)
+})
+
+t.test('a QUERY has a sample for the client', async (t) => {
+  const requestBody = { required: true, content: bodies.json }
+  const paths = { '/a': { query: { operationId: 'a', requestBody, responses: done } } }
+  const document = { openapi: '3.2.0', info: { title: 'Test', version: '1' }, servers: [{ url: 'https://a.b' }], paths }
+  const { paths: shown } = withCodeSamples(document as never, './client.ts') as unknown as {
+    paths: Record<string, Item>
+  }
+  t.match(
+    shown['/a']?.query?.['x-codeSamples'].map(({ label, source }) => [label, source]),
+    [
+      ['curl', /^curl -X QUERY 'https:\/\/a\.b\/a'/],
+      ['TypeScript client', /client\.QUERY\('\/a', \{ body: 7n \}\)/],
+      ['fetch', /method: 'QUERY'/],
+    ],
+  )
 })

@@ -120,8 +120,8 @@ export type ServedPath = {
  */
 export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 
-/** A method of an operation (OpenAPI 3.1 section 4.8.9.1). */
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE'
+/** A method of an operation (OpenAPI 3.2 section 4.9.1); `additionalOperations` may have others. */
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE' | 'QUERY'
 
 /** The method of an operation, and the paths at which it is served. */
 export type ServedOperation = {

@@ -3,7 +3,7 @@ import type { McpTable, OperationTool, ToolAuthorization, ToolHints } from 'fast
 import { isIgnored } from 'fastify-contract/schema'
 import { callStyles } from '../document/call-styles.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Parameter, withDefaults } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
 import { isInt64, isInteger } from '../document/schemas.ts'
 import { issuerOf, isTokenScheme, securityScheme } from '../document/security-schemes.ts'
@@ -87,11 +87,12 @@ function authorizationOf(document: Document, tools: Endpoint[]): ToolAuthorizati
   const names = new Set(tools.flatMap(({ security }) => security.flatMap(Object.keys)))
   const schemes = [...names].map((name) => securityScheme(document, name)).filter(isTokenScheme)
   if (schemes.length === 0) return undefined
-  const server = tools[0]?.server
+  const [first] = document.servers ?? []
+  const server = first === undefined ? '' : withDefaults(first)
   const issuers = new Set(schemes.map(issuerOf).filter((issuer) => issuer !== undefined))
   const scopes = new Set(tools.flatMap((tool) => tokenScopes(document, tool) ?? []))
   return {
-    ...(URL.canParse(server as string) && { origin: new URL(server as string).origin }),
+    ...(URL.canParse(server) && { origin: new URL(server).origin }),
     issuers: [...issuers],
     scopes: [...scopes],
   }
@@ -104,13 +105,13 @@ function authorizationOf(document: Document, tools: Endpoint[]): ToolAuthorizati
 function outputOf({ method, responses }: Endpoint): Schema | undefined {
   const statuses = Object.keys(responses).filter((status) => /^[23]/.test(status))
   const successful = statuses.length === 0 && responses.default !== undefined ? ['default'] : statuses
-  const schemas = new Map<string, Schema>()
+  const schemas = new Map<unknown, Schema>()
   for (const status of successful) {
     const content = Object.entries(responses[status]?.content ?? {})
     if (method === 'HEAD' || content.length === 0) return undefined
     for (const [mediaType, { schema = {} }] of content) {
       if (kindOf(mediaType) !== 'json') return undefined
-      schemas.set(JSON.stringify(schema), schema)
+      schemas.set((schema as Node).$ref ?? schema, schema)
     }
   }
   const [first, ...others] = schemas.values()

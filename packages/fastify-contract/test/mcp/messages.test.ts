@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
+import { ownPath } from '../support/own-path.ts'
 import { largeId, serveTools, token } from '../support/serve-tools.ts'
 
 const revision = '2026-07-28'
@@ -105,17 +105,9 @@ t.test('without the SDK, the start ends with one line that names the package', a
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}))
     const { loadSdk } = await import('./src/mcp/protocol.ts')
     await loadSdk().catch((error) => console.log(error.message))`
-  const child = spawn(
-    process.execPath,
-    ['--import=fastify-contract-test-support/register-strip-types.js', '--input-type=module', '--eval', script],
-    { cwd: new URL('../..', import.meta.url) },
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  await once(child, 'close')
+  const loader = '--import=fastify-contract-test-support/register-strip-types.js'
+  const command = [process.execPath, loader, '--input-type=module', '--eval', script]
+  const { stdout, stderr } = await spawnProcess(command, { cwd: ownPath('.') }).untilEnded()
   const remedy = 'run npm install @modelcontextprotocol/server'
-  t.equal(output, `mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}\n`)
+  t.equal(stdout + stderr, `mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}\n`)
 })

@@ -61,13 +61,17 @@ export function mcpTable(document: Document): McpTable | undefined {
   }
 }
 
+/** The safe methods, and the other idempotent ones (RFC 9110 section 9.2, RFC 10008 section 2). */
+const safe = ['GET', 'HEAD', 'OPTIONS', 'QUERY']
+const replacing = ['PUT', 'DELETE']
+
 /**
- * Returns what a method says about its operation (RFC 9110 section 9.2, RFC 10008 section 2). POST and PATCH may only
- * add something or not, so they get no `destructiveHint`, and clients assume that they destroy.
+ * Returns what a method says about its operation. Whether POST, PATCH and other methods destroy anything is unknown, so
+ * they get no `destructiveHint`, and clients assume that they do.
  */
 function hintsOf(method: string): ToolHints {
-  const readOnlyHint = ['GET', 'HEAD', 'QUERY'].includes(method)
-  const idempotentHint = !['POST', 'PATCH'].includes(method)
+  const readOnlyHint = safe.includes(method)
+  const idempotentHint = readOnlyHint || replacing.includes(method)
   return { readOnlyHint, ...(idempotentHint && { destructiveHint: !readOnlyHint }), idempotentHint }
 }
 

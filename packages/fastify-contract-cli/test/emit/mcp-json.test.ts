@@ -111,7 +111,7 @@ t.test('the annotations follow from the method, and x-mcp has the last word', as
   const of = async (method: string, mark: unknown = true) =>
     (await toolOf(responses, { 'x-mcp': mark }, method)).annotations
   const safe = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
-  t.same(await of('get'), safe)
+  for (const method of ['get', 'head', 'options']) t.same(await of(method), safe, method)
   t.same(await of('put'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true })
   t.same(await of('delete'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true })
   t.same(await of('post'), { readOnlyHint: false, idempotentHint: false })

@@ -129,27 +129,29 @@ export async function serveTools(t: Test, options: Partial<McpOptions> = {}, doc
   const { files, routes } = await compileDocument(document, 'trees.yaml')
   const table: McpTable = JSON.parse(files['mcp.json'] as string)
   const seen: SeenByTools = { calls: [], waiting: [] }
+  const handlers = {
+    async getTree({ path }: { path: { id: bigint } }) {
+      seen.calls.push(path)
+      if (path.id === 0n) return { status: 404, body: { message: 'there is no such tree' } }
+      return { status: 200, body: { ...tree, id: path.id } }
+    },
+    async putTree({ body }: { body: { id: bigint } }) {
+      return body.id === 0n ? { status: 201, body: { leaf: tree.id } } : { status: 200, body }
+    },
+    fellTree: async () => ({ status: 204, body: undefined }),
+    listTrees: async () => ({ status: 200, body: [tree] }),
+    measure: async () => ({ status: 200, body: tree.id }),
+    notes: async () => ({ status: 200, body: 'none' }),
+    async wait(_input: object, { raw }: { raw: IncomingMessage }) {
+      seen.waiting.push(raw)
+      await once(raw, 'close')
+      return { status: 200, body: 'over' }
+    },
+  }
+  const served = new Set(routes.operations.map(({ operationId }) => operationId))
   const app = createServer<never>({
     contract: { routes },
-    handlers: {
-      async getTree({ path }: { path: { id: bigint } }) {
-        seen.calls.push(path)
-        if (path.id === 0n) return { status: 404, body: { message: 'there is no such tree' } }
-        return { status: 200, body: { ...tree, id: path.id } }
-      },
-      async putTree({ body }: { body: { id: bigint } }) {
-        return body.id === 0n ? { status: 201, body: { leaf: tree.id } } : { status: 200, body }
-      },
-      fellTree: async () => ({ status: 204, body: undefined }),
-      listTrees: async () => ({ status: 200, body: [tree] }),
-      measure: async () => ({ status: 200, body: tree.id }),
-      notes: async () => ({ status: 200, body: 'none' }),
-      async wait(_input: object, { raw }: { raw: IncomingMessage }) {
-        seen.waiting.push(raw)
-        await once(raw, 'close')
-        return { status: 200, body: 'over' }
-      },
-    } as never,
+    handlers: Object.fromEntries(Object.entries(handlers).filter(([id]) => served.has(id))) as never,
     verifiers: { login: bearer((given, context) => all(given, context) ?? reading(given, context)) } as never,
     errorBody: (({ message }: Error) => ({ contentType: 'application/json', body: { message } })) as never,
     limits: testLimits,

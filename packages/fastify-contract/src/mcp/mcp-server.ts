@@ -143,19 +143,21 @@ function operationCaller(
 
   return function callerOf(request: FastifyRequest, signal: AbortSignal) {
     const outcome: Outcome = { hasCalled: false }
-    const call: CallTool = (name, given) => {
-      const found = known.get(name)
-      return found && callTool(found.tool, () => found.requestOf(given))
-    }
     return { call, outcome }
 
-    async function callTool(tool: OperationTool, requestOf: () => ToolRequest): Promise<ToolResult> {
+    function call(...[name, given]: Parameters<CallTool>): ReturnType<CallTool> {
+      const found = known.get(name)
+      if (found === undefined) return undefined
       let toolRequest: ToolRequest
       try {
-        toolRequest = requestOf()
+        toolRequest = found.requestOf(given)
       } catch (error) {
-        return { text: (error as Error).message, isError: true }
+        return Promise.resolve({ text: (error as Error).message, isError: true })
       }
+      return callOperation(found.tool, toolRequest)
+    }
+
+    async function callOperation(tool: OperationTool, toolRequest: ToolRequest): Promise<ToolResult> {
       outcome.hasCalled = true
       const { headers: given, ip, raw } = request
       const context = contextOf(raw)

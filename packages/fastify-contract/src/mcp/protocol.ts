@@ -54,13 +54,17 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { body, args } = withoutArguments(value)
+    let given: GivenArguments | undefined = { args, document }
     const request = webRequest(headers, signal)
     const isLegacy = await sdk.isLegacyRequest(request, body)
     let structured: string | undefined
     const server = new sdk.Server(info, options)
     server.setRequestHandler('tools/list', () => list)
     server.setRequestHandler('tools/call', async function call({ params: { name } }) {
-      const result = await callTool(name, { args, document })
+      const called = callTool(name, given as GivenArguments)
+      // The message is freed while the operation runs.
+      given = undefined
+      const result = await called
       if (result === undefined) throw new sdk.ProtocolError(-32_602, `Unknown tool: ${name.slice(0, 128)}`)
       const { text, isError } = result
       structured = result.structured

@@ -24,7 +24,7 @@ import { createValidator, type Validator } from '../schema/validator.ts'
 import type { Handlers } from './handler-types.ts'
 import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
-import { authentication, authLimits } from './security.ts'
+import { authentication, authLimits, signedOperations } from './security.ts'
 import { methodFinder } from './served-paths.ts'
 
 /** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
@@ -135,6 +135,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
   const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
   const { withinFailureLimit } = authRateLimits
   const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy })
+  const signed = signedOperations(parts.operations, created)
   const shared = {
     schemas,
     validator,
@@ -149,7 +150,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     const handler = handlers[operationId] as AnyHandler
     return {
       schema: { operationId, security, ...schema },
-      ...stepsOfOperation({ ...shared, operation, handler }),
+      ...stepsOfOperation({ ...shared, operation, handler, isSigned: signed.has(operationId) }),
     } as RouteOptions
   }
 }

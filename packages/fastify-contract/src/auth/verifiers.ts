@@ -34,6 +34,8 @@ export type VerifierContext = {
    * work that takes more than a look-up, such as checking a signature.
    */
   withinFailureLimit(request: Pick<FastifyRequest, 'raw'>): boolean
+  /** Counts a failure that the body of a request shows. Returns the error to respond with beyond the limit. */
+  countFailure(request: Pick<FastifyRequest, 'raw'>): Error | undefined
   /** Addresses and CIDR ranges of the proxies whose headers are trusted. */
   trustProxy: readonly string[]
 }

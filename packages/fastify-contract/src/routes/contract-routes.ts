@@ -133,8 +133,8 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
   const { schemas, info } = contract.routes
   const { realm = info.title.replace(/[^ -~]/g, '?') } = options
   const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-  const { withinFailureLimit } = authRateLimits
-  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy })
+  const { withinFailureLimit, countFailure } = authRateLimits
+  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, countFailure, trustProxy })
   const signed = signedOperations(parts.operations, created)
   const shared = {
     schemas,

@@ -210,6 +210,8 @@ export function authLimits(failures: RateLimit, requests: RequestLimit) {
   return {
     /** See VerifierContext. */
     withinFailureLimit: (request: Pick<FastifyRequest, 'raw'>): boolean => failures.wait(addressOf(request)) === 0,
+    /** See VerifierContext. */
+    countFailure: (request: Pick<FastifyRequest, 'raw'>) => tooMany(failures.take(addressOf(request))),
     /**
      * Counts a request whose schemes were checked, and adds the headers of its client's limit to the response. Returns
      * the error to respond with, if any.

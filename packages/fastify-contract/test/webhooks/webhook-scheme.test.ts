@@ -233,6 +233,16 @@ t.test('forged webhooks do not use up the rate limit of the sender', async (t) =
     t.not((await post(app, '/events', body, signed(body, secrets))).status, 429)
 })
 
+t.test('wrong signatures count as authentication failures of their address', async (t) => {
+  const { app, got } = await serve({ limits: { authFailures: 2 } })
+  const forged = signed(body, [other])
+  const statuses: number[] = []
+  for (const headers of [signed(body), forged, forged, forged, forged, signed(body)])
+    statuses.push((await post(app, '/events', body, headers)).status)
+  t.same(statuses, [204, 401, 401, 429, 429, 429])
+  t.equal(got.length, 1)
+})
+
 t.test('an error of the verifier other than a rejection is a 500', async (t) => {
   const { app, got } = await serve({
     verify: () => {

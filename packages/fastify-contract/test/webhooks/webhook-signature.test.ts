@@ -169,4 +169,11 @@ t.test('new secrets and keys are different ones, and work with each other and wi
   t.match(headers.get('webhook-signature'), /^v1a,\S{88} v1,\S{44}$/)
   for (const verifying of [secret, publicKey]) t.ok(webhookVerifier(verifying)(headers, '{"a":1}'))
   t.same(new Webhook(secret).verify('{"a":1}', Object.fromEntries(headers)), { a: 1 })
+  const signature = new Webhook(secret).sign('msg_2', new Date(example.time), example.body)
+  t.ok(
+    webhookVerifier(secret, { now })(
+      headersOf({ 'webhook-id': 'msg_2', 'webhook-signature': signature }),
+      example.body,
+    ),
+  )
 })

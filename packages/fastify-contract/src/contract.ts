@@ -35,7 +35,7 @@ export type {
   ServedPath,
   ServiceHeader,
 } from './contract/routes.ts'
-export { loadContract, serviceHeaders } from './contract/routes.ts'
+export { serviceHeaders } from './contract/routes.ts'
 export {
   documentationKeywords,
   inPlaceKeywords,

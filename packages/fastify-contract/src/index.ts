@@ -15,8 +15,7 @@ export {
   type VerifyPassword,
 } from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './contract/errors.ts'
-export type { Operation, Routes } from './contract/routes.ts'
-export { type Contract, type Digests, loadContract } from './contract/routes.ts'
+export type { Contract, Operation, Routes } from './contract/routes.ts'
 export { type NumberedLine, readLines } from './http/read-lines.ts'
 export { type Client, type Observer, type RequestContext, requestContext } from './http/request-context.ts'
 export { decodeJson } from './json/decode-json.ts'

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import Fastify, { type HTTPMethods } from 'fastify'
 import type { AnyHandler } from 'fastify-contract'
 import { exactClient } from 'fastify-contract/client'
-import { type Contract, exampleCommand, isStream, type Routes } from 'fastify-contract/contract'
+import { type Contract, exampleCommand, isStream } from 'fastify-contract/contract'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
@@ -131,9 +131,8 @@ async function contractOf(paths: object): Promise<Contract> {
     components: { securitySchemes: schemes },
     paths,
   }
-  const { files } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
-  const routes: Routes = JSON.parse(files['routes.json'] as string)
-  return { documentText: JSON.stringify(document), routes }
+  const { contract } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
+  return { documentText: JSON.stringify(document), routes: contract.routes }
 }
 const postOf = ([name, content]: [string, object]) => [
   `/${name}`,

@@ -30,7 +30,7 @@ import { methodFinder } from './served-paths.ts'
 
 /** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ContractOptions<Operations> = {
-  /** What `loadContract` returns. */
+  /** The export of `generated/contract.mjs`. */
   contract: Pick<Contract, 'routes' | 'schemaCode'>
   /** Exactly one handler for each operationId. */
   handlers: Handlers<Operations>

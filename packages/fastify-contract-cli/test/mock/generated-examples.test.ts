@@ -205,7 +205,9 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   t.match(body, 'the document has no valid example of this response, and none can be made of its schema; add one')
 
   symlinkSync(join(fileURLToPath(import.meta.resolve('tsx/package.json')), '../..'), join(project, 'node_modules'))
-  const output = execFileSync(process.execPath, ['--import', 'tsx', '--test', 'test/operations.test.ts'], {
+  // The default reporter depends on the version of Node.
+  const command = ['--import', 'tsx', '--test', '--test-reporter=tap', 'test/operations.test.ts']
+  const output = execFileSync(process.execPath, command, {
     cwd: project,
     encoding: 'utf8',
     env: { PATH: process.env.PATH },

@@ -276,8 +276,8 @@ ${runtimeNotes[runtime.command]}
 
 /** How a project runs its TypeScript modules, and how to change that. */
 const runtimeNotes = {
-  node: `Node.js 22.18, or 24.3, and newer run the TypeScript modules as they are. For an older Node.js, install tsx, and replace
-\`node\` by \`tsx\` in the scripts of \`package.json\`.`,
+  node: `Node.js 22.18, or 24.3, and newer run the TypeScript modules as they are. For an older Node.js, install tsx, and
+replace \`node\` by \`tsx\` in the scripts of \`package.json\`.`,
   tsx: `tsx runs the TypeScript modules as they are. Node.js 22.18, or 24.3, and newer need no tsx: replace \`tsx\` by \`node\`
 in the scripts of \`package.json\`, and run \`npm uninstall tsx\`.`,
 }

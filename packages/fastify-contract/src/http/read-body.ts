@@ -99,7 +99,9 @@ export function readBody(
   else if (!hasArrived(request, announced)) collect(request, announced || limit, memory, finish)
   else {
     // A direct read costs far less than stream events. Node.js sets `complete` only later.
-    const bytes = request.read() ?? Buffer.alloc(0)
+    // Without a size, Node.js 26 returns the first chunk only. After a read of all bytes, only another read emits "end".
+    const bytes = request.read(request.readableLength) ?? Buffer.alloc(0)
+    request.read(0)
     if (bytes.length > limit) finish(bodyTooLarge(limit))
     else finish(null, bytes)
   }

@@ -103,7 +103,7 @@ t.test('plant-store reports an old Node in one line before it uses newer feature
 
 const withoutSqlite = async () => ({
   lockFile(): never {
-    throw new NoSqlite('it is not installed', 'install it', undefined)
+    throw new NoSqlite(new Error('no binary'))
   },
   NoSqlite,
 })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Test } from 'tap'
@@ -45,6 +45,3 @@ function copy(source: string, target: string): void {
   const into = statSync(source).isFile() && target.endsWith('/')
   cpSync(source, into ? join(target, basename(source)) : target, { recursive: true, dereference: true })
 }
-
-/** Returns the names of the packages in a directory's node_modules. */
-export const packagesIn = (root: string): string[] => readdirSync(join(root, 'node_modules')).sort()

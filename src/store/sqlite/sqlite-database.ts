@@ -113,9 +113,8 @@ export function makeDurable(database: SqliteDatabase): void {
  * missing. To have something to commit, it writes the schema version unchanged.
  */
 export function createProbe(database: SqliteDatabase): () => void {
-  const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
   function probe(): void {
-    insertNothing.run()
+    database.exec("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
     pragma(database, `user_version = ${pragma(database, 'user_version')}`)
   }
   return transaction(database, 'IMMEDIATE', probe)

@@ -97,13 +97,12 @@ export function transaction<Args extends unknown[], Result>(
   mode: 'IMMEDIATE' | 'EXCLUSIVE',
   run: (...args: Args) => Result,
 ): (...args: Args) => Result {
-  const begin = database.prepare(`BEGIN ${mode}`)
-  const commit = database.prepare('COMMIT')
   return function runInTransaction(...args) {
-    begin.run()
+    database.exec(`BEGIN ${mode}`)
     try {
       const result = run(...args)
-      commit.run()
+      // `run` of a statement would throw after the commit if the id of the last row is beyond 2^53 (Node 26).
+      database.exec('COMMIT')
       return result
     } catch (error) {
       // SQLite itself has rolled back after some errors, such as a full disk.

@@ -98,7 +98,7 @@ function violation(file: string, { to, isType }: Import): string | undefined {
 
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js)$/.test(file))
+    .filter((file) => /^(?!.*node_modules\/).*\.(ts|js)$/.test(file))
     .map((file) => `${directory}/${file}`)
 
 const texts = new Map(

@@ -85,9 +85,6 @@ t.test('the package holds only what a consumer needs', async (t) => {
     'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
-    'generated/openapi.json',
-    'generated/routes.json',
-    'generated/schemas.js',
     'package.json',
   ])
 })

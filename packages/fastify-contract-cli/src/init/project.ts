@@ -95,15 +95,14 @@ export const compilerOptions = {
   noEmit: true,
 }
 
-const server = (title: string): string => `import { loadContract } from 'fastify-contract'
-import { runService } from 'fastify-contract/service'
-import digests from '../generated/digests.json' with { type: 'json' }
+const server = (title: string): string => `import { runService } from 'fastify-contract/service'
+import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
 // Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
-await runService({
+runService({
   name: ${stringLiteral(packageName(title))},
-  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
+  contract,
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
@@ -195,12 +194,11 @@ function handlersModule(handlers: string[]): string {
 
 const test = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listVerifier, loadContract, newToken, requestContext } from 'fastify-contract'
+import { listVerifier, newToken, requestContext } from 'fastify-contract'
 import { exampleCalls } from 'fastify-contract-cli/examples'
-import digests from '../generated/digests.json' with { type: 'json' }
+import { contract } from '../generated/contract.mjs'
 import { createApp } from '../src/app.ts'
 
-const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const token = newToken()
 const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
 // A busy machine that runs tests must not shed load.

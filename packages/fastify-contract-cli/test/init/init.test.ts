@@ -131,7 +131,7 @@ t.test('text of a document and its name are no code in a new project', async (t)
   t.match(read('src/app.ts'), /\/\/ Write the verifier of "digest process\.exit\(7\)\/\/"; until then/)
   t.match(read('README.md'), '[$(touch X) \\`id\\`.yaml]'.replace('$', '\\$'))
   t.match(read('README.md'), '| ``$(touch X) `id`.yaml`` |')
-  t.match(read('generated/schemas.js'), /^\/\/ Written by .* from \$\(touch X\) `id`\.yaml; edit that instead\.\n/)
+  t.match(read('generated/contract.mjs'), /^\/\/ Written by .* from \$\(touch X\) `id`\.yaml; edit that instead\.\n/)
 })
 
 t.test('init counts what it would list at length', async (t) => {

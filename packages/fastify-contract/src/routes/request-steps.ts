@@ -17,7 +17,7 @@ import {
   type Hook,
   inOrder,
 } from '../http/request-guards.ts'
-import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
+import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
@@ -48,16 +48,19 @@ type Guards = {
   allowedMethods(url: string): string[]
   /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight?: Guard | undefined
+  /** Adds Accept-Query to the response; undefined if no operation is a QUERY. */
+  announceQuery?: Guard | undefined
 }
 
 /** Returns the steps of every request, as a Fastify hook that runs before the hooks of a route. */
-export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight }: Guards): Hook =>
+export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight, announceQuery }: Guards): Hook =>
   inOrder([
     assign,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
     checkLoad(shedLoad), // 503
     checkExpectation, // 417
+    ...(announceQuery === undefined ? [] : [announceQuery]),
     checkRoute(allowedMethods), // 404, 405
   ])
 
@@ -219,11 +222,15 @@ const noInput = ({ raw }: FastifyRequest) => bodyOnly({ body: undefined, raw })
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
 
-/** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
+/**
+ * Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. The process survives a stream
+ * that fails before it is read.
+ */
 const endingLateStreams =
   (handler: AnyHandler): AnyHandler =>
   async (input: { signal: AbortSignal }, request) => {
     const response = await handler(input as never, request)
+    if (isStream(response?.body)) keepError(response.body)
     if (isLate(input.signal)) endStream(response)
     return response
   }

@@ -6,18 +6,10 @@ import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t from 'tap'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import {
-  apiKey,
-  basic,
-  bearer,
-  createVerifiers,
-  type Verifier,
-  type VerifierContext,
-  type Verifiers,
-} from '../../src/auth/verifiers.ts'
+import { apiKey, basic, bearer, type Verifier, type VerifierContext, type Verifiers } from '../../src/auth/verifiers.ts'
 import { ContractError, type ErrorName } from '../../src/contract/errors.ts'
 import type { Client } from '../../src/http/request-context.ts'
-import { authenticator, requiredScopes } from '../../src/routes/security.ts'
+import { authenticator, createVerifiers, requiredScopes } from '../../src/routes/security.ts'
 import { create } from '../../src/service/token-command.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

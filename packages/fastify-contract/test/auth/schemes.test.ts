@@ -11,7 +11,6 @@ import {
   type ApiKeyLocation,
   apiKey,
   basic,
-  createVerifiers,
   mutualTls,
   type OpenIdProvider,
   openIdConnect,
@@ -20,6 +19,7 @@ import {
   type VerifyPassword,
 } from '../../src/auth/verifiers.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
+import { createVerifiers } from '../../src/routes/security.ts'
 import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
 /** These verifiers read no reply. */

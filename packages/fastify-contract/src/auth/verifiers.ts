@@ -41,17 +41,6 @@ export type VerifierContext = {
 /** Creates the verifier of a security scheme for an app. */
 export type VerifierFactory = (context: VerifierContext) => Verifier | Promise<Verifier>
 
-/** Creates the verifiers of an app, by the names of their security schemes. */
-export async function createVerifiers(
-  factories: Record<string, VerifierFactory>,
-  context: VerifierContext,
-): Promise<Verifiers> {
-  const verifiers: Verifiers = {}
-  // One after the other, because only one of several may register a plugin.
-  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
-  return verifiers
-}
-
 /** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
 export const challengeOf = (scheme: string, realm: string, ...parameters: string[]): string =>
   [`${scheme} realm="${realm.replace(/["\\]/g, '\\$&')}"`, ...parameters].join(', ')

@@ -103,7 +103,7 @@ t.test('plant-store reports an old Node in one line before it uses newer feature
 
 const withoutSqlite = async () => ({
   lockFile(): never {
-    throw new NoSqlite('it is not installed', 'install it', undefined)
+    throw new NoSqlite(new Error('no binary'))
   },
   NoSqlite,
 })
@@ -229,8 +229,8 @@ t.test('an update of the token file keeps the lock that its process holds', asyn
   const script = join(dirname(file), 'other.mjs')
   writeFileSync(
     script,
-    `import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
-    try { lockFile(${JSON.stringify(lock)}, 1); console.log('locked') } catch ({ code }) { console.log(code) }`,
+    `import { codeOf, lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
+    try { lockFile(${JSON.stringify(lock)}, 1); console.log('locked') } catch (error) { console.log(codeOf(error)) }`,
   )
   const { stdout } = await run(t, script).untilEnded()
   t.equal(stdout, 'SQLITE_BUSY\n')

@@ -8,7 +8,7 @@ import { markdownPages } from '../scripts/lint/markdown-links.ts'
 import { openMemory } from '../src/store/memory.ts'
 import { openStore } from '../src/store/open.ts'
 import { Unavailable } from '../src/store/plant-store.ts'
-import { sqliteSkipReason } from './support/better-sqlite.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { coveredCode } from './support/service-code.ts'
 import { spawnService } from './support/service-process.ts'
 import { createTestApp } from './support/test-app.ts'
@@ -62,7 +62,7 @@ t.test("the engine's page has the override of the project that concerns producti
 
 t.test('every dependency has a row in docs/architecture.md', async (t) => {
   const folders = ['fastify-contract', 'fastify-contract-cli', 'test-support'].map((name) => `packages/${name}`)
-  const manifests = [...folders, 'scripts/lint', 'scripts/postgres'].map((folder) =>
+  const manifests = [...folders, 'scripts/lint', 'scripts/postgres', 'test/telemetry'].map((folder) =>
     JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')),
   )
   const names = [manifest, ...manifests].flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
@@ -249,7 +249,7 @@ const runs: Record<string, string> = {
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
   'packages/fastify-contract/README.md': 'test/packages.long.ts',
-  'packages/fastify-contract/docs/telemetry.md': 'they install packages; telemetry.ts runs in a test',
+  'packages/fastify-contract/docs/telemetry.md': 'they install packages; test/telemetry/engine-spans.long.ts runs the module',
 }
 
 t.test('it is known where the commands of each page run', async (t) => {

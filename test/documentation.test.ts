@@ -8,9 +8,9 @@ import { markdownPages } from '../scripts/lint/markdown-links.ts'
 import { openMemory } from '../src/store/memory.ts'
 import { openStore } from '../src/store/open.ts'
 import { Unavailable } from '../src/store/plant-store.ts'
-import { sqliteSkipReason } from './support/sqlite.ts'
 import { coveredCode } from './support/service-code.ts'
 import { spawnService } from './support/service-process.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { createTestApp } from './support/test-app.ts'
 
 t.test('the README links to every page of docs/ and to the index of decisions', async (t) => {
@@ -249,7 +249,8 @@ const runs: Record<string, string> = {
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
   'packages/fastify-contract/README.md': 'test/packages.long.ts',
-  'packages/fastify-contract/docs/telemetry.md': 'they install packages; test/telemetry/engine-spans.long.ts runs the module',
+  'packages/fastify-contract/docs/telemetry.md':
+    'they install packages; test/telemetry/engine-spans.long.ts runs the module',
 }
 
 t.test('it is known where the commands of each page run', async (t) => {

@@ -11,9 +11,9 @@ import { nodeCommand } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import ts from 'typescript'
 import type { createClient } from '../src/client.ts'
-import { sqliteSkipReason } from './support/sqlite.ts'
 import { copyProject } from './support/project-copy.ts'
 import { startService } from './support/service-process.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { token } from './support/test-app.ts'
 
 const [, documented = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('docs/getting-started.md', 'utf8')) ?? []

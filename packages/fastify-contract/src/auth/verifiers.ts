@@ -229,12 +229,7 @@ export type OpenIdProvider = {
  * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
  * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
-export function openIdConnect({
-  url,
-  audience,
-  issuer = url.replace(wellKnown, ''),
-  boundTokens = 'reject',
-}: OpenIdProvider): VerifierFactory {
+export function openIdConnect({ url, issuer = url.replace(wellKnown, ''), ...given }: OpenIdProvider): VerifierFactory {
   return async function verifierOf(context) {
     if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
       throw new Error(
@@ -242,7 +237,7 @@ export function openIdConnect({
       )
     }
     const { jwtVerifier } = await import('./jwt.ts')
-    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined, boundTokens }))(context)
+    return await bearer(jwtVerifier({ issuer, jwksUrl: undefined, ...given }))(context)
   }
 }
 

@@ -44,6 +44,24 @@ export function credentialOf(document: Document, name: string): Credential | und
   return { in: 'header', name: 'Authorization', prefix: `${first.toUpperCase()}${more.join('')} ` }
 }
 
+/**
+ * Returns two schemes of a requirement whose credentials need different texts in the same header, so that no request can
+ * have both; undefined if there are none.
+ */
+export function conflictingSchemes(document: Document, requirement: object): [string, string] | undefined {
+  const inHeaders = new Map<string, { scheme: string; prefix: string }>()
+  for (const scheme of Object.keys(requirement)) {
+    const credential = credentialOf(document, scheme)
+    if (credential?.in !== 'header') continue
+    const { prefix } = credential
+    const name = credential.name.toLowerCase()
+    const other = inHeaders.get(name)
+    if (other !== undefined && other.prefix !== prefix) return [other.scheme, scheme]
+    inHeaders.set(name, { scheme, prefix })
+  }
+  return undefined
+}
+
 /** Returns whether a scheme takes tokens of OAuth 2 or OpenID Connect. */
 export const isTokenScheme = ({ type }: Pick<SecurityScheme, 'type'>): boolean => tokenTypes.includes(type)
 

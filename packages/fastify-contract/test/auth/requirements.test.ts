@@ -4,11 +4,11 @@ import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t from 'tap'
+import { basic } from '../../src/auth/basic.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import {
   apiKey,
-  basic,
   bearer,
   createVerifiers,
   type Verifier,

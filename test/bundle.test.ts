@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { compileDocument } from 'fastify-contract-cli/compile'
 import { runCommand } from 'fastify-contract-test-support/child-process'
@@ -30,6 +31,7 @@ const document = {
     '/pets/{id}': {
       get: {
         operationId: 'getPet',
+        'x-mcp': true,
         parameters: [{ name: 'id', in: 'path', required: true, schema: id }],
         responses: {
           200: { description: 'A pet', ...json({ $ref: '#/components/schemas/Pet' }, { example: 'PET' }) },
@@ -42,6 +44,14 @@ const document = {
         operationId: 'addPhoto',
         requestBody: { required: true, content: { 'multipart/form-data': { schema: photo } } },
         responses: { 204: { description: 'Added' }, ...errors },
+      },
+    },
+  },
+  webhooks: {
+    petBorn: {
+      post: {
+        requestBody: { required: true, ...json({ $ref: '#/components/schemas/Pet' }) },
+        responses: { 204: { description: 'Received' } },
       },
     },
   },
@@ -84,9 +94,16 @@ await app.listen({ host: '127.0.0.1', port: 0 })
 /** The module src/server.ts of each kind of service. */
 const services = {
   createServer: `import { bearer, createServer, listVerifier } from 'fastify-contract'
+import { mcpServer } from 'fastify-contract/mcp'
+import { webhookSender } from 'fastify-contract/webhooks'
 import { pino } from 'pino'
 import { contract } from '../generated/contract.mjs'
+import tools from '../generated/mcp.json' with { type: 'json' }
+import webhooks from '../generated/webhooks.json' with { type: 'json' }
 const app = createServer({ ${parts} log: pino() })
+app.register(mcpServer, { table: tools })
+const sender = webhookSender(webhooks)
+await sender.POST('petBorn', { url: 'http://127.0.0.1:9', body: { id: '7' } }).catch((error) => app.log.warn(error.message))
 await app.listen({ host: '127.0.0.1', port: 0 })
 `,
   contractPlugin: application('contractPlugin', `app.register(contractPlugin, { ${parts} })`),
@@ -171,6 +188,24 @@ for (const [name, server] of Object.entries(services))
     }
   })
 
+t.test('tools for language models and webhooks run in a bundle', async (t) => {
+  const service = await start(t, await bundle(t, await projectOf(t, services.createServer), esm))
+  t.match(service.output.stdout, /"msg":"[^"]*body\/?[^"]* must be |must have required property/)
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2025-11-25',
+  }
+  const call = async (method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return (await httpRequest(`${service.url}/mcp`, { method: 'POST', headers, body })).body
+  }
+  t.match(await call('tools/list', {}), '"name":"getPet"')
+  const found = await call('tools/call', { name: 'getPet', arguments: { path: { id: '9007199254740993' } } })
+  t.match(found, JSON.stringify(pet))
+})
+
 t.test('fastify-openapi-glue gets a document in a bundle, not a path', async (t) => {
   const server = services.operationResolver.replace('JSON.parse(contract.documentText)', "'openapi.json'")
   const file = await bundle(t, await projectOf(t, server), glue)
@@ -217,4 +252,26 @@ t.test('the plant store runs as one file', async (t) => {
   const create = (body: string) => httpRequest(`${service.url}/plants`, { method: 'POST', headers, body })
   t.hasStrict(await create('{"id":9223372036854775807,"name":"a"}'), { status: 200, body: '{"name":"a"}' })
   t.match(await create('{"id":1.5,"name":"a"}'), { status: 400, body: /^\{"error":40003,"message":"body\/id must be / })
+})
+
+t.test('the client is one small file for browsers', async (t) => {
+  const client = readFileSync('packages/fastify-contract/docs/client.md', 'utf8')
+  const [, flags = ''] = /^npx esbuild (.*)$/m.exec(client) ?? []
+  const project = await projectOf(t, '')
+  writeFileSync(join(project, 'client.ts'), /^\/\/ client\.ts\n.*?(?=```)/ms.exec(client)?.[0] as string)
+  const file = await bundle(t, project, flags)
+  const text = readFileSync(file, 'utf8')
+  t.ok(text.length < 16_000, `${text.length} bytes`)
+  t.notMatch(text, /\bimport\b|\brequire\b|\bprocess\b|\bBuffer\b/)
+  const { createClient } = await import(pathToFileURL(file).href)
+  const requests: Request[] = []
+  const fetch = async (request: Request) => {
+    requests.push(request)
+    return new Response(pet, { headers: { 'content-type': 'application/json' } })
+  }
+  const { data } = await createClient({ baseUrl: 'http://a.invalid', token, fetch }).GET('/pets/{id}', {
+    params: { path: { id: 9007199254740993n } },
+  })
+  t.same(data, { id: 9007199254740993n, name: 'Tom' })
+  t.match(requests, [{ url: 'http://a.invalid/pets/9007199254740993' }])
 })

@@ -25,7 +25,7 @@ const engineRooms = {
   response: ['schema', 'contract', 'http', 'json'],
   routes: ['request', 'response', 'auth', 'limits', 'schema', 'contract', 'http'],
   client: ['contract', 'json'],
-  webhooks: ['client', 'response', 'schema', 'contract', 'json'],
+  webhooks: ['client', 'response', 'auth', 'schema', 'http', 'contract', 'json'],
   mcp: ['client', 'routes', 'request', 'limits', 'contract', 'http', 'json'],
   service: ['routes', 'auth', 'limits', 'contract', 'http'],
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Test } from 'tap'
@@ -49,6 +49,3 @@ function copy(source: string, target: string): void {
     filter: (path) => basename(path) !== 'node_modules',
   })
 }
-
-/** Returns the names of the packages in a directory's node_modules. */
-export const packagesIn = (root: string): string[] => readdirSync(join(root, 'node_modules')).sort()

@@ -14,7 +14,7 @@ const wrong = ['recieve', 'seperate', 'colour', 'behaviour', 'serialise', 'licen
 
 const right = [
   'The serializer behaves as the license says, in any color.',
-  'better-sqlite3 syncs its WAL by fdatasync; PostgreSQL answers SQLSTATE 40001.',
+  'node:sqlite syncs its WAL by fdatasync; PostgreSQL answers SQLSTATE 40001.',
   "Use `npm run lint`, a JWKS or JWT, an int64, or 'Monstera deliciosa'.",
   'plants_9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d4bad9bdd2b0d7b3d',
   "'a\\ncontent\\tname\\u00e9\\x41bc%20name'",

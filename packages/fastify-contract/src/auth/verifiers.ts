@@ -15,7 +15,11 @@ export type Verified = (rejection?: Error, client?: Client) => void
  * takes a callback because a promise for each scheme of each request costs more than most checks. It must not send the
  * reply, since another scheme may still accept the request.
  */
-export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[], reply: FastifyReply) => void
+export type Verifier = {
+  (request: FastifyRequest, done: Verified, scopes: readonly string[], reply: FastifyReply): void
+  /** Whether it adds a check of the body, by `checkBeforeParsing`. */
+  verifiesBody?: true
+}
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
@@ -30,6 +34,8 @@ export type VerifierContext = {
    * work that takes more than a look-up, such as checking a signature.
    */
   withinFailureLimit(request: Pick<FastifyRequest, 'raw'>): boolean
+  /** Counts a failure that the body of a request shows. Returns the error to respond with beyond the limit. */
+  countFailure(request: Pick<FastifyRequest, 'raw'>): Error | undefined
   /** Addresses and CIDR ranges of the proxies whose headers are trusted. */
   trustProxy: readonly string[]
 }

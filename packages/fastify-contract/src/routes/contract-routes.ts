@@ -25,7 +25,7 @@ import { queryAnnouncement } from './accept-query.ts'
 import type { Handlers } from './handler-types.ts'
 import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
-import { authentication, authLimits } from './security.ts'
+import { authentication, authLimits, signedOperations } from './security.ts'
 import { methodFinder } from './served-paths.ts'
 
 /** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
@@ -136,8 +136,9 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
   const { schemas, info } = contract.routes
   const { realm = info.title.replace(/[^ -~]/g, '?') } = options
   const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-  const { withinFailureLimit } = authRateLimits
-  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy })
+  const { withinFailureLimit, countFailure } = authRateLimits
+  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, countFailure, trustProxy })
+  const signed = signedOperations(parts.operations, created)
   const shared = {
     schemas,
     validator,
@@ -152,7 +153,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     const handler = handlers[operationId] as AnyHandler
     return {
       schema: { operationId, security, ...schema },
-      ...stepsOfOperation({ ...shared, operation, handler }),
+      ...stepsOfOperation({ ...shared, operation, handler, isSigned: signed.has(operationId) }),
     } as RouteOptions
   }
 }

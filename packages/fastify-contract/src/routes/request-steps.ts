@@ -5,7 +5,7 @@ import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
-import { bodyLength } from '../http/read-body.ts'
+import { bodyLength, checkEmptyBody } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
   checkExpectation,
@@ -89,6 +89,8 @@ type OperationParts = {
   schemas: Routes['schemas']
   validator: Validator
   authenticate: ReturnType<typeof authentication>
+  /** Whether a security scheme of the operation verifies the body. */
+  isSigned: boolean
   openStreams: OpenScopes
   runWithTimeout: LoadShedder['runWithTimeout']
   queueResponse: ReturnType<typeof responseQueue>
@@ -110,7 +112,10 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
     ],
     // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
-    ...(splitPath !== undefined && { preValidation: splitPath }),
+    preValidation: [
+      ...(parts.isSigned ? [checkEmptyBody] : []), // 401
+      ...(splitPath === undefined ? [] : [splitPath]),
+    ],
     validatorCompiler: validatorCompiler(operation, validator, body), // 400
     ...((mayRespondWithStream || body?.open !== undefined) && {
       preHandler: [

@@ -1,5 +1,5 @@
 import { type Schema, schemaKeywords } from '../contract/schema-keywords.ts'
-import { isIgnored, linearKeyword, mixedFormat } from './exact-keywords.ts'
+import { exactKeyword, isIgnored, linearKeyword, mixedFormat } from './exact-keywords.ts'
 
 type Node = Record<string, unknown>
 
@@ -17,8 +17,8 @@ const dialects: Record<string, Dialect> = {
 
 /**
  * Returns a schema of the document in a version of JSON Schema, with the shared schemas that it refers to. Properties
- * that requests ignore are left out, and so are limits that a double cannot hold. Throws an error for an unknown target,
- * and for a keyword that the target does not have.
+ * that requests ignore are left out, and so are limits and enums that a double cannot hold. Throws an error for an
+ * unknown target, and for a keyword that the target does not have.
  */
 export function jsonSchema(schemas: Record<string, Schema>, schema: Schema, target: string): Node {
   const dialect = Object.hasOwn(dialects, target) ? dialects[target] : undefined
@@ -38,7 +38,9 @@ export function jsonSchema(schemas: Record<string, Schema>, schema: Schema, targ
     for (const [keyword, value] of Object.entries(node)) {
       if (keyword === '$ref') converted.push([keyword, referenceTo(String(value).slice(0, -1))])
       else if (keyword === linearKeyword) converted.push(['pattern', value])
-      else if (!isOfService(keyword, value)) converted.push([keyword, convertedValue(keyword, value)])
+      // Beside an exact keyword, the plain one has rounded values.
+      else if (!isOfService(keyword, value) && !Object.hasOwn(node, exactKeyword(keyword)))
+        converted.push([keyword, convertedValue(keyword, value)])
     }
     return write(Object.fromEntries(converted))
   }

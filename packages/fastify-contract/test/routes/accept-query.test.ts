@@ -1,5 +1,6 @@
 import { fastify, type InjectOptions } from 'fastify'
 import type { Document } from 'fastify-contract-cli/testing'
+import { httpRequest } from 'fastify-contract-test-support/http-request'
 import t from 'tap'
 import { acceptQuery } from '../../src/contract/media-types.ts'
 import { contractPlugin } from '../../src/routes/contract-plugin.ts'
@@ -119,10 +120,21 @@ t.test('a plugin with a prefix sends Accept-Query', async (t) => {
 })
 
 t.test('pages of other origins may send QUERY and read Accept-Query', async (t) => {
-  const query = { requestBody: body('application/json'), responses }
-  const { methods, responseHeaders } = crossOriginNames(compileRoutes(documentOf({ '/boxes': { query } })))
-  t.same(methods, ['QUERY'])
-  t.ok(responseHeaders.includes('Accept-Query'))
+  const document = documentOf({ '/boxes': { query: { requestBody: body('application/json'), responses } } })
+  const origin = 'https://app.example'
+  const app = await serveDocument(document, { handlers: handlersOf(document) as never, origins: [origin] })
+  t.teardown(() => app.close())
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/boxes`
+  // QUERY is no CORS-safelisted method (RFC 10008 section 4), so browsers ask first.
+  const asks = { origin, 'access-control-request-method': 'QUERY', 'access-control-request-headers': 'content-type' }
+  const preflight = await httpRequest(url, { method: 'OPTIONS', headers: asks })
+  t.match(preflight, {
+    status: 204,
+    headers: { 'access-control-allow-methods': 'QUERY', 'access-control-allow-headers': /\bContent-Type\b/ },
+  })
+  const sent = { origin, 'content-type': 'application/json' }
+  const { status, headers } = await httpRequest(url, { method: 'QUERY', headers: sent, body: '1' })
+  t.match([status, headers], [204, { 'access-control-expose-headers': /\bAccept-Query\b/ }])
   const without = crossOriginNames(compileRoutes(documentOf({ '/boxes': { get: { responses } } })))
   t.notOk(without.responseHeaders.includes('Accept-Query'))
 })

@@ -175,7 +175,14 @@ const int64Of = (more: object = {}) => ({ ...int64, ...more })
 t.test('the JSON Schema of a schema contains the schemas that it refers to', async (t) => {
   const { standard } = validatorOf({
     Pet: { ...pet, properties: { ...pet.properties, owner: { ...ref('Owner'), minProperties: 1 } } },
-    Owner: { type: 'object', properties: { id: int64Of({ minimum: 1, maximum: 2n ** 60n }), pets: ref('Pet') } },
+    Owner: {
+      type: 'object',
+      properties: {
+        id: int64Of({ minimum: 1, maximum: 2n ** 60n }),
+        level: int64Of({ enum: [1n, 2n ** 60n] }),
+        pets: ref('Pet'),
+      },
+    },
     Code: { ...string, pattern: '^a+$' },
   })
   const { input, output } = standard({ $ref: 'Pet.request#' })['~standard'].jsonSchema
@@ -198,7 +205,7 @@ t.test('the JSON Schema of a schema contains the schemas that it refers to', asy
       'Pet.request': asPet,
       'Owner.request': {
         type: 'object',
-        properties: { id: int64Of({ minimum: 1 }), pets: { $ref: '#/$defs/Pet.request' } },
+        properties: { id: int64Of({ minimum: 1 }), level: int64, pets: { $ref: '#/$defs/Pet.request' } },
       },
     },
   })

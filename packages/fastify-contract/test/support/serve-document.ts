@@ -27,6 +27,7 @@ export const verifierContext = (app: FastifyInstance): VerifierContext => ({
   app,
   realm,
   withinFailureLimit: () => true,
+  countFailure: () => undefined,
   trustProxy: [],
 })
 

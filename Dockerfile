@@ -22,7 +22,6 @@ LABEL org.opencontainers.image.title="plant-store" \
 WORKDIR /plant-store
 # COPY keeps the modes of the checkout, which may deny other users.
 COPY --chmod=0644 LICENSE package.json ./
-COPY --chmod=0644 generated/openapi.json generated/routes.json generated/schemas.js generated/
 COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
 COPY --from=build /plant-store/dist/docs dist/docs

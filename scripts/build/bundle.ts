@@ -14,12 +14,10 @@ export const serverBundle = {
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
+  alias: { '@seriousme/openapi-schema-validator': 'fastify-contract/glue-validator' },
   external: ['pg-native', 'pg-cloudflare'],
   // The CommonJS packages in the bundle load built-in modules with require.
-  banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-  },
+  banner: { js: "const require = process.getBuiltinModule('module').createRequire(import.meta.url);" },
   logLevel: 'warning',
 } satisfies BuildOptions
 

@@ -43,5 +43,9 @@ function layStage(directory: string, name: string, stage: Stage): void {
 /** Copies a directory's content, or a file into a target that ends with a slash (docs.docker.com, COPY). */
 function copy(source: string, target: string): void {
   const into = statSync(source).isFile() && target.endsWith('/')
-  cpSync(source, into ? join(target, basename(source)) : target, { recursive: true, dereference: true })
+  cpSync(source, into ? join(target, basename(source)) : target, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => basename(path) !== 'node_modules',
+  })
 }

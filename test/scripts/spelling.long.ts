@@ -4,7 +4,7 @@ import t from 'tap'
 /** Checks the spelling of a text as the named file of the project. Resolves to the misspelled words. */
 async function misspelled(name: string, text: string): Promise<string[]> {
   const options = ['--config', 'scripts/lint/cspell.yaml', '--no-progress', '--no-summary', '--words-only']
-  const running = spawnProcess(['node_modules/.bin/cspell', ...options, `stdin://${name}`])
+  const running = spawnProcess(['scripts/lint/node_modules/.bin/cspell', ...options, `stdin://${name}`])
   running.child.stdin?.end(text)
   const { stdout } = await running.untilEnded()
   return stdout.trim().split('\n').filter(Boolean)

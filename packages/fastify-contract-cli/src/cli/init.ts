@@ -9,6 +9,7 @@ import { handlerStubs } from '../emit/handler-stubs.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
 import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
+import { runtimeFor } from '../init/runtime.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
@@ -24,7 +25,7 @@ export async function run(args: string[]): Promise<void> {
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
-files. The service runs at once, with npm install and npm start.
+files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
 
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
@@ -53,11 +54,14 @@ below, and init rejects a reference to any other file: a document of somebody el
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  const runtime = runtimeFor(process.versions.node)
   const packages = {
-    // npm start runs the sources with tsx.
-    dependencies: { 'fastify-contract': versionFrom(engine, directory), tsx: rangeOf('tsx') },
+    dependencies: {
+      'fastify-contract': versionFrom(engine, directory),
+      ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
+    },
     devDependencies: {
-      '@types/node': nodeTypes,
+      '@types/node': runtime.types,
       'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
       typescript: rangeOf('typescript'),
     },
@@ -69,6 +73,7 @@ below, and init rejects a reference to any other file: a document of somebody el
       errorBody: 'text' in errors ? errors.text : undefined,
       handlers,
       skipsOperations: compiled.skipped.length > 0,
+      runtime,
       packages,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
@@ -121,9 +126,6 @@ async function placeFor(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
   return path
 }
-
-/** The version of @types/node for the oldest supported Node.js. */
-const nodeTypes = '^20.19.43'
 
 /** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
 const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`

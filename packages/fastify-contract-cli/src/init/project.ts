@@ -6,6 +6,7 @@ import { markdownCode, markdownLink, markdownText, shellPath } from '../text/for
 import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
 import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
 import type { DerivedErrorBody } from './error-body.ts'
+import type { Runtime } from './runtime.ts'
 
 /** What the files of a new project depend on. */
 export type Project = {
@@ -17,6 +18,7 @@ export type Project = {
   handlers: string[]
   /** Whether the document has operations that cannot be served. */
   skipsOperations: boolean
+  runtime: Runtime
   /** The versions of the packages to install: those that run the service, and those for development. */
   packages: { dependencies: Record<string, string>; devDependencies: Record<string, string> }
 }
@@ -54,7 +56,7 @@ export function packageName(title: string): string {
 /** Commands run without the document's name if they find it by themselves. */
 const argument = (document: string): string => (document === 'openapi.yaml' ? '' : ` ${shellPath(document)}`)
 
-function manifest({ compiled, document, skipsOperations, packages }: Project): object {
+function manifest({ compiled, document, skipsOperations, runtime, packages }: Project): object {
   const name = argument(document)
   const options = `${name}${skipsOperations ? ' --skip-unsupported' : ''}`
   return {
@@ -62,12 +64,12 @@ function manifest({ compiled, document, skipsOperations, packages }: Project): o
     version: '0.0.0',
     private: true,
     type: 'module',
-    engines: { node: '>=20.19.0' },
+    engines: { node: runtime.node },
     scripts: {
-      start: 'tsx src/server.ts',
+      start: `${runtime.command} src/server.ts`,
       dev: `fastify-contract dev${options}`,
       generate: `fastify-contract generate${options}`,
-      test: 'tsx --test test/*.test.ts',
+      test: `${runtime.command} --test test/*.test.ts`,
       lint: `fastify-contract lint${name} && tsc`,
       docs: `fastify-contract docs${options}`,
     },
@@ -95,15 +97,14 @@ export const compilerOptions = {
   noEmit: true,
 }
 
-const server = (title: string): string => `import { loadContract } from 'fastify-contract'
-import { runService } from 'fastify-contract/service'
-import digests from '../generated/digests.json' with { type: 'json' }
+const server = (title: string): string => `import { runService } from 'fastify-contract/service'
+import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
 // Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
-await runService({
+runService({
   name: ${stringLiteral(packageName(title))},
-  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
+  contract,
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
@@ -195,12 +196,11 @@ function handlersModule(handlers: string[]): string {
 
 const test = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listVerifier, loadContract, newToken, requestContext } from 'fastify-contract'
+import { listVerifier, newToken, requestContext } from 'fastify-contract'
 import { exampleCalls } from 'fastify-contract-cli/examples'
-import digests from '../generated/digests.json' with { type: 'json' }
+import { contract } from '../generated/contract.mjs'
 import { createApp } from '../src/app.ts'
 
-const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const token = newToken()
 const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
 // A busy machine that runs tests must not shed load.
@@ -236,7 +236,7 @@ test('an unknown path gets 404', async () => {
 })
 `
 
-function readme({ compiled, document, errorBody }: Project): string {
+function readme({ compiled, document, errorBody, runtime }: Project): string {
   const { title } = compiled.routes.info
   return `# ${markdownText(title)}
 
@@ -269,8 +269,17 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`npm run lint\` | advises on the style of the contract, and checks the types |
 | \`npm run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 
-For production, install with \`npm ci --omit=dev\`, which leaves out what only the commands need.
+For production, install with \`npm ci --omit=dev\`, which leaves out what only the commands need. There is no build:
+${runtimeNotes[runtime.command]}
 `
+}
+
+/** How a project runs its TypeScript modules, and how to change that. */
+const runtimeNotes = {
+  node: `Node.js 22.18, or 24.3, and newer run the TypeScript modules as they are. For an older Node.js, install tsx, and
+replace \`node\` by \`tsx\` in the scripts of \`package.json\`.`,
+  tsx: `tsx runs the TypeScript modules as they are. Node.js 22.18, or 24.3, and newer need no tsx: replace \`tsx\` by \`node\`
+in the scripts of \`package.json\`, and run \`npm uninstall tsx\`.`,
 }
 
 /** Returns the derived module if it has the types of the document. */

@@ -41,17 +41,6 @@ export type VerifierContext = {
 /** Creates the verifier of a security scheme for an app. */
 export type VerifierFactory = (context: VerifierContext) => Verifier | Promise<Verifier>
 
-/** Creates the verifiers of an app, by the names of their security schemes. */
-export async function createVerifiers(
-  factories: Record<string, VerifierFactory>,
-  context: VerifierContext,
-): Promise<Verifiers> {
-  const verifiers: Verifiers = {}
-  // One after the other, because only one of several may register a plugin.
-  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
-  return verifiers
-}
-
 /** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
 export const challengeOf = (scheme: string, realm: string, ...parameters: string[]): string =>
   [`${scheme} realm="${realm.replace(/["\\]/g, '\\$&')}"`, ...parameters].join(', ')
@@ -240,12 +229,7 @@ export type OpenIdProvider = {
  * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
  * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
-export function openIdConnect({
-  url,
-  audience,
-  issuer = url.replace(wellKnown, ''),
-  boundTokens = 'reject',
-}: OpenIdProvider): VerifierFactory {
+export function openIdConnect({ url, issuer = url.replace(wellKnown, ''), ...given }: OpenIdProvider): VerifierFactory {
   return async function verifierOf(context) {
     if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
       throw new Error(
@@ -253,7 +237,7 @@ export function openIdConnect({
       )
     }
     const { jwtVerifier } = await import('./jwt.ts')
-    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined, boundTokens }))(context)
+    return await bearer(jwtVerifier({ issuer, jwksUrl: undefined, ...given }))(context)
   }
 }
 

@@ -12,12 +12,12 @@ import { mutualTls } from '../../src/auth/mutual-tls.ts'
 import {
   type ApiKeyLocation,
   apiKey,
-  createVerifiers,
   type OpenIdProvider,
   openIdConnect,
   type Verifier,
 } from '../../src/auth/verifiers.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
+import { createVerifiers } from '../../src/routes/security.ts'
 import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
 /** These verifiers read no reply. */

@@ -124,7 +124,12 @@ t.test('a relative path that looks like a URI names a file', async (t) => {
   t.equal(backup('file:copy.db?mode=memory', { STORE_URL }), '1 plants are in file:copy.db?mode=memory\n')
   t.same(sqliteCommand('check', ['file:copy.db?mode=memory'], {}).code, 0)
   t.match(restore('file:copy.db?mode=memory', { STORE_URL }), /^1 plants of file:copy/)
-  t.same(readdirSync(directory).sort(), ['file:copy.db?mode=memory', 'plants.db', 'plants.db-lock', 'plants.db-replaced'])
+  t.same(readdirSync(directory).sort(), [
+    'file:copy.db?mode=memory',
+    'plants.db',
+    'plants.db-lock',
+    'plants.db-replaced',
+  ])
 })
 
 t.test('a failed backup leaves nothing behind', async (t) => {

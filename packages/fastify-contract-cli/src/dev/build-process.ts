@@ -1,5 +1,5 @@
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { requiredScopes } from 'fastify-contract'
@@ -9,7 +9,7 @@ import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
-import { typeChecker } from '../typescript/type-checker.ts'
+import { checkTypes } from '../typescript/type-checker.ts'
 import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
 
 /*
@@ -18,7 +18,6 @@ import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reload
  */
 
 const options: DevOptions = JSON.parse(process.argv[2] as string)
-const checkTypes = typeChecker(options.entry)
 const bundle = await loadBundle()
 let isGenerated = false
 
@@ -36,7 +35,7 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
   if (hasNewDocument) isGenerated = false
   if (!isGenerated) await generate(url)
   isGenerated = true
-  checkTypes()
+  await checkTypes(options.entry, join(dirname(directory), 'types'))
   await bundle(join(directory, 'dist'))
   await cp(options.out, join(directory, 'generated'), { recursive: true })
   await mkdir(options.docs, { recursive: true })

@@ -178,7 +178,11 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const errorBody = 'text' in errors ? errors.text : undefined
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, packages }
-  return { files: { ...compiled.files, ...projectFiles(project) }, compiled, errors }
+  return {
+    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', isInWorkspace: false }) },
+    compiled,
+    errors,
+  }
 }
 
 /** Returns the kinds of the nodes of a program, without the difference between an identifier and a string as a name. */

@@ -67,8 +67,9 @@ async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
   return bundleWithEsbuild
 }
 
-const bundleWithEsbuild = (directory: string): Promise<unknown> =>
-  build({
+// A declaration, unlike a constant, exists when the module calls loadBundle.
+function bundleWithEsbuild(directory: string): Promise<unknown> {
+  return build({
     entryPoints: [options.entry],
     outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
     bundle: true,
@@ -80,3 +81,4 @@ const bundleWithEsbuild = (directory: string): Promise<unknown> =>
     sourcemap: true,
     logLevel: 'silent',
   })
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { packages, writePackage } from '../../scripts/build/packages.ts'
@@ -7,7 +7,7 @@ import { documentText, handwrittenFiles, scripts } from './project-files.ts'
 import { type Project, run, runProject, writeFiles } from './project-steps.ts'
 
 const { options } = commandLine(
-  `.ci/nightly projects [--node VERSIONS] [--only TEXT] [--write] [--keep]
+  `.ci/nightly projects [--node VERSIONS] [--only PATTERN] [--jobs N] [--write] [--keep]
 
 Installs the packed packages in projects outside of this repository: one that init writes and one by hand, with
 TypeScript 5.9, 6 and 7, by npm and pnpm, and with other layouts of node_modules, in workspaces, and beside other
@@ -16,11 +16,12 @@ and changes a handler while dev runs. Expects no warning of an installation, and
 TypeScript. Prints a line for each project, and exits with 1 if one fails.
 
 --node VERSIONS  versions of Node, separated by commas; the npm package "node" brings them (default: the running one)
---only TEXT      only projects whose lines contain the text
---write          write the results into docs/tested.md
+--only PATTERN   only projects whose lines match the regular expression
+--jobs N         the number of projects to run at the same time (default: 1)
+--write          add the results to those in dist/projects.json, and write all of them into docs/tested.md
 --keep           keep the directories of projects that fail
 `,
-  { node: process.versions.node, only: '', write: false, keep: false },
+  { node: process.versions.node, only: '', jobs: 1, write: false, keep: false },
 )
 
 const typescripts = ['5.9.3', '6.0.3', '7.0.2']
@@ -47,6 +48,9 @@ type Cell = {
   layout: keyof typeof layouts
   tools?: Record<string, string>
 }
+
+/** The outcomes of projects, by their names. */
+type Results = Record<string, Cell & { outcome: 'passed' | 'failed' }>
 
 const directory = mkdtempSync(join(tmpdir(), 'projects-'))
 process.on('exit', () => {
@@ -88,26 +92,37 @@ overrides:
 
 const pnpm = await binaries('pnpm', pnpmVersion)
 const nodes = new Map<string, NodeJS.ProcessEnv>()
-for (const version of options.node.split(',')) nodes.set(version, await environmentOf(version))
+for (const version of options.node.split(',')) {
+  const env = await environmentOf(version)
+  nodes.set((await run({ directory, env }, ['node', '--version'])).trim().slice(1), env)
+}
 const initializers = { npm: await initializer('npm'), pnpm: await initializer('pnpm') }
 
-const results = new Map<Cell, string>()
+const resultsFile = join('dist', 'projects.json')
+const results: Results = options.write && existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
 /** What dev printed for each kind of project, which is the same for each TypeScript. */
 const messages = new Map<string, string>()
-for (const cell of cells()) {
-  if (!nameOf(cell).includes(options.only)) continue
-  const start = performance.now()
-  const problem = await runCell(cell).catch(({ message }: Error) => message)
-  results.set(cell, problem === undefined ? 'passed' : 'failed')
-  if (problem !== undefined) process.exitCode = 1
-  const seconds = ((performance.now() - start) / 1000).toFixed(0)
-  process.stdout.write(`${nameOf(cell)}: ${problem ?? 'passed'}, ${seconds} s\n`)
-  if (options.write) writeTable()
-}
+const queue = cells()
+await Promise.all(Array.from({ length: options.jobs }, runQueue))
 for (const [kind, text] of messages) process.stdout.write(`\nMessages of dev, ${kind}:\n${text}\n`)
 
+/** Runs projects of the queue until it is empty. */
+async function runQueue(): Promise<void> {
+  for (let cell = queue.next().value; cell !== undefined; cell = queue.next().value) {
+    const name = nameOf(cell)
+    if (!new RegExp(options.only).test(name)) continue
+    const start = performance.now()
+    const problem = await runCell(cell).catch(({ message }: Error) => message)
+    results[name] = { ...cell, outcome: problem === undefined ? 'passed' : 'failed' }
+    if (problem !== undefined) process.exitCode = 1
+    const seconds = ((performance.now() - start) / 1000).toFixed(0)
+    process.stdout.write(`${name}: ${problem ?? 'passed'}, ${seconds} s\n`)
+    if (options.write) writeResults()
+  }
+}
+
 /** Yields the projects: each TypeScript on each Node by both managers, and all others on the last Node. */
-function* cells(): Generator<Cell> {
+function* cells(): Generator<Cell, undefined> {
   const [last = ''] = [...nodes.keys()].reverse()
   for (const node of nodes.keys())
     for (const manager of ['npm', 'pnpm'] as const)
@@ -120,6 +135,7 @@ function* cells(): Generator<Cell> {
     yield { ...others, layout: 'workspace' }
     yield { ...others, kind: 'by hand', layout: 'default', tools: otherTools }
   }
+  return undefined
 }
 
 function nameOf({ node, typescript, manager, kind, layout, tools }: Cell): string {
@@ -221,41 +237,34 @@ async function binaries(name: string, version: string): Promise<string> {
   return join(folder, 'node_modules', '.bin')
 }
 
-/** Writes the results into the page, between its two comments. */
-function writeTable(): void {
+/** Writes the results into their file, and into the page between its two comments. */
+function writeResults(): void {
+  mkdirSync('dist', { recursive: true })
+  writeFileSync(resultsFile, JSON.stringify(results, null, 2))
   const page = join('docs', 'tested.md')
   const [before = '', , after = ''] = readFileSync(page, 'utf8').split(/^<!-- (?:\/)?projects -->\n/m)
   writeFileSync(page, `${before}<!-- projects -->\n${tables()}<!-- /projects -->\n${after}`)
 }
 
 function tables(): string {
-  const all = [...results]
   const columns = (['npm', 'pnpm'] as const).flatMap((manager) =>
     typescripts.map((typescript) => ({ manager, typescript })),
   )
-  const matrix = Array.from(nodes.keys(), (node) => {
-    const found = columns.map(({ manager, typescript }) =>
-      all.find(
-        ([cell]) =>
-          cell.kind === 'init' &&
-          cell.layout === 'default' &&
-          cell.node === node &&
-          cell.manager === manager &&
-          cell.typescript === typescript,
-      ),
-    )
-    return `| ${node} | ${found.map((entry) => entry?.[1] ?? 'not run').join(' | ')} |`
-  })
-  const others = all.filter(([{ kind, layout }]) => kind !== 'init' || layout !== 'default')
+  const rows = [...new Set(Object.values(results).map(({ node }) => node))].sort()
+  const outcomeOf = (cell: Cell) => results[nameOf(cell)]?.outcome ?? 'not run'
+  const matrix = rows.map((node) =>
+    [node, ...columns.map((column) => outcomeOf({ node, ...column, kind: 'init', layout: 'default' }))].join(' | '),
+  )
+  const others = Object.entries(results).filter(([, { kind, layout }]) => kind !== 'init' || layout !== 'default')
   return [
     '',
     `| Node | ${columns.map(({ manager, typescript }) => `${manager}, TypeScript ${typescript}`).join(' | ')} |`,
     `|---${'|---'.repeat(columns.length)}|`,
-    ...matrix,
+    ...matrix.map((row) => `| ${row} |`),
     '',
     '| other projects | outcome |',
     '|---|---|',
-    ...others.map(([cell, outcome]) => `| ${nameOf(cell)} | ${outcome} |`),
+    ...others.map(([name, { outcome }]) => `| ${name} | ${outcome} |`),
     '',
     '',
   ].join('\n')

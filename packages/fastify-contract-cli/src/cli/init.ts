@@ -8,7 +8,7 @@ import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
-import { type PackageManager, packageManagerOf, pnpmWorkspaceAbove, versionsFor } from '../init/package-manager.ts'
+import { type PackageManager, packageManagerOf, pnpmWorkspaceOf, versionsFor } from '../init/package-manager.ts'
 import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
@@ -55,7 +55,7 @@ below, and init rejects a reference to any other file: a document of somebody el
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)
-  const workspace = pnpmWorkspaceAbove(directory)
+  const workspace = pnpmWorkspaceOf(directory)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
   const packages = {
     // npm start runs the sources with tsx.
@@ -75,7 +75,7 @@ below, and init rejects a reference to any other file: a document of somebody el
       skipsOperations: compiled.skipped.length > 0,
       packages,
       manager,
-      isInWorkspace: workspace !== undefined,
+      hasWorkspace: workspace !== undefined,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -165,7 +165,7 @@ type Written = {
   /** The configuration of Redocly in the directory if it was not read. */
   unread: string | undefined
   manager: PackageManager
-  /** The pnpm-workspace.yaml around the project. */
+  /** The pnpm-workspace.yaml of the project if init did not write it. */
   workspace: string | undefined
 }
 

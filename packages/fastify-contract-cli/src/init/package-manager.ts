@@ -12,11 +12,16 @@ export function packageManagerOf(directory: string): PackageManager {
   return hasFile || process.env.npm_config_user_agent?.startsWith('pnpm/') ? 'pnpm' : 'npm'
 }
 
-/** Returns the path of the pnpm-workspace.yaml in or above a directory. */
-export const pnpmWorkspaceAbove = (directory: string): string | undefined =>
+/**
+ * Returns the path of the pnpm-workspace.yaml that pnpm reads for a project: its own, or that of a workspace around it. A
+ * file above without `packages` has only the settings of its own directory.
+ */
+export const pnpmWorkspaceOf = (directory: string): string | undefined =>
   directoriesFrom(directory)
     .map((above) => join(above, 'pnpm-workspace.yaml'))
-    .find((path) => existsSync(path))
+    .find((path) => existsSync(path) && (dirname(path) === resolve(directory) || isWorkspace(path)))
+
+const isWorkspace = (path: string): boolean => /^packages\s*:/m.test(readFileSync(path, 'utf8'))
 
 /**
  * Returns the versions of a package for the manifest of a project: newer ones without a breaking change, or its file if it

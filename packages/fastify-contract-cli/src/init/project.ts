@@ -21,18 +21,18 @@ export type Project = {
   /** The versions of the packages to install: those that run the service, and those for development. */
   packages: { dependencies: Record<string, string>; devDependencies: Record<string, string> }
   manager: PackageManager
-  /** Whether the project belongs to a workspace of pnpm, whose root has the settings. */
-  isInWorkspace: boolean
+  /** Whether there is a pnpm-workspace.yaml for the project. */
+  hasWorkspace: boolean
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers, packages, manager, isInWorkspace } = project
+  const { compiled, errorBody, handlers, packages, manager, hasWorkspace } = project
   return {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     ...(manager === 'pnpm' &&
-      !isInWorkspace && {
+      !hasWorkspace && {
         'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
       }),
     '.gitignore': 'node_modules/\ndist/\n.env\n',

@@ -179,7 +179,7 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, packages }
   return {
-    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', isInWorkspace: false }) },
+    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasWorkspace: false }) },
     compiled,
     errors,
   }

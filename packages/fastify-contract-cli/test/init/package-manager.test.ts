@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -5,7 +6,7 @@ import {
   npmSettings,
   packageManagerOf,
   pnpmSettings,
-  pnpmWorkspaceAbove,
+  pnpmWorkspaceOf,
   versionsFor,
 } from '../../src/init/package-manager.ts'
 
@@ -13,7 +14,11 @@ t.test('a project has the package manager of the files above, or else of the pro
   const directory = t.testdir({ 'pnpm-workspace.yaml': '', lock: { 'pnpm-lock.yaml': '' } })
   t.equal(packageManagerOf(join(directory, 'packages', 'new')), 'pnpm')
   t.equal(packageManagerOf(join(directory, 'lock')), 'pnpm')
-  t.equal(pnpmWorkspaceAbove(join(directory, 'packages', 'new')), join(directory, 'pnpm-workspace.yaml'))
+  const workspace = join(directory, 'pnpm-workspace.yaml')
+  t.equal(pnpmWorkspaceOf(directory), workspace)
+  t.equal(pnpmWorkspaceOf(join(directory, 'packages', 'new')), undefined, 'a file without packages is of its directory')
+  writeFileSync(workspace, 'packages: [packages/*]\n')
+  t.equal(pnpmWorkspaceOf(join(directory, 'packages', 'new')), workspace)
   const { npm_config_user_agent: agent } = process.env
   t.teardown(() => {
     delete process.env.npm_config_user_agent

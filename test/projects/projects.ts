@@ -50,7 +50,9 @@ type Cell = {
 }
 
 /** The outcomes of projects, by their names. */
-type Results = Record<string, Cell & { outcome: 'passed' | 'failed' }>
+type Results = Record<string, Result>
+
+type Result = Cell & { outcome: 'passed' | 'failed' }
 
 const directory = mkdtempSync(join(tmpdir(), 'projects-'))
 process.on('exit', () => {
@@ -99,7 +101,6 @@ for (const version of options.node.split(',')) {
 const initializers = { npm: await initializer('npm'), pnpm: await initializer('pnpm') }
 
 const resultsFile = join('dist', 'projects.json')
-const results: Results = options.write && existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
 /** What dev printed for each kind of project, which is the same for each TypeScript. */
 const messages = new Map<string, string>()
 const queue = cells()
@@ -113,11 +114,10 @@ async function runQueue(): Promise<void> {
     if (!new RegExp(options.only).test(name)) continue
     const start = performance.now()
     const problem = await runCell(cell).catch(({ message }: Error) => message)
-    results[name] = { ...cell, outcome: problem === undefined ? 'passed' : 'failed' }
     if (problem !== undefined) process.exitCode = 1
     const seconds = ((performance.now() - start) / 1000).toFixed(0)
     process.stdout.write(`${name}: ${problem ?? 'passed'}, ${seconds} s\n`)
-    if (options.write) writeResults()
+    if (options.write) writeResult(name, { ...cell, outcome: problem === undefined ? 'passed' : 'failed' })
   }
 }
 
@@ -237,16 +237,18 @@ async function binaries(name: string, version: string): Promise<string> {
   return join(folder, 'node_modules', '.bin')
 }
 
-/** Writes the results into their file, and into the page between its two comments. */
-function writeResults(): void {
+/** Adds a result to those of earlier runs, and writes all into the page between its two comments. */
+function writeResult(name: string, result: Result): void {
   mkdirSync('dist', { recursive: true })
+  const results: Results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
+  results[name] = result
   writeFileSync(resultsFile, JSON.stringify(results, null, 2))
   const page = join('docs', 'tested.md')
   const [before = '', , after = ''] = readFileSync(page, 'utf8').split(/^<!-- (?:\/)?projects -->\n/m)
-  writeFileSync(page, `${before}<!-- projects -->\n${tables()}<!-- /projects -->\n${after}`)
+  writeFileSync(page, `${before}<!-- projects -->\n${tables(results)}<!-- /projects -->\n${after}`)
 }
 
-function tables(): string {
+function tables(results: Results): string {
   const columns = (['npm', 'pnpm'] as const).flatMap((manager) =>
     typescripts.map((typescript) => ({ manager, typescript })),
   )

@@ -1,12 +1,7 @@
-# Both stages use the same Debian release, so that binaries of the first stage run in the second. A tag can be moved. To
-# pin an image, add the digest that `docker buildx imagetools inspect` shows to both: node:TAG@sha256:DIGEST.
-# An addon that is compiled with the headers of Node 24.19 or later aborts the process when a database is garbage
-# collected (nodejs/node issue 65446). So the first stage uses an older Node.
-FROM node:24.18.1-trixie AS build
+# A tag can be moved. To pin an image, add the digest that `docker buildx imagetools inspect` shows to both:
+# node:TAG@sha256:DIGEST.
+FROM node:24.21.0-trixie-slim AS build
 WORKDIR /plant-store
-# Compiles better-sqlite3 with the headers of this image. The lock file has a hash of its source, but none of a prebuilt
-# binary.
-ENV npm_config_build_from_source=better-sqlite3 npm_config_nodedir=/usr/local
 COPY package.json package-lock.json ./
 COPY packages/fastify-contract/package.json packages/fastify-contract/
 COPY packages/fastify-contract-cli/package.json packages/fastify-contract-cli/
@@ -27,17 +22,9 @@ LABEL org.opencontainers.image.title="plant-store" \
 WORKDIR /plant-store
 # COPY keeps the modes of the checkout, which may deny other users.
 COPY --chmod=0644 LICENSE package.json ./
-COPY --chmod=0644 generated/openapi.json generated/routes.json generated/schemas.js generated/
 COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
 COPY --from=build /plant-store/dist/docs dist/docs
-# The bundle contains all packages except this native one. The other two find its binary.
-COPY --from=build /plant-store/node_modules/bindings node_modules/bindings
-COPY --from=build /plant-store/node_modules/file-uri-to-path node_modules/file-uri-to-path
-COPY --from=build /plant-store/node_modules/better-sqlite3/package.json node_modules/better-sqlite3/
-COPY --from=build /plant-store/node_modules/better-sqlite3/lib node_modules/better-sqlite3/lib
-COPY --from=build /plant-store/node_modules/better-sqlite3/build/Release/better_sqlite3.node \
-                  node_modules/better-sqlite3/build/Release/
 COPY --from=build --chown=10001:10001 /data /data
 ENV NODE_ENV=production HOST=0.0.0.0 STORE_URL=sqlite:/data/plants.db
 # A number, because Kubernetes cannot tell whether a name is root.

@@ -69,11 +69,10 @@ async function measure(version: string): Promise<{ summary: string[]; details: s
   const wanted = groups.filter((_, index) => options.groups.includes(index + 1))
   const documents = wanted.flatMap(({ served }) => (typeof served === 'number' ? [served] : []))
   const installation = await install(version, documents)
-  const chosen = wanted.filter(({ served }) => served !== 'sqlite' || installation.hasSqlite)
   const results: Results = new Map()
   try {
     for (let round = 1; round <= rounds; round++)
-      for (const group of chosen) {
+      for (const group of wanted) {
         console.error(`Node ${installation.version}, round ${round} of ${rounds}: ${group.served}`)
         await measureRound(group, installation, { seconds, quick, only, before }, results)
       }

@@ -7,8 +7,7 @@ import { installNode, runNpm } from './system/install-node.ts'
 const help = `npx tsx scripts/test-node.ts VERSION [ARGUMENTS OF npm test]
 
 Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
-"node", and a copy of the project, in which npm ci and npm test run. Packages with native code are compiled with the
-headers of that Node where they have no prebuilt binary.
+"node", and a copy of the project, in which npm ci and npm test run.
 `
 
 /** The names of build results and of files that belong to one machine, which are not copied. */

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { loadContract } from 'fastify-contract'
 import { maskPassword } from 'fastify-contract/config'
 import { type Resources, runService, type Tools } from 'fastify-contract/service'
-import digests from '../generated/digests.json' with { type: 'json' }
+import { contract } from '../generated/contract.mjs'
 import { application, rethrowWithUrl } from './config.ts'
 import { openStore } from './store/open.ts'
 import { watchStore } from './store/store-health.ts'
@@ -10,7 +9,7 @@ import { watchStore } from './store/store-health.ts'
 await runService({
   ...application,
   name: 'plant-store',
-  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
+  contract,
   docs: fileURLToPath(new URL('../dist/docs/index.html', import.meta.url)),
   open: ({ STORE_URL }, tools) => open(STORE_URL, tools),
 })

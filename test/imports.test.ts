@@ -25,7 +25,7 @@ const engineRooms = {
   response: ['schema', 'contract', 'http', 'json'],
   routes: ['request', 'response', 'auth', 'limits', 'schema', 'contract', 'http'],
   client: ['contract', 'json'],
-  webhooks: ['client', 'response', 'schema', 'contract', 'json'],
+  webhooks: ['client', 'response', 'auth', 'schema', 'http', 'contract', 'json'],
   mcp: ['client', 'routes', 'request', 'limits', 'contract', 'http', 'json'],
   service: ['routes', 'auth', 'limits', 'contract', 'http'],
 }
@@ -98,7 +98,7 @@ function violation(file: string, { to, isType }: Import): string | undefined {
 
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js)$/.test(file))
+    .filter((file) => /^(?!.*node_modules\/).*\.(ts|js)$/.test(file))
     .map((file) => `${directory}/${file}`)
 
 const texts = new Map(

@@ -11,9 +11,9 @@ import { nodeCommand } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import ts from 'typescript'
 import type { createClient } from '../src/client.ts'
-import { sqliteSkipReason } from './support/better-sqlite.ts'
 import { copyProject } from './support/project-copy.ts'
 import { startService } from './support/service-process.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { token } from './support/test-app.ts'
 
 const [, documented = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('docs/getting-started.md', 'utf8')) ?? []
@@ -78,16 +78,14 @@ t.test('the package holds only what a consumer needs', async (t) => {
     'dist/server.js',
     'dist/store.js',
     'dist/types/generated/api.d.ts',
-    'dist/types/packages/fastify-contract/src/client/request-serialization.d.ts',
     'dist/types/packages/fastify-contract/src/client/exact-client.d.ts',
     'dist/types/packages/fastify-contract/src/client/operation-types.d.ts',
+    'dist/types/packages/fastify-contract/src/client/request-serialization.d.ts',
+    'dist/types/packages/fastify-contract/src/contract/generated-types.d.ts',
     'dist/types/src/client.d.ts',
     'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
-    'generated/openapi.json',
-    'generated/routes.json',
-    'generated/schemas.js',
     'package.json',
   ])
 })

@@ -12,10 +12,10 @@ import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t from 'tap'
 import { type Endpoint, endpoints } from '../packages/fastify-contract-cli/src/document/openapi-document.ts'
 import { exampleResponse } from '../packages/fastify-contract-cli/src/examples/examples.ts'
-import { sqliteSkipReason } from './support/better-sqlite.ts'
 import { document } from './support/contract.ts'
 import { coveredCode } from './support/service-code.ts'
 import { spawnService, startService } from './support/service-process.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { token } from './support/test-app.ts'
 
 /** The URL of the module with `anyStore`, which creates a store for a test. */

@@ -8,9 +8,9 @@ import { audience, createKey, startIssuer } from 'fastify-contract-test-support/
 import { until } from 'fastify-contract-test-support/poll'
 import { inSeconds, writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
-import { sqliteSkipReason } from './support/better-sqlite.ts'
 import { builtCode } from './support/service-code.ts'
 import { startService } from './support/service-process.ts'
+import { sqliteSkipReason } from './support/sqlite.ts'
 import { authorization } from './support/test-app.ts'
 
 const hour = 3_600_000

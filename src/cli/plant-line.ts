@@ -5,15 +5,14 @@ import {
   JsonError,
   type Operation,
   parseJson,
-  type Routes,
   stringifyJson,
 } from 'fastify-contract'
 import type { components, operations } from '../../generated/api.d.ts'
-import generated from '../../generated/routes.json' with { type: 'json' }
+import { contract } from '../../generated/contract.mjs'
 import { toStored } from '../handlers.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
 
-const routes = generated as unknown as Routes
+const { routes } = contract
 type NewPlant = components['schemas']['NewPlant']
 type Body = NonNullable<Operation['schema']['body']>
 

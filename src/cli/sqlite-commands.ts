@@ -9,13 +9,12 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import { dirname, resolve } from 'node:path'
 import { parseOptions, UsageError } from 'fastify-contract/token-command'
 import { rethrowWithUrl, storeConfig } from '../config.ts'
 import { realPathOf, renameDurably, syncPath } from '../store/atomic-file.ts'
 import { createDirectory } from '../store/sqlite/sqlite-database.ts'
-import { inUse, lockFile, openError } from '../store/sqlite/sqlite-driver.ts'
+import { inUse, lockFile, openError, type SqliteDatabase } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
 import { readDatabase } from '../store/sqlite/sqlite-queries.ts'
 import { assertPlants } from '../store/sqlite/sqlite-schema.ts'
@@ -150,7 +149,7 @@ export function sqlitePath(environment: NodeJS.ProcessEnv): string {
  * Opens a SQLite file of plants read-only, and returns the result of `use`. Throws one line that names the file when it
  * is not such a file or cannot be read.
  */
-export function readPlants<Result>(path: string, use: (database: Database) => Result): Result {
+export function readPlants<Result>(path: string, use: (database: SqliteDatabase) => Result): Result {
   try {
     return readDatabase(path, function useChecked(database) {
       assertPlants(database)
@@ -162,12 +161,12 @@ export function readPlants<Result>(path: string, use: (database: Database) => Re
 }
 
 /** Returns the problems that SQLite finds in a database, and the number of plants when there are none. */
-export function examine(database: Database): { problems: string[]; plants: number } {
-  const found = database.pragma('quick_check') as { quick_check: string }[]
+export function examine(database: SqliteDatabase): { problems: string[]; plants: number } {
+  const found = database.prepare('PRAGMA store.quick_check').all() as { quick_check: string }[]
   const lines = found.flatMap(({ quick_check }) => quick_check.split('\n'))
   const problems = lines.filter((line) => line !== 'ok' && !line.startsWith('***'))
   if (problems.length > 0) return { problems, plants: 0 }
-  return { problems, plants: database.prepare('SELECT count(*) FROM plants').pluck().get() as number }
+  return { problems, plants: database.prepare('SELECT count(*) AS plants FROM plants').get().plants }
 }
 
 /** Checks a file of plants and returns the number of its plants. Throws one line when the file is damaged. */
@@ -185,7 +184,8 @@ export function copyPlants(from: string, to: string): number {
   // The copy must never be readable by more users than the file.
   closeSync(openSync(to, 'wx', 0o600))
   try {
-    readPlants(from, (database) => database.prepare('VACUUM INTO ?').run(to))
+    // SQLite takes a relative path such as file:copy for a URI.
+    readPlants(from, (database) => database.prepare('VACUUM store INTO ?').run(resolve(to)))
     chmodSync(to, statSync(from).mode & 0o777)
     const plants = assertSound(to)
     syncPath(to)

@@ -91,7 +91,9 @@ export function createDurableDirectory(path: string): void {
     missing.unshift(existing)
     existing = dirname(existing)
   }
-  if (!statSync(existing).isDirectory()) throw systemError(`${existing} is not a directory`, 'EEXIST')
+  // A path below a file is missing for statSync of Node 24, which throws ENOTDIR in earlier versions.
+  const code = missing.length === 0 ? 'EEXIST' : 'ENOTDIR'
+  if (!statSync(existing).isDirectory()) throw systemError(`${existing} is not a directory`, code)
   for (const directory of missing) {
     let failure: unknown
     try {

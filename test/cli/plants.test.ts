@@ -14,9 +14,10 @@ import { createBatch, pagesOf, plantsHelp } from '../../src/cli/plants.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import { openForReading, openStore } from '../../src/store/open.ts'
 import type { StoredPlant } from '../../src/store/plant-store.ts'
+import { plantBatch } from '../../src/store/sqlite/sqlite-batch.ts'
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
-import { requireSqlite } from '../support/better-sqlite.ts'
 import { runTool } from '../support/service-code.ts'
+import { requireSqlite } from '../support/sqlite.ts'
 import { runPlants } from './run-plants.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
@@ -100,7 +101,7 @@ t.test('a writer can reset the write-ahead log during an export', async (t) => {
   let next = 0n
   const write = () => {
     const name = 'x'.repeat(1_000)
-    commit(Array.from({ length: 1_000 }, () => ({ id: next++, name })))
+    commit(plantBatch(Array.from({ length: 1_000 }, () => ({ id: next++, name }))))
     checkpoint()
   }
   write()

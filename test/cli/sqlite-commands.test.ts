@@ -16,9 +16,9 @@ import { exactly, usageError } from 'fastify-contract-test-support/exact-pattern
 import t, { type Test } from 'tap'
 import { backup, restore, sqliteCommand, sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { openForReading, openStore } from '../../src/store/open.ts'
-import { Database, hideSqlite, requireSqlite } from '../support/better-sqlite.ts'
 import { runTool } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
+import { hideSqlite, openFile, pragma, requireSqlite } from '../support/sqlite.ts'
 import { runPlants } from './run-plants.ts'
 import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
 
@@ -158,7 +158,7 @@ t.test('a backup without SQLite fails and leaves nothing behind', async (t) => {
   const before = readdirSync(directory)
   hideSqlite(t)
   t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL: `sqlite:${path}` }), {
-    message: /SQLite is missing, because the optional package better-sqlite3 is not installed; [^\n]+$/,
+    message: /SQLite is missing, because the package @photostructure\/sqlite is not installed; [^\n]+$/,
   })
   t.same(readdirSync(directory), before)
 })
@@ -172,8 +172,8 @@ t.test("a backup without a running service leaves no journal and does not change
   backup(join(directory, 'backups', 'copy.db'), { STORE_URL: `sqlite:${path}` })
   t.same(readdirSync(directory), ['backups', 'plants.db', 'plants.db-lock'])
   t.equal(statSync(path).mtimeMs, mtimeMs)
-  const copy = new Database(join(directory, 'backups', 'copy.db'), { readonly: true })
-  t.equal(copy.pragma('journal_mode', { simple: true }), 'delete')
+  const copy = openFile(join(directory, 'backups', 'copy.db'))
+  t.equal(pragma(copy, 'journal_mode'), 'delete')
   copy.close()
 })
 
@@ -308,7 +308,7 @@ t.test('an invalid backup is rejected and changes nothing', async (t) => {
   const STORE_URL = `sqlite:${path}`
   makeStore(path, 1n)
   const make = (name: string, sql: string) => {
-    const database = new Database(join(directory, name))
+    const database = openFile(join(directory, name))
     database.exec(sql)
     database.close()
   }

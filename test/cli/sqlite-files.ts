@@ -1,13 +1,14 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { plantBatch } from '../../src/store/sqlite/sqlite-batch.ts'
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
-import { Database } from '../support/better-sqlite.ts'
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
 
 /** Writes a file with plants of these ids, in the state after a graceful shutdown. */
 export function makeStore(path: string, ...ids: bigint[]): void {
   mkdirSync(dirname(path), { recursive: true })
   const { commit, close } = openDatabase(path)
-  commit(ids.map((id) => ({ id, name: 'a' })))
+  commit(plantBatch(ids.map((id) => ({ id, name: 'a' }))))
   close()
 }
 
@@ -16,7 +17,7 @@ export function makeKilledStore(path: string, ...ids: bigint[]): void {
   const running = join(dirname(path), 'running', 'plants.db')
   mkdirSync(dirname(running), { recursive: true })
   const { commit, close } = openDatabase(running)
-  commit(ids.map((id) => ({ id, name: 'a' })))
+  commit(plantBatch(ids.map((id) => ({ id, name: 'a' }))))
   for (const suffix of ['', '-wal', '-shm', '-lock']) cpSync(running + suffix, path + suffix)
   close()
   rmSync(dirname(running), { recursive: true })
@@ -37,9 +38,11 @@ export function damage(path: string): Buffer {
 
 /** Returns the ids in a file, in order. */
 export function idsIn(path: string): unknown[] {
-  const database = new Database(path)
+  const database = openSqliteFile(path, {})
   try {
-    return database.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
+    const select = database.prepare('SELECT id FROM plants ORDER BY id')
+    select.setReadBigInts(true)
+    return select.all().map(({ id }) => Number(id))
   } finally {
     database.close()
   }

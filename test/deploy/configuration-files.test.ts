@@ -401,19 +401,25 @@ t.test('the development container has the Node that the image is built with', as
   t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image} AS build\n`)
 })
 
+/** Returns the versions of the packages that the package.json of a folder declares. */
+function packagesOf(folder: string): Record<string, string> {
+  const project = JSON.parse(readFileSync(join('.', folder, 'package.json'), 'utf8'))
+  const { dependencies, optionalDependencies, devDependencies } = project
+  return { ...dependencies, ...optionalDependencies, ...devDependencies }
+}
+
 t.test('folders and packages of the update bot exist', async (t) => {
   type Update = {
     'package-ecosystem': string
-    directory: string
+    directory?: string
+    directories?: string[]
     ignore?: { 'dependency-name': string; versions?: string[] }[]
   }
   const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8')) as { updates: Update[] }
-  for (const { directory, ignore = [], ...update } of updates) {
-    t.ok(existsSync(join('.', directory)), directory)
+  for (const { directory = '', directories = [directory], ignore = [], ...update } of updates) {
+    for (const folder of directories) t.ok(existsSync(join('.', folder)), folder)
     if (update['package-ecosystem'] !== 'npm') continue
-    const project = JSON.parse(readFileSync(join('.', directory, 'package.json'), 'utf8'))
-    const { dependencies, optionalDependencies, devDependencies } = project
-    const installed: Record<string, string> = { ...dependencies, ...optionalDependencies, ...devDependencies }
+    const installed: Record<string, string> = Object.assign({}, ...directories.map(packagesOf))
     for (const { 'dependency-name': name, versions = [] } of ignore) {
       t.ok(Object.hasOwn(installed, name), name)
       for (const range of versions) {

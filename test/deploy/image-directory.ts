@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Test } from 'tap'
@@ -43,8 +43,9 @@ function layStage(directory: string, name: string, stage: Stage): void {
 /** Copies a directory's content, or a file into a target that ends with a slash (docs.docker.com, COPY). */
 function copy(source: string, target: string): void {
   const into = statSync(source).isFile() && target.endsWith('/')
-  cpSync(source, into ? join(target, basename(source)) : target, { recursive: true, dereference: true })
+  cpSync(source, into ? join(target, basename(source)) : target, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => basename(path) !== 'node_modules',
+  })
 }
-
-/** Returns the names of the packages in a directory's node_modules. */
-export const packagesIn = (root: string): string[] => readdirSync(join(root, 'node_modules')).sort()

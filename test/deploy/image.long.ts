@@ -3,30 +3,22 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { sqliteSkipReason } from '../support/better-sqlite.ts'
+import { sqliteSkipReason } from '../support/sqlite.ts'
 import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
 import { assertKnownVariables, configuration, version } from './documented-configuration.ts'
-import { buildImageDirectory, packagesIn } from './image-directory.ts'
+import { buildImageDirectory } from './image-directory.ts'
 
 const stages = readDockerfile()
 const image = stages.at(-1) as Stage
 const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
 
 t.test('the image has the documented content', async (t) => {
-  const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
-  const [[compiler = '', debian] = [], [runtime = '', ...rest] = []] = tags
-  t.same(
-    [compiler.split('.')[0], debian],
-    [runtime.split('.')[0], rest[0]],
-    'both stages have the same Node and Debian',
-  )
-  // With newer headers, better-sqlite3 aborts when a database is garbage-collected (nodejs/node issue 65446).
-  t.ok(compiler.localeCompare('24.19.0', 'en', { numeric: true }) < 0, compiler)
-  t.equal(rest[1], '-slim')
-  t.equal(`${runtime.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
+  const [, major] = /^node:(\d+)\.\d+\.\d+-\w+-slim$/.exec(image.base) ?? []
+  t.equal(`${major}\n`, readFileSync('.nvmrc', 'utf8'))
+  t.same(new Set(stages.map(({ base }) => base)).size, 1, 'both stages have the same Node and Debian')
   t.ok(user > 0, 'the user is numeric and not root')
   t.match(of(image, 'LABEL')[0], `org.opencontainers.image.version="${version}"`)
   t.same(of(image, 'EXPOSE'), [configuration.get('PORT')])
@@ -70,7 +62,7 @@ t.test(
   async (t) => {
     const root = buildImageDirectory(t)
     const directory = join(root, of(image, 'WORKDIR')[0] as string)
-    t.same(packagesIn(directory), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+    t.notOk(existsSync(join(directory, 'node_modules')), 'the bundle contains all packages')
     const data = join(root, of(image, 'VOLUME')[0] as string)
     chmodSync(data, 0o700)
     const identity = otherUser(t, data)
@@ -84,6 +76,8 @@ t.test(
       PORT: '0',
       MANAGEMENT_PORT: '0',
       DRAIN_TIME: '200',
+      // The image's Node has SQLite. An earlier one needs the optional package.
+      NODE_PATH: resolve('node_modules'),
     }
     const pairs = Object.entries(variables).map((pair) => pair.join('='))
     // env -i drops the test runner's environment variables, and then replaces itself with the command.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import type { Report } from 'fastify-contract-test-support/scenario-report'
+import { codeOf, openSqliteFile, pragma, type SqliteDatabase } from '../../src/store/sqlite/sqlite-driver.ts'
 import { isPlant } from './generated-plants.ts'
 import type { Journal } from './outcomes.ts'
 
@@ -20,15 +20,15 @@ export type FileFindings = {
  * Compares a SQLite file that no process has open with a journal. Read-only access leaves the file and its write-ahead
  * log as the crash left them, for the next start.
  */
-export function inspect(path: string, { sent, acknowledged }: Journal, { readonly = true } = {}): FileFindings {
+export function inspect(path: string, { sent, acknowledged }: Journal, { readOnly = true } = {}): FileFindings {
   if (!existsSync(path)) return { lost: acknowledged.size, phantoms: 0, intact: true }
   let found = 0
   let phantoms = 0
   let intact = false
   try {
-    const database = new Database(path, { readonly }).defaultSafeIntegers()
+    const database = openSqliteFile(path, { readOnly })
     try {
-      intact = database.pragma('integrity_check', { simple: true }) === 'ok'
+      intact = pragma(database, 'integrity_check') === 'ok'
       for (const row of plantsIn(database)) {
         if (!isPlant(row) || !sent.has(row.id)) phantoms++
         else if (acknowledged.has(row.id)) found++
@@ -37,7 +37,7 @@ export function inspect(path: string, { sent, acknowledged }: Journal, { readonl
       database.close()
     }
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error
+    if (!codeOf(error).startsWith('SQLITE_')) throw error
     intact = false
   }
   return { lost: acknowledged.size - found, phantoms, intact }
@@ -52,8 +52,11 @@ export function reportFile(report: Report, path: string, journal: Journal): void
   report.zero('integrity checks failed', intact ? 0 : 1)
 }
 
-function plantsIn(database: Database.Database): Iterable<Row> {
+function plantsIn(database: SqliteDatabase): Iterable<Row> {
   // Before the first commit the file has no tables.
-  const isEmpty = database.prepare('SELECT name FROM sqlite_schema').get() === undefined
-  return isEmpty ? [] : database.prepare<[], Row>('SELECT id, name, tag FROM plants').iterate()
+  const isEmpty = database.prepare('SELECT name FROM store.sqlite_schema').get() === undefined
+  if (isEmpty) return []
+  const select = database.prepare('SELECT id, name, tag FROM plants')
+  select.setReadBigInts(true)
+  return select.iterate()
 }

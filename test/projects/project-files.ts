@@ -62,14 +62,13 @@ export const handlers: Handlers<operations> = {
   },
 }
 `,
-  'src/server.ts': `import { createServer, loadContract } from 'fastify-contract'
+  'src/server.ts': `import { createServer } from 'fastify-contract'
 import { pino } from 'pino'
 import type { operations } from '../generated/api.d.ts'
-import digests from '../generated/digests.json' with { type: 'json' }
+import { contract } from '../generated/contract.mjs'
 import { errorBody } from './error-body.ts'
 import { handlers } from './handlers.ts'
 
-const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const app = createServer<operations>({ contract, handlers, verifiers: {}, errorBody, log: pino() })
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })
 process.once('SIGINT', () => app.close())

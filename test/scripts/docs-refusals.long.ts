@@ -34,7 +34,7 @@ t.test('a document that does not match generated/ gives no page and leaves the e
     code: 1,
     stdout: '',
     stderr:
-      'these files are out of date; run fastify-contract generate: generated/openapi.json, generated/digests.json\n',
+      'these files are out of date; run fastify-contract generate: generated/contract.mjs, generated/openapi.json\n',
   })
   t.equal(readFileSync(page, 'utf8'), 'earlier')
   t.same(readdirSync(dirname(page)), ['index.html'])

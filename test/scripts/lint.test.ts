@@ -1,13 +1,15 @@
 import { chmodSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { linkProblems } from '../../scripts/lint/markdown-links.ts'
 
 t.test('lint runs every check whatever they find, and --fix formats the code', async (t) => {
-  const directory = t.testdir({ 'README.md': '# A\n' })
-  for (const [name, code] of Object.entries({ redocly: 1, biome: 0, tsc: 0, cspell: 0 })) {
-    writeFileSync(join(directory, name), `#!/bin/sh\necho ${name} "$@"\nexit ${code}\n`)
+  const linters = 'scripts/lint/node_modules/.bin'
+  const directory = t.testdir({ 'README.md': '# A\n', [linters]: {} })
+  const commands = { redocly: 1, [`${linters}/biome`]: 0, tsc: 0, [`${linters}/cspell`]: 0 }
+  for (const [name, code] of Object.entries(commands)) {
+    writeFileSync(join(directory, name), `#!/bin/sh\necho ${basename(name)} "$@"\nexit ${code}\n`)
     chmodSync(join(directory, name), 0o755)
   }
   const environment = { PATH: `${directory}:${process.env.PATH}` }
@@ -24,7 +26,7 @@ t.test('lint runs every check whatever they find, and --fix formats the code', a
   writeFileSync(join(directory, 'README.md'), '[a](missing.md)\n')
   t.match(await lint(), { code: 1, stderr: 'README.md: missing.md leads to no file; correct the link\n' })
   writeFileSync(join(directory, 'README.md'), '# A\n')
-  writeFileSync(join(directory, 'cspell'), '#!/bin/sh\nexit 1\n')
+  writeFileSync(join(directory, linters, 'cspell'), '#!/bin/sh\nexit 1\n')
   t.match(await lint(), { code: 1 })
 })
 

@@ -4,7 +4,7 @@ import t from 'tap'
 /** Checks the spelling of a text as the named file of the project. Resolves to the misspelled words. */
 async function misspelled(name: string, text: string): Promise<string[]> {
   const options = ['--config', 'scripts/lint/cspell.yaml', '--no-progress', '--no-summary', '--words-only']
-  const running = spawnProcess(['node_modules/.bin/cspell', ...options, `stdin://${name}`])
+  const running = spawnProcess(['scripts/lint/node_modules/.bin/cspell', ...options, `stdin://${name}`])
   running.child.stdin?.end(text)
   const { stdout } = await running.untilEnded()
   return stdout.trim().split('\n').filter(Boolean)
@@ -14,7 +14,7 @@ const wrong = ['recieve', 'seperate', 'colour', 'behaviour', 'serialise', 'licen
 
 const right = [
   'The serializer behaves as the license says, in any color.',
-  'better-sqlite3 syncs its WAL by fdatasync; PostgreSQL answers SQLSTATE 40001.',
+  'node:sqlite syncs its WAL by fdatasync; PostgreSQL answers SQLSTATE 40001.',
   "Use `npm run lint`, a JWKS or JWT, an int64, or 'Monstera deliciosa'.",
   'plants_9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d4bad9bdd2b0d7b3d',
   "'a\\ncontent\\tname\\u00e9\\x41bc%20name'",

@@ -40,6 +40,7 @@ t.test('every variable is read', async (t) => {
     JWT_ISSUER: 'https://issuer.example/plants',
     JWT_AUDIENCE: 'plant-store',
     JWT_JWKS_URL: 'https://issuer.example/keys?of=plants',
+    JWT_BOUND_TOKENS: 'accept',
     TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,fd00::/8',
     CORS_ORIGINS: 'https://app.example, http://localhost:8080,http://[::1]:8080',
     BODY_LIMIT: '1024',
@@ -79,6 +80,7 @@ t.test('every variable is read', async (t) => {
       issuer: 'https://issuer.example/plants',
       audience: 'plant-store',
       jwksUrl: 'https://issuer.example/keys?of=plants',
+      boundTokens: 'accept',
     },
     limits: {
       body: 1024,
@@ -178,6 +180,8 @@ t.test('an invalid variable is reported with its value and the allowed values', 
       /^JWT_AUDIENCE is required when JWT_ISSUER is set; set it to the audience of the tokens$/,
     ],
     ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants"; it requires JWT_ISSUER$/],
+    ['JWT_BOUND_TOKENS', 'yes', /^JWT_BOUND_TOKENS is "yes"; expected reject, accept$/],
+    ['JWT_BOUND_TOKENS', 'accept', /^JWT_BOUND_TOKENS is "accept"; it requires JWT_ISSUER$/],
     ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example"; it requires JWT_ISSUER$/],
   ]
   for (const [name, value, message] of cases)

@@ -3,10 +3,10 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { requireSqlite } from '../support/better-sqlite.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
 import { builtCode, coveredCode, type ServiceCode } from '../support/service-code.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
+import { requireSqlite } from '../support/sqlite.ts'
 import { storeWith } from '../support/store-module.ts'
 
 /** Starts a service whose store has the given members. */

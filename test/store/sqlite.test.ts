@@ -1,15 +1,15 @@
-import { spawnSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { linkSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
+import { plantBatch } from '../../src/store/sqlite/sqlite-batch.ts'
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { sqliteQueries } from '../../src/store/sqlite/sqlite-queries.ts'
 import { type JournalMessage, openSqlite } from '../../src/store/sqlite/sqlite-store.ts'
-import { Database, requireSqlite } from '../support/better-sqlite.ts'
+import { openFile, pragma, requireSqlite } from '../support/sqlite.ts'
 import { querySuite } from './query-suite.ts'
 
 requireSqlite(t)
@@ -24,14 +24,14 @@ for (const [name, run] of Object.entries(querySuite))
   t.test(`in a SQLite file: ${name}`, async (t) => {
     const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
     const asked = Object.keys(sqliteQueries).map((name) => [name, async (...args: unknown[]) => query(name, args)])
-    const create = async (plant: StoredPlant) => commit([plant])[0] as CreateOutcome
+    const create = async (plant: StoredPlant) => commit(plantBatch([plant]))[0] as CreateOutcome
     await run({ ...(Object.fromEntries(asked) as PlantQueries), create })
     close()
   })
 
 t.test('queries run in the thread, and a failed one does not fail the store', async (t) => {
   const store = await openSqlite(join(t.testdir({}), 'plants.db'))
-  await t.rejects(store.list(2n ** 64n, 1), { name: 'Error', message: /too big/ })
+  await t.rejects(store.list(2n ** 64n, 1), { name: 'Error', message: /too large/ })
   const plants = [
     { id: 1n, name: 'a' },
     { id: 2n ** 63n - 1n, name: 'b', tag: 'c' },
@@ -48,12 +48,14 @@ t.test('the file has a write-ahead log, a schema version and a strict table', as
   const store = await openStore(`sqlite:${path}`)
   await store.create({ id: 2n ** 63n - 1n, name: 'a' })
   await store.close()
-  const database = new Database(path)
-  t.equal(database.pragma('journal_mode', { simple: true }), 'wal')
-  t.equal(database.pragma('user_version', { simple: true }), 2)
-  t.equal(database.pragma('integrity_check', { simple: true }), 'ok')
-  t.same(database.prepare('SELECT * FROM plants').safeIntegers().get(), { id: 2n ** 63n - 1n, name: 'a', tag: null })
-  t.match(database.prepare('SELECT sql FROM sqlite_schema').pluck().get(), /STRICT$/)
+  const database = openFile(path)
+  t.equal(pragma(database, 'journal_mode'), 'wal')
+  t.equal(pragma(database, 'user_version'), 2)
+  t.equal(pragma(database, 'integrity_check'), 'ok')
+  const select = database.prepare('SELECT * FROM plants')
+  select.setReadBigInts(true)
+  t.same({ ...select.get() }, { id: 2n ** 63n - 1n, name: 'a', tag: null })
+  t.match(database.prepare('SELECT sql FROM sqlite_schema').get().sql, /STRICT$/)
   database.close()
 })
 
@@ -64,9 +66,9 @@ t.test('a path that cannot be opened is reported', async (t) => {
     /^it is not a SQLite database; check the path, or restore a backup$/,
   )
   await t.rejects(openStore(`sqlite:${directory}`), /unable to open|directory/)
-  const newer = new Database(join(directory, 'newer.db'))
-  newer.pragma('user_version = 99')
-  newer.pragma('application_id = 1886154356')
+  const newer = openFile(join(directory, 'newer.db'))
+  pragma(newer, 'user_version = 99')
+  pragma(newer, 'application_id = 1886154356')
   newer.close()
   await t.rejects(openStore(`sqlite:${directory}/newer.db`), /schema version 99, and this release supports up to 2/)
   writeFileSync(join(directory, 'file'), '')
@@ -75,15 +77,15 @@ t.test('a path that cannot be opened is reported', async (t) => {
 
 t.test('a file of schema version 1 is upgraded with its plants', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
-  const first = new Database(path)
+  const first = openFile(path)
   first.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
   first.exec("INSERT INTO plants VALUES (1, 'a', NULL); PRAGMA user_version = 1")
   first.close()
   const store = await openStore(`sqlite:${path}`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
   await store.close()
-  const last = new Database(path)
-  t.equal(last.pragma('user_version', { simple: true }), 2)
+  const last = openFile(path)
+  t.equal(pragma(last, 'user_version'), 2)
   last.close()
 })
 
@@ -91,7 +93,7 @@ t.test('the database of another program is rejected and unchanged', async (t) =>
   const directory = t.testdir({})
   for (const version of [0, 1, 2]) {
     const path = join(directory, `${version}.db`)
-    const foreign = new Database(path)
+    const foreign = openFile(path)
     foreign.exec(`CREATE TABLE accounts (id INTEGER); PRAGMA user_version = ${version}`)
     foreign.close()
     const before = readFileSync(path)
@@ -101,13 +103,13 @@ t.test('the database of another program is rejected and unchanged', async (t) =>
 })
 
 t.test("the write-ahead log of another program's killed process is unchanged", async (t) => {
-  const path = join(t.testdir({}), 'foreign.db')
-  const code = `
-    const database = new (require('better-sqlite3'))(${JSON.stringify(path)})
-    database.pragma('journal_mode = WAL')
-    database.exec('CREATE TABLE accounts (id INTEGER)')
-    process.kill(process.pid, 'SIGKILL')`
-  spawnSync(process.execPath, ['-e', code])
+  const directory = t.testdir({})
+  const path = join(directory, 'foreign.db')
+  const running = openFile(join(directory, 'running.db'))
+  pragma(running, 'journal_mode = WAL')
+  running.exec('CREATE TABLE accounts (id INTEGER)')
+  for (const suffix of ['', '-wal']) copyFileSync(join(directory, `running.db${suffix}`), path + suffix)
+  running.close()
   const files = [path, `${path}-wal`]
   const before = files.map((file) => readFileSync(file))
   t.ok(before[1]?.length)
@@ -143,7 +145,7 @@ t.test('a second store cannot open the same file', async (t) => {
 t.test('a lock of another program makes the store unavailable until its release', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const store = await openStore(`sqlite:${path}`)
-  const other = new Database(path)
+  const other = openFile(path)
   other.exec('BEGIN IMMEDIATE')
   await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', message: /^database is locked$/ })
   await t.rejects(store.ready(), { name: 'Unavailable' })
@@ -171,8 +173,8 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   // More data than the page cache holds; the checkpoint below moves it to the database file.
   const fill = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(256 * 1024) })
   await Promise.all(Array.from({ length: count }, (_, id) => fill(id)))
-  const other = new Database(path)
-  other.pragma('wal_checkpoint(TRUNCATE)')
+  const other = openFile(path)
+  pragma(other, 'wal_checkpoint(TRUNCATE)')
   other.close()
   writeFileSync(path, Buffer.alloc(4096, 'x'))
 
@@ -191,7 +193,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
 async function openBoth(t: Test) {
   const path = join(t.testdir({}), 'plants.db')
   const store = await openStore(`sqlite:${path}`)
-  const other = new Database(path)
+  const other = openFile(path)
   t.teardown(async () => {
     other.close()
     await store.close()
@@ -201,11 +203,11 @@ async function openBoth(t: Test) {
 
 t.test('readiness is proved by a commit without a plant', async (t) => {
   const { store, other } = await openBoth(t)
-  const commits = () => other.pragma('data_version', { simple: true })
+  const commits = () => pragma(other, 'data_version')
   const before = commits()
   await store.ready()
   t.not(commits(), before)
-  t.equal(other.prepare('SELECT count(*) FROM plants').pluck().get(), 0)
+  t.equal(other.prepare('SELECT count(*) AS plants FROM plants').get().plants, 0)
 })
 
 t.test('the store is not ready while its table or a column is renamed', async (t) => {
@@ -272,7 +274,7 @@ t.test('the write-ahead log is truncated to 64 MiB once its reader is gone', asy
   for (let id = 0; id < 70; id++) await create(id)
   t.ok(journal() > 2 ** 26, 'it grows during a read transaction')
   other.exec('COMMIT')
-  other.pragma('wal_checkpoint(PASSIVE)')
+  pragma(other, 'wal_checkpoint(PASSIVE)')
   await store.ready()
   t.equal(journal(), 2 ** 26)
 })

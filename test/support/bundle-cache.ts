@@ -12,8 +12,7 @@ export async function cachedBundle(): Promise<string> {
   if (existsSync(directory)) return directory
   const part = `${directory}-${process.pid}`
   await bundle(join(part, 'dist'))
-  const served = ['openapi.json', 'routes.json', 'schemas.js'].map((name) => join('generated', name))
-  for (const name of ['package.json', ...served]) cpSync(name, join(part, name))
+  cpSync('package.json', join(part, 'package.json'))
   symlinkSync(resolve('node_modules'), join(part, 'node_modules'))
   try {
     renameSync(part, directory)

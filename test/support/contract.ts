@@ -5,13 +5,11 @@ import {
   responseOf,
   responseValidator,
 } from 'fastify-contract-test-support/response-validator'
-import digests from '../../generated/digests.json' with { type: 'json' }
+import { contract } from '../../generated/contract.mjs'
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import { loadContract } from '../../packages/fastify-contract/src/contract/routes.ts'
 import type { Document } from '../../packages/fastify-contract-cli/src/document/openapi-document.ts'
 
-/** The files of generated/, as the service loads them at start. */
-export const contract = await loadContract(new URL('../../generated/', import.meta.url), digests)
+export { contract }
 
 export const document: Document = JSON.parse(contract.documentText)
 

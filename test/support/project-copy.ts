@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Test } from 'tap'
 
 /** What no command of the project needs. */
-const left = /^packages\/[^/]+\/test$/
+const left = /^packages\/[^/]+\/test$|\/node_modules$/
 
 /** Copies the project to a directory that the test may change, and returns its path; removed when the test ends. */
 export function copyProject(t: Test): string {

@@ -29,6 +29,7 @@ export function copyProjectTree() {
     const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : resolve(path)
     symlinkSync(target, join(directory, 'node_modules', name))
   }
+  symlinkSync(resolve('scripts/postgres/node_modules'), join(directory, 'scripts', 'postgres', 'node_modules'))
   // Without a repository of its own, git would apply patches to nothing.
   execFileSync('git', ['init', '--quiet'], { cwd: directory })
   const env = { ...process.env, ...defaults, REDOCLY_TELEMETRY: 'off', GIT_CONFIG_GLOBAL: '/dev/null' }

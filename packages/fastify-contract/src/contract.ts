@@ -3,6 +3,7 @@ export { isScope } from './auth/tokens.ts'
 export { type ErrorName, serviceErrors } from './contract/errors.ts'
 export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
+  acceptQuery,
   contentTypeOf,
   essenceOf,
   isInRange,
@@ -34,7 +35,7 @@ export type {
   ServedPath,
   ServiceHeader,
 } from './contract/routes.ts'
-export { loadContract, serviceHeaders } from './contract/routes.ts'
+export { serviceHeaders } from './contract/routes.ts'
 export {
   documentationKeywords,
   inPlaceKeywords,

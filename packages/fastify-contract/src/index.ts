@@ -15,8 +15,7 @@ export {
   type VerifyPassword,
 } from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './contract/errors.ts'
-export type { Operation, Routes } from './contract/routes.ts'
-export { type Contract, type Digests, loadContract } from './contract/routes.ts'
+export type { Contract, Operation, Routes } from './contract/routes.ts'
 export { type NumberedLine, readLines } from './http/read-lines.ts'
 export { type Client, type Observer, type RequestContext, requestContext } from './http/request-context.ts'
 export { decodeJson } from './json/decode-json.ts'
@@ -32,4 +31,5 @@ export type { Handler, Handlers, OperationRequest, OperationResponse } from './r
 export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'
 export type { AnyHandler } from './routes/request-steps.ts'
 export { requiredScopes } from './routes/security.ts'
+export type { StandardSchema } from './schema/standard-schema.ts'
 export { createValidator, type Validator } from './schema/validator.ts'

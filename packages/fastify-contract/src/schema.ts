@@ -10,7 +10,7 @@ export {
 } from './schema/exact-keywords.ts'
 export { linearPattern } from './schema/linear-pattern.ts'
 export { mergeKeywords } from './schema/merged-keywords.ts'
-export { loadSchemaCode, schemaCode } from './schema/schema-code.ts'
+export { evaluateSchemaCode, loadSchemaCode, schemaCode } from './schema/schema-code.ts'
 export {
   compilePattern,
   formats,

@@ -3,14 +3,19 @@ import type { Routes } from 'fastify-contract/contract'
 import type { Validator } from 'fastify-contract/schema'
 
 /** The functions of fastify-contract that are tested, which may be those of a copy. */
-type Engine = Pick<typeof import('fastify-contract/schema'), 'createValidator' | 'loadSchemaCode' | 'schemaCode'>
+type Engine = Pick<
+  typeof import('fastify-contract/schema'),
+  'createValidator' | 'evaluateSchemaCode' | 'loadSchemaCode' | 'schemaCode'
+>
 
 /**
  * Returns a validator that runs the generated code of the schemas and the schemas compiled at their first use. It throws
  * if their results differ.
  */
-export function bothValidators({ createValidator, loadSchemaCode, schemaCode }: Engine, routes: Routes): Validator {
-  const generated = createValidator(routes.schemas, loadSchemaCode(schemaCode(routes), routes))
+export function bothValidators(engine: Engine, routes: Routes): Validator {
+  const { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } = engine
+  const code = evaluateSchemaCode(schemaCode(routes))
+  const generated = createValidator(routes.schemas, loadSchemaCode(code, routes))
   const compiled = createValidator(routes.schemas)
   const both =
     <Value, Result>(run: (value: Value) => Result, other: (value: Value) => Result) =>
@@ -27,6 +32,7 @@ export function bothValidators({ createValidator, loadSchemaCode, schemaCode }: 
     problem: (schema, part) => both(generated.problem(schema, part), compiled.problem(schema, part)),
     response: (schema, part) => both(generated.response(schema, part), compiled.response(schema, part)),
     serializer: (schema) => both(generated.serializer(schema), compiled.serializer(schema)),
+    standard: (schema) => generated.standard(schema),
   }
 }
 

@@ -1,12 +1,10 @@
 // The engine with the document of the benchmark, which the plant store does not have. The benchmark bundles this file
 // with the options of dist/server.js, and generates the files in the directory of DOCUMENT.
-import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { bearer, createServer, listVerifier, loadContract } from 'fastify-contract'
+import { bearer, createServer, listVerifier } from 'fastify-contract'
 import { exactList, host, list, type Plant, paths, port, store } from './work.ts'
 
-const directory = new URL('.', pathToFileURL(String(process.env.DOCUMENT)))
-const digests = JSON.parse(readFileSync(new URL('digests.json', directory), 'utf8'))
+const { contract } = await import(new URL('contract.mjs', pathToFileURL(String(process.env.DOCUMENT))).href)
 
 const create = async ({ body }: { body: Plant }) => {
   const { name, tag } = body
@@ -18,7 +16,7 @@ const lists = { listPlants: list.map((plant) => ({ ...plant, id: BigInt(plant.id
 
 // The types of the operations are unknown here, because the document is made by the benchmark.
 const app = createServer<never>({
-  contract: await loadContract(directory, digests),
+  contract,
   handlers: {
     ...Object.fromEntries(paths.map((_, n) => [`create${n}`, create])),
     countBatch: async ({ body }: { body: Plant[] }) => ({ status: 200, body: { count: body.length } }),

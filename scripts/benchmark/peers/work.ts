@@ -1,5 +1,6 @@
 // What every peer does by hand: it knows one token, and stores plants in a Map or in a SQLite file.
 import { setFlagsFromString } from 'node:v8'
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.ts'
 
 // As this service does: while others are measured, V8 would drop the optimized code of an idle process.
 setFlagsFromString('--gc-memory-reducer-start-delay-ms=600000')
@@ -27,7 +28,7 @@ export const list: (Plant & { id: number })[] = Array.from({ length: 1_000 }, (_
 export const exactList: Plant[] = list.map((plant) => ({ ...plant, id: 9_100_000_000_000_000n + BigInt(plant.id) }))
 
 /** Stores a plant. Returns false if its id belongs to another plant. */
-export const store = process.env.SQLITE_FILE === undefined ? mapStore() : await fileStore(process.env.SQLITE_FILE)
+export const store = process.env.SQLITE_FILE === undefined ? mapStore() : fileStore(process.env.SQLITE_FILE)
 
 function mapStore() {
   const plants = new Map<number | bigint, { name: string; tag: string | undefined }>()
@@ -40,12 +41,10 @@ function mapStore() {
 }
 
 /** Each plant is a transaction of its own, as durable as those of the service. */
-async function fileStore(path: string) {
-  const { default: Database } = await import('better-sqlite3')
-  const database = new Database(path)
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = FULL')
-  database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
+function fileStore(path: string) {
+  const database = openSqliteFile(path, {})
+  database.exec('PRAGMA store.journal_mode = WAL; PRAGMA store.synchronous = FULL')
+  database.exec('CREATE TABLE store.plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
   const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare('SELECT name, tag FROM plants WHERE id = ?')
   return ({ id, name, tag }: Plant): boolean => {

@@ -1,16 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type Database from 'better-sqlite3'
 import { createDurableDirectory, realPathOf } from '../atomic-file.ts'
-import type { CreateOutcome, StoredPlant } from '../plant-store.ts'
-import { lockFile, openError, openSqliteFile } from './sqlite-driver.ts'
+import type { CreateOutcome } from '../plant-store.ts'
+import { createCommit, type PlantBatch } from './sqlite-batch.ts'
+import { lockFile, openError, openSqliteFile, pragma, type SqliteDatabase, transaction } from './sqlite-driver.ts'
 import { finishRestore, pendingRestore, watchFileIdentity } from './sqlite-files.ts'
 import { queryRunner, readDatabase } from './sqlite-queries.ts'
 import { assertOwnDatabase, makeTables } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
   /** Creates a batch of plants in one transaction, which is durable when it returns. Throws when none was created. */
-  commit(batch: StoredPlant[]): CreateOutcome[]
+  commit(batch: PlantBatch): CreateOutcome[]
   /** Runs one of `sqliteQueries` by its name. */
   query(name: string, args: unknown[]): unknown
   /** Commits as a write does, but changes no plant. Throws when a write could not be committed. */
@@ -51,6 +51,8 @@ export function openDatabase(path: string): PlantDatabase {
     opened.push(() => database.close())
     assertOwnDatabase(database)
     makeDurable(database)
+    // In KiB, because random ids change pages all over the file. SQLite's default is 2,000.
+    pragma(database, 'cache_size = -16000')
     makeTables(database)
     const probe = createProbe(database)
     // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
@@ -62,7 +64,7 @@ export function openDatabase(path: string): PlantDatabase {
       commit: files.guard(createCommit(database)),
       query: files.guard(queryRunner(database)),
       probe: files.guard(probe),
-      checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
+      checkpoint: files.guard(() => void pragma(database, 'wal_checkpoint(PASSIVE)')),
       journalBytes: files.journalBytes,
       close,
     }
@@ -92,43 +94,28 @@ function hasOtherNames(path: string): boolean {
  * Makes every commit durable: in WAL mode only synchronous=FULL syncs each one
  * (sqlite.org/pragma.html#pragma_synchronous).
  */
-export function makeDurable(database: Database.Database): void {
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = FULL')
+export function makeDurable(database: SqliteDatabase): void {
+  pragma(database, 'journal_mode = WAL')
+  pragma(database, 'synchronous = FULL')
   // The log grows while a reader needs its beginning. Afterwards SQLite truncates it to this size.
-  database.pragma(`journal_size_limit = ${2 ** 26}`)
+  pragma(database, `journal_size_limit = ${2 ** 26}`)
   // On macOS, unlike elsewhere, fsync leaves the data in the disk's cache.
-  database.pragma('fullfsync = ON')
-  database.pragma('checkpoint_fullfsync = ON')
-  const mode = database.pragma('journal_mode', { simple: true })
-  const synchronous = database.pragma('synchronous', { simple: true })
+  pragma(database, 'fullfsync = ON')
+  pragma(database, 'checkpoint_fullfsync = ON')
+  const mode = pragma(database, 'journal_mode')
+  const synchronous = pragma(database, 'synchronous')
   if (mode !== 'wal' || synchronous !== 2)
     throw new Error(`its commits are not durable: journal mode ${mode}; use another file system`)
-}
-
-/** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
-function createCommit(database: Database.Database): PlantDatabase['commit'] {
-  const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const select = database.prepare<[bigint], { name: string; tag: string | null }>(
-    'SELECT name, tag FROM plants WHERE id = ?',
-  )
-  const create = ({ id, name, tag }: StoredPlant): CreateOutcome => {
-    if (insert.run(id, name, tag ?? null).changes === 1) return 'created'
-    const kept = select.get(id)
-    return kept?.name === name && kept.tag === (tag ?? null) ? 'identical' : 'conflict'
-  }
-  return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
 }
 
 /**
  * Returns a function that commits as a write does but leaves no plant. It throws when the table or a column is
  * missing. To have something to commit, it writes the schema version unchanged.
  */
-export function createProbe(database: Database.Database): () => void {
-  const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
+export function createProbe(database: SqliteDatabase): () => void {
   function probe(): void {
-    insertNothing.run()
-    database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`)
+    database.exec("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
+    pragma(database, `user_version = ${pragma(database, 'user_version')}`)
   }
-  return database.transaction(probe).immediate
+  return transaction(database, 'IMMEDIATE', probe)
 }

@@ -1,67 +1,145 @@
-import { accessSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import type Database from 'better-sqlite3'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { createLockFile } from '../atomic-file.ts'
 
-const require = createRequire(import.meta.url)
+/** What this service uses of a database. Both drivers have the interface of node:sqlite. */
+export type SqliteDatabase = Pick<DatabaseSyncInstance, 'prepare' | 'exec' | 'close' | 'isTransaction'>
+type Driver = { DatabaseSync: new (path: string, options?: { readOnly?: boolean; timeout?: number }) => SqliteDatabase }
 
-/** Loads better-sqlite3. Throws NoSqlite for a binary that would abort the process. */
-export function loadDriver(locate: (id: string) => string = require.resolve): typeof Database {
-  const binary = join(dirname(locate('better-sqlite3')), '..', 'build', 'Release', 'better_sqlite3.node')
-  if (!abortsLater(binary)) return require('better-sqlite3')
-  const reason = 'better-sqlite3 was compiled with Node 24.19 or later, and would abort the process'
-  throw new NoSqlite(reason, 'run npm rebuild better-sqlite3 with Node 22 or with Node 24.18', undefined)
+type Options = {
+  readOnly?: boolean
+  /** How long a statement waits for a lock of another connection, in milliseconds. */
+  timeout?: number
 }
+
+/** The optional package that replaces node:sqlite. It brings its binaries, so that nothing is compiled or downloaded. */
+const optionalDriver = '@photostructure/sqlite'
 
 /**
- * Returns whether a binary calls a function that aborts the process when V8 collects a database or a statement. The
- * headers of Node 24.19 and later compile this call into each add-on of better-sqlite3 12 (nodejs/node issue 65446).
+ * Loads node:sqlite where it prints no ExperimentalWarning, and otherwise the optional package. Throws NoSqlite, in one
+ * line with a fix, when neither can be used.
  */
-function abortsLater(binary: string): boolean {
+export function loadDriver(
+  load: (name: string) => unknown = createRequire(import.meta.url),
+  version = process.versions.node,
+): Driver {
+  // A Node that was built without SQLite, or runs with --no-experimental-sqlite, has no such module.
+  const own = isStable(version) ? process.getBuiltinModule('node:sqlite' as string) : undefined
+  if (own !== undefined) return own as Driver
   try {
-    return readFileSync(binary).includes('RemoveEnvironmentCleanupHook')
-  } catch {
-    // Loading reports a missing binary.
-    return false
-  }
-}
-
-/** Reports that the optional package better-sqlite3 is not installed or has no binary. */
-export class NoSqlite extends Error {
-  constructor(reason: string, fix: string, cause: unknown) {
-    const alternative = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
-    super(`SQLite is missing, because ${reason}; ${fix}, ${alternative}`, { cause })
-  }
-}
-
-/**
- * Opens a SQLite file. Loads the driver only now, because it is an optional package. Throws NoSqlite, in one line with
- * a fix, when the driver cannot be used.
- */
-export function openSqliteFile(
-  path: string,
-  options: Database.Options,
-  load: () => typeof Database = loadDriver,
-): Database.Database {
-  try {
-    const Driver = load()
-    return new Driver(path, options)
+    return load(optionalDriver) as Driver
   } catch (error) {
-    throw noSqlite(error as LoadFailure) ?? error
+    throw new NoSqlite(error as NodeJS.ErrnoException)
   }
 }
 
-/** The package `bindings`, which looks for the binary, adds the paths that it tried as `tries`. */
-type LoadFailure = Error & { code?: string; tries?: string[] }
+/** Returns whether node:sqlite is a release candidate or better in a version of Node (nodejs.org/api/sqlite.html). */
+function isStable(version: string): boolean {
+  const [major, minor] = version.split('.').map(Number) as [number, number]
+  return major > 25 || (major === 25 && minor >= 7) || (major === 24 && minor >= 15)
+}
 
-function noSqlite(error: LoadFailure): NoSqlite | undefined {
-  if (error.tries !== undefined || error.code === 'ERR_DLOPEN_FAILED') {
-    return new NoSqlite('better-sqlite3 has no binary for this Node', 'run npm rebuild better-sqlite3', error)
+/** Reports that this Node has no stable SQLite, and that the optional package is not installed or has no binary. */
+export class NoSqlite extends Error {
+  constructor(cause: NodeJS.ErrnoException) {
+    const isInstalled = cause.code !== 'MODULE_NOT_FOUND'
+    const platform = `${process.platform}-${process.arch}`
+    const reason = isInstalled ? `has no usable binary for ${platform}` : 'is not installed'
+    const fix = `run Node 24.15 or later${isInstalled ? '' : ', install with the optional packages'}`
+    const alternative = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
+    super(`SQLite is missing, because the package ${optionalDriver} ${reason}; ${fix}, ${alternative}`, { cause })
   }
-  if (error.code !== 'MODULE_NOT_FOUND') return undefined
-  const reason = 'the optional package better-sqlite3 is not installed'
-  return new NoSqlite(reason, 'install again on a machine with a C++ compiler, make and Python', error)
+}
+
+/**
+ * Opens a SQLite file as the schema `store` of a database in memory. `close` of @photostructure/sqlite 1.2 leaves a
+ * database open until its statements are collected as garbage, and with it the locks and the write-ahead log. Detaching
+ * the schema closes the file at once. Throws NoSqlite, or an error whose code is that of `codeOf`.
+ */
+export function openSqliteFile(path: string, { readOnly = false, timeout = 0 }: Options): SqliteDatabase {
+  const { DatabaseSync } = loadDriver()
+  const database = new DatabaseSync(':memory:', { timeout })
+  try {
+    database.prepare('ATTACH ? AS store').run(`${pathToFileURL(path)}${readOnly ? '?mode=ro' : ''}`)
+  } catch (error) {
+    database.close()
+    const failure = error as Error & { errstr?: string }
+    // SQLite's own message is the same for all codes, and contains the URI.
+    failure.message = failure.errstr ?? failure.message
+    if (codeOf(error) !== 'SQLITE_NOTADB') throw failure
+    throw new Error('it is not a SQLite database; check the path, or restore a backup', { cause: error })
+  }
+  return {
+    prepare: (sql) => database.prepare(sql),
+    exec: (sql) => database.exec(sql),
+    get isTransaction() {
+      return database.isTransaction
+    },
+    close() {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      database.exec('DETACH store')
+      database.close()
+    },
+  }
+}
+
+/** Runs a pragma of a file, such as `user_version` or `user_version = 2`. Returns the first value of its first row. */
+export function pragma(database: SqliteDatabase, text: string): unknown {
+  return Object.values(database.prepare(`PRAGMA store.${text}`).get() ?? {})[0]
+}
+
+/** Returns a function that calls `run` in a transaction, and rolls it back when `run` or the commit throws. */
+export function transaction<Args extends unknown[], Result>(
+  database: SqliteDatabase,
+  mode: 'IMMEDIATE' | 'EXCLUSIVE',
+  run: (...args: Args) => Result,
+): (...args: Args) => Result {
+  return function runInTransaction(...args) {
+    database.exec(`BEGIN ${mode}`)
+    try {
+      const result = run(...args)
+      // `run` of a statement would throw after the commit if the id of the last row is beyond 2^53 (Node 26).
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      // SQLite itself has rolled back after some errors, such as a full disk.
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+/** The result codes that the service distinguishes (sqlite.org/rescode.html). */
+const codes = new Map([
+  [1, 'ERROR'],
+  [3, 'PERM'],
+  [5, 'BUSY'],
+  [8, 'READONLY'],
+  [10, 'IOERR'],
+  [11, 'CORRUPT'],
+  [13, 'FULL'],
+  [14, 'CANTOPEN'],
+  [15, 'PROTOCOL'],
+  [26, 'NOTADB'],
+  [778, 'IOERR_WRITE'],
+  [2058, 'IOERR_UNLOCK'],
+  [2314, 'IOERR_RDLOCK'],
+  [3594, 'IOERR_CHECKRESERVEDLOCK'],
+  [3850, 'IOERR_LOCK'],
+  [4618, 'IOERR_SHMOPEN'],
+  [4874, 'IOERR_SHMSIZE'],
+  [5130, 'IOERR_SHMLOCK'],
+  [5386, 'IOERR_SHMMAP'],
+])
+
+/** Returns the name of an error's result code, such as SQLITE_IOERR_WRITE; for other errors their code, or ''. */
+export function codeOf(error: unknown): string {
+  const { errcode, code = '' } = error as { errcode?: number; code?: string }
+  if (errcode === undefined) return code
+  return `SQLITE_${codes.get(errcode) ?? codes.get(errcode & 0xff) ?? errcode}`
 }
 
 /**
@@ -93,25 +171,25 @@ const accessRefused = /^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR_SHM)|EACCES|EPERM|
 /** The message of `openError` for a file that another process has locked. */
 export const inUse = 'it is in use by another process'
 
-type OpenFailure = Error & { code?: string }
-
 /** The checks that distinguish the causes. Tests replace them. */
 const probes = { hasLocks, access: (path: string): void => accessSync(path, constants.R_OK | constants.W_OK) }
 
 /** Returns an error of one line that names why the SQLite file at `path`, a real path, cannot be opened. */
-export function openError(error: OpenFailure, path: string, checks = probes): Error {
+export function openError(error: Error, path: string, checks = probes): Error {
   return new Error(reasonOf(error, path, checks), { cause: error })
 }
 
-function reasonOf({ message, code = '' }: OpenFailure, path: string, { hasLocks, access }: typeof probes): string {
+function reasonOf(error: Error, path: string, { hasLocks, access }: typeof probes): string {
+  const { message } = error
+  const code = codeOf(error)
   if (lockRefused.test(code) && !hasLocks(path)) {
     return 'its file system does not support file locks, as is common for network mounts; use a local disk'
   }
-  if (code.startsWith('SQLITE_BUSY')) return inUse
+  if (code === 'SQLITE_BUSY') return inUse
   if (accessRefused.test(code)) return deniedFile(path, access) ?? message
   // Preparing a statement fails when its tables or columns are missing.
   if (code === 'SQLITE_ERROR') return `its tables do not match its schema version: ${message}; restore a backup`
-  if (code.startsWith('SQLITE_CORRUPT')) return `${message}; run plant-store check, or restore a backup`
+  if (code === 'SQLITE_CORRUPT') return `${message}; run plant-store check, or restore a backup`
   return message
 }
 
@@ -122,7 +200,7 @@ export function hasLocks(path: string): boolean {
   try {
     lockFile(probe, 0)()
   } catch (error) {
-    isRefused = lockRefused.test((error as { code: string }).code)
+    isRefused = lockRefused.test(codeOf(error))
   }
   rmSync(probe, { force: true })
   return !isRefused

@@ -1,29 +1,31 @@
 import { existsSync, statSync } from 'node:fs'
-import type { Database } from 'better-sqlite3'
 import { realPathOf } from '../atomic-file.ts'
-import { type PlantQueries, type PlantReader, type PlantRow, plantFromRow } from '../plant-store.ts'
-import { openSqliteFile } from './sqlite-driver.ts'
+import { type PlantQueries, type PlantReader, plantFromRow } from '../plant-store.ts'
+import { openSqliteFile, pragma, type SqliteDatabase } from './sqlite-driver.ts'
 import { pendingRestore } from './sqlite-files.ts'
 import { assertPlants } from './sqlite-schema.ts'
 
 /** Prepares the statements of a query and returns a function that runs it in the thread of the database. */
 type Prepare<Query extends (...args: never) => unknown> = (
-  database: Database,
+  database: SqliteDatabase,
 ) => (...args: Parameters<Query>) => Awaited<ReturnType<Query>>
 
 /** The queries of the SQLite store by name. A new query is added only here: all other code passes names. */
 export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries[Name]> } = {
   list(database) {
-    const select = database.prepare<[bigint, number], PlantRow>(
-      'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
+    // As JSON, because @photostructure/sqlite ends a text that it reads at a NUL.
+    const select = database.prepare(
+      'SELECT id, json_quote(name) AS name, json_quote(tag) AS tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
     )
-    select.safeIntegers()
-    return (from, limit) => select.all(from, limit).map(plantFromRow)
+    select.setReadBigInts(true)
+    const plantOf = ({ id, name, tag }: Record<'name' | 'tag', string> & { id: bigint }) =>
+      plantFromRow({ id, name: JSON.parse(name), tag: JSON.parse(tag) })
+    return (from, limit) => select.all(from, limit).map(plantOf)
   },
 }
 
 /** Returns a function that runs a query of a database by its name. */
-export function queryRunner(database: Database): (name: string, args: unknown[]) => unknown {
+export function queryRunner(database: SqliteDatabase): (name: string, args: unknown[]) => unknown {
   const prepared = new Map<string, (...args: never[]) => unknown>()
   for (const [name, prepare] of Object.entries(sqliteQueries)) prepared.set(name, prepare(database))
   return (name, args) => prepared.get(name)?.(...(args as never[]))
@@ -42,7 +44,7 @@ const timeout = 1_000
  * Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened, or
  * when a restore that was interrupted will replace it.
  */
-export function openReadOnly(path: string): { database: Database; close(): void } {
+export function openReadOnly(path: string): { database: SqliteDatabase; close(): void } {
   // SQLite and a restore follow a symbolic link before they append a suffix.
   const real = realPathOf(path)
   const pending = pendingRestore(real)
@@ -51,7 +53,7 @@ export function openReadOnly(path: string): { database: Database; close(): void 
   if (status === undefined) throw new Error('it does not exist')
   if (status.isDirectory()) throw new Error('it is a directory; name a file')
   const hadJournal = existsSync(`${real}-wal`)
-  const database = openSqliteFile(real, { readonly: true, fileMustExist: true, timeout })
+  const database = openSqliteFile(real, { readOnly: true, timeout })
   return {
     database,
     close() {
@@ -60,7 +62,7 @@ export function openReadOnly(path: string): { database: Database; close(): void 
       // connection removes it when it is closed as the last one.
       if (!hadJournal && existsSync(`${real}-wal`)) {
         const writer = openSqliteFile(real, { timeout })
-        writer.pragma('user_version')
+        pragma(writer, 'user_version')
         writer.close()
       }
     },
@@ -68,7 +70,7 @@ export function openReadOnly(path: string): { database: Database; close(): void 
 }
 
 /** Opens a SQLite file read-only, calls `use` with it, closes it, and returns the result. */
-export function readDatabase<Result>(path: string, use: (database: Database) => Result): Result {
+export function readDatabase<Result>(path: string, use: (database: SqliteDatabase) => Result): Result {
   const { database, close } = openReadOnly(path)
   try {
     return use(database)

@@ -1,54 +1,49 @@
-import type { Database } from 'better-sqlite3'
+import { pragma, type SqliteDatabase, transaction } from './sqlite-driver.ts'
 
 /** Marks a file of this service (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
 
 /** Version n of the schema has the first n of these statements. */
 const statements = [
-  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
-  `PRAGMA application_id = ${applicationId}`,
+  'CREATE TABLE store.plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+  `PRAGMA store.application_id = ${applicationId}`,
 ]
 
 /** The schema version of this release, which opens files up to it. A file has its schema version as user_version. */
 const known = statements.length
 
 /** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */
-export function assertOwnDatabase(database: Database): void {
+export function assertOwnDatabase(database: SqliteDatabase): void {
   const version = versionOf(database)
-  const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
-  const isMarked = database.pragma('application_id', { simple: true }) === applicationId
+  const tables = database
+    .prepare('SELECT name FROM store.sqlite_schema')
+    .all()
+    .map(({ name }) => name)
+  const isMarked = pragma(database, 'application_id') === applicationId
   const isOurs = version === 0 ? tables.length === 0 : isMarked || (version === 1 && tables.includes('plants'))
   if (!isOurs) throw new Error('it is not a plant-store database; check the path')
   assertKnown(version)
 }
 
 /** Throws when a database belongs to another program, is too new, or has no table of plants. */
-export function assertPlants(database: Database): void {
+export function assertPlants(database: SqliteDatabase): void {
   assertOwnDatabase(database)
-  const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get() !== undefined
+  const hasTable = database.prepare("SELECT 1 FROM store.sqlite_schema WHERE name = 'plants'").get() !== undefined
   if (!hasTable) throw new Error('it has no table of plants')
 }
 
 /** Brings the tables of a new file, or of one of an earlier release, to the version of this release. */
-export function makeTables(database: Database): void {
+export function makeTables(database: SqliteDatabase): void {
   function upgrade(): void {
     const version = versionOf(database)
     if (version >= known) return
     for (const step of statements.slice(version)) database.exec(step)
-    database.pragma(`user_version = ${known}`)
+    pragma(database, `user_version = ${known}`)
   }
-  database.transaction(upgrade).exclusive()
+  transaction(database, 'EXCLUSIVE', upgrade)()
 }
 
-/** Returns the schema version. It is the first query of a file, which fails when the file is no SQLite database. */
-function versionOf(database: Database): number {
-  try {
-    return database.pragma('user_version', { simple: true }) as number
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'SQLITE_NOTADB') throw error
-    throw new Error('it is not a SQLite database; check the path, or restore a backup', { cause: error })
-  }
-}
+const versionOf = (database: SqliteDatabase) => pragma(database, 'user_version') as number
 
 function assertKnown(version: number): void {
   if (version <= known) return

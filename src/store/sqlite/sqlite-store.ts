@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { groupPlantCommits } from '../group-commit.ts'
 import { type CreateOutcome, type PlantQueries, type PlantStore, Unavailable } from '../plant-store.ts'
+import { plantBatch } from './sqlite-batch.ts'
 import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseRequest, WorkerRequest, WorkerResponse } from './sqlite-worker.ts'
 
@@ -22,7 +23,7 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
   })
   await once(worker, 'message')
   const send = connect(worker)
-  const writes = groupPlantCommits((batch) => send(batch) as Promise<CreateOutcome[]>)
+  const writes = groupPlantCommits((plants) => send(plantBatch(plants)) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
   const sendOpen = async (request: DatabaseRequest) => {

@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StoredPlant } from '../plant-store.ts'
+import type { PlantBatch } from './sqlite-batch.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
+import { codeOf } from './sqlite-driver.ts'
 
 /** The worker thread of the SQLite store: opens the file that workerData names, and answers messages in order. */
 
 /** A batch to commit, a query by its name, or a probe of the file. */
-export type DatabaseRequest = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
+export type DatabaseRequest = PlantBatch | { query: string; args: unknown[] } | 'probe'
 /** A request to the thread. */
 export type WorkerRequest = DatabaseRequest | 'close'
 /** Why a request failed without any change, and whether a retry may succeed. */
@@ -53,14 +54,15 @@ function open(): PlantDatabase {
 
 function answer(question: DatabaseRequest): unknown {
   if (question === 'probe') return database.probe()
-  return Array.isArray(question) ? database.commit(question) : database.query(question.query, question.args)
+  return 'json' in question ? database.commit(question) : database.query(question.query, question.args)
 }
 
 function attempt(run: () => unknown): WorkerResponse {
   try {
     return { result: run(), journalBytes: database.journalBytes() }
   } catch (error) {
-    const { message, code = '' } = error as Error & { code?: string }
+    const { message } = error as Error
+    const code = codeOf(error)
     if (fatal.test(code) && !transient.test(code)) throw new Error(message)
     return { rejection: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
   }

@@ -49,7 +49,7 @@ export async function lookAtImages(recorded: Recorded, options: FaultOptions): P
     writeImage({ changes, cut, random, from: recording.directory, to })
     if (acknowledged.size > 0 && !existsSync(path)) findings.missing++
     const lostByStore = index % sample === 0 ? await countLost(path, acknowledged) : 0
-    const { lost, phantoms, intact } = inspect(path, { sent, acknowledged }, { readonly: false })
+    const { lost, phantoms, intact } = inspect(path, { sent, acknowledged }, { readOnly: false })
     await rm(to, { recursive: true })
     if (lost + lostByStore > 0) findings.losing++
     if (!intact) findings.broken++

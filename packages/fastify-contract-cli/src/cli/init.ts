@@ -8,8 +8,15 @@ import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
-import { type PackageManager, packageManagerOf, pnpmWorkspaceOf, versionsFor } from '../init/package-manager.ts'
+import {
+  missingSettings,
+  type PackageManager,
+  packageManagerOf,
+  settingsFile,
+  versionsFor,
+} from '../init/package-manager.ts'
 import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
+import { runtimeFor } from '../init/runtime.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
@@ -25,8 +32,8 @@ export async function run(args: string[]): Promise<void> {
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
-files. The service runs at once, with npm install and npm start, or the same commands of pnpm if that runs init or has a
-file in or above DIRECTORY.
+files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
+The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
 
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
@@ -55,13 +62,16 @@ below, and init rejects a reference to any other file: a document of somebody el
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)
-  const workspace = pnpmWorkspaceOf(directory)
+  const settings = settingsFile(manager, directory)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  const runtime = runtimeFor(process.versions.node)
   const packages = {
-    // npm start runs the sources with tsx.
-    dependencies: { 'fastify-contract': versionFrom(engine, directory), tsx: rangeOf('tsx') },
+    dependencies: {
+      'fastify-contract': versionFrom(engine, directory),
+      ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
+    },
     devDependencies: {
-      '@types/node': nodeTypes,
+      '@types/node': runtime.types,
       'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
       typescript,
     },
@@ -73,9 +83,10 @@ below, and init rejects a reference to any other file: a document of somebody el
       errorBody: 'text' in errors ? errors.text : undefined,
       handlers,
       skipsOperations: compiled.skipped.length > 0,
+      runtime,
       packages,
       manager,
-      hasWorkspace: workspace !== undefined,
+      hasSettings: settings !== undefined,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -104,7 +115,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     compiled,
     unread,
     manager,
-    workspace,
+    settings,
   }
   console.log(terminalText(summary(written)))
 }
@@ -138,9 +149,6 @@ async function placeFor(path: string): Promise<string> {
   return path
 }
 
-/** The version of @types/node for the oldest supported Node.js. */
-const nodeTypes = '^20.19.43'
-
 /** The versions of TypeScript, which is faster since 7. The commands have one of their own. */
 const typescript = '^7.0.2'
 
@@ -165,8 +173,8 @@ type Written = {
   /** The configuration of Redocly in the directory if it was not read. */
   unread: string | undefined
   manager: PackageManager
-  /** The pnpm-workspace.yaml of the project if init did not write it. */
-  workspace: string | undefined
+  /** The file with the settings of the package manager if init did not write it. */
+  settings: string | undefined
 }
 
 function summary({
@@ -178,7 +186,7 @@ function summary({
   compiled,
   unread,
   manager,
-  workspace,
+  settings,
 }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
@@ -187,6 +195,7 @@ function summary({
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
   const generate = `${manager} run generate`
+  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
     '',
@@ -226,14 +235,9 @@ function summary({
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
     `  ${manager} install`,
     `  ${manager} start`,
-    ...(workspace === undefined || readFileSync(workspace, 'utf8').includes('esbuild')
+    ...(lacking === undefined
       ? []
-      : [
-          '',
-          `Before, add to ${workspace}, since esbuild works without its install script:`,
-          'allowBuilds:',
-          '  esbuild: false',
-        ]),
+      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
   ].join('\n')
 }
 

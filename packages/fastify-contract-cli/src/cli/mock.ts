@@ -37,7 +37,7 @@ example=NAME for one of several examples. The header Preference-Applied names th
   )
   try {
     const [given] = words
-    const hasFiles = options.generated !== 'generated' || existsSync(join(options.generated, 'digests.json'))
+    const hasFiles = options.generated !== 'generated' || existsSync(join(options.generated, 'contract.mjs'))
     const contract =
       given === undefined && hasFiles
         ? await generatedContract(options.generated)
@@ -54,15 +54,11 @@ example=NAME for one of several examples. The header Preference-Applied names th
 }
 
 /** Compiles a document, and prints the operations that cannot be served. */
-async function compiledContract(document: string, rules: string | undefined): Promise<Contract> {
-  const { files, skipped } = await compileContract(document, { rules, skipUnsupported: true })
+async function compiledContract(document: string, rules: string | undefined): Promise<Required<Contract>> {
+  const { contract, skipped } = await compileContract(document, { rules, skipUnsupported: true })
   for (const { operation, reasons } of skippedOperations(skipped))
     console.warn(terminalText(`${document}: ${operation} responds with 501: ${reasons.join('; ')}`))
-  return {
-    documentText: files['openapi.json'] as string,
-    routes: JSON.parse(files['routes.json'] as string),
-    schemaCode: files['schemas.js'] as string,
-  }
+  return contract
 }
 
 const errorBodyOf = ({ documentText, routes }: Contract) =>

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -19,7 +19,8 @@ import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reload
 
 const options: DevOptions = JSON.parse(process.argv[2] as string)
 const bundle = await loadBundle()
-let isGenerated = false
+/** The routes of the document; undefined until it is generated. */
+let routes: Routes | undefined
 
 // A terminal sends SIGINT to every process of the group; the main process ends this one.
 process.on('SIGINT', () => {})
@@ -32,22 +33,19 @@ process.on('message', async (request: BuildRequest) => {
 
 /** Generates, type-checks and bundles the current state of the service into a directory. */
 async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<Snapshotted> {
-  if (hasNewDocument) isGenerated = false
-  if (!isGenerated) await generate(url)
-  isGenerated = true
+  if (hasNewDocument) routes = undefined
+  routes ??= await generate(url)
   await checkTypes(options.entry, join(dirname(directory), 'types'))
   await bundle(join(directory, 'dist'))
-  await cp(options.out, join(directory, 'generated'), { recursive: true })
   await mkdir(options.docs, { recursive: true })
   await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
-  const routes: Routes = JSON.parse(await readFile(join(options.out, 'routes.json'), 'utf8'))
   return {
     example: exampleCommand(routes, url, token),
     scopes: requiredScopes(routes.operations).join(' '),
   }
 }
 
-async function generate(serviceUrl: string): Promise<void> {
+async function generate(serviceUrl: string): Promise<Routes> {
   const { document, rules, errors, out, handlers, docs, skipUnsupported } = options
   const compiled = await compileContract(document, {
     rules,
@@ -59,6 +57,7 @@ async function generate(serviceUrl: string): Promise<void> {
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
   // The page calls the port that stays open, not that of one snapshot.
   await writeTryPage(docs, { generated: out, serviceUrl })
+  return compiled.contract.routes
 }
 
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */

@@ -1,3 +1,4 @@
+import { acceptQuery } from 'fastify-contract/contract'
 import { announcementOf, deprecationHeaders } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints, locate, type Response } from '../document/openapi-document.ts'
@@ -7,6 +8,7 @@ import { markdownTarget } from '../text/foreign-text.ts'
 
 /** The headers that the service adds to responses, by name. */
 const descriptions = {
+  'Accept-Query': 'The media types of a QUERY to this path (RFC 10008 section 3).',
   Deprecation: 'When the operation is deprecated, in seconds since 1970 (RFC 9745).',
   Sunset: 'After this time, the operation may stop working (RFC 8594).',
   Link: 'The page that explains the deprecation or the end of the operation (RFC 8288).',
@@ -21,16 +23,22 @@ const examples: Record<string, string> = {
 
 /**
  * Returns a published document for its documentation page, in which each response shows the headers that the service
- * adds: those that announce the end of the operation, and the rate limit of an operation that identifies its clients.
+ * adds: those that announce the end of the operation, the media types of a QUERY to its path, and the rate limit of an
+ * operation that identifies its clients.
  * The description of an operation begins with the announcement.
  */
 export function withServiceHeaders(published: Document): Document {
   const document = asOpenApi31(published)
   const copy = structuredClone(published)
   const used = new Set<string>()
+  const queries = new Map<string, string[]>()
+  for (const { method, path, requestBody } of endpoints(document))
+    if (method === 'QUERY')
+      queries.set(path, [...(queries.get(path) ?? []), ...Object.keys(requestBody?.content ?? {})])
   for (const endpoint of endpoints(document)) {
     const operation = resolve(copy, endpoint.pointer) as Node
-    const announced = deprecationHeaders(document, endpoint) ?? {}
+    const query = acceptQuery(queries.get(endpoint.path) ?? [])
+    const announced = { ...deprecationHeaders(document, endpoint), ...(query !== '' && { 'Accept-Query': query }) }
     const isLimited = endpoint.security.some((requirement) => Object.keys(requirement).length > 0)
     const added: [name: string, header: object][] = [
       ...Object.entries(announced).map(([name, example]): [string, object] => [name, headerOf(name, example)]),

@@ -138,9 +138,8 @@ function choicesOf(element: PatternElement): number {
 function analyze(pattern: string): Growth {
   if (isSurelyLinear(pattern)) return 'linear'
   if (pattern.length > maxPatternLength) return 'unknown'
-  // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
-  process.env.RECHECK_SYNC_BACKEND = 'pure'
-  const { checkSync } = createRequire(import.meta.url)('recheck') as {
+  // The published package has a copy of this module: npm would install 52 MB of programs with the whole of recheck.
+  const { checkSync } = createRequire(import.meta.url)('#recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
   const { source, flags } = compilePattern(pattern)

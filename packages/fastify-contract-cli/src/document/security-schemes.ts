@@ -7,6 +7,8 @@ type SecurityScheme = {
   in?: Credential['in']
   name?: string
   flows?: unknown
+  openIdConnectUrl?: string
+  oauth2MetadataUrl?: string
 }
 
 /** The location of a credential in a request, and the text before it, such as "Bearer ". */
@@ -36,10 +38,46 @@ const tokenTypes = ['oauth2', 'openIdConnect']
 export function credentialOf(document: Document, name: string): Credential | undefined {
   const { type, scheme, in: location = 'header', name: key = '' } = securityScheme(document, name)
   if (type === 'apiKey') return { in: location, name: key, prefix: '' }
-  const authScheme = tokenTypes.includes(type) ? 'bearer' : type === 'http' ? scheme : undefined
+  const authScheme = isTokenScheme({ type }) ? 'bearer' : type === 'http' ? scheme : undefined
   if (authScheme === undefined) return undefined
   const [first = '', ...more] = authScheme.toLowerCase()
   return { in: 'header', name: 'Authorization', prefix: `${first.toUpperCase()}${more.join('')} ` }
+}
+
+/**
+ * Returns two schemes of a requirement whose credentials need different texts in the same header, so that no request can
+ * have both; undefined if there are none.
+ */
+export function conflictingSchemes(document: Document, requirement: object): [string, string] | undefined {
+  const inHeaders = new Map<string, { scheme: string; prefix: string }>()
+  for (const scheme of Object.keys(requirement)) {
+    const credential = credentialOf(document, scheme)
+    if (credential?.in !== 'header') continue
+    const { prefix } = credential
+    const name = credential.name.toLowerCase()
+    const other = inHeaders.get(name)
+    if (other !== undefined && other.prefix !== prefix) return [other.scheme, scheme]
+    inHeaders.set(name, { scheme, prefix })
+  }
+  return undefined
+}
+
+/** Returns whether a scheme takes tokens of OAuth 2 or OpenID Connect. */
+export const isTokenScheme = ({ type }: Pick<SecurityScheme, 'type'>): boolean => tokenTypes.includes(type)
+
+/** The paths of the metadata of an issuer: OpenID Connect Discovery 1.0 section 4, and RFC 8414 section 3. */
+const openIdPath = '/.well-known/openid-configuration'
+const oauthPath = '/.well-known/oauth-authorization-server'
+
+/**
+ * Returns the issuer of the tokens of a scheme, if the URL of its metadata tells it. The URLs of its flows do not: they
+ * may be anywhere.
+ */
+export function issuerOf({ openIdConnectUrl = '', oauth2MetadataUrl = '' }: SecurityScheme): string | undefined {
+  if (openIdConnectUrl.endsWith(openIdPath)) return openIdConnectUrl.slice(0, -openIdPath.length)
+  if (!URL.canParse(oauth2MetadataUrl)) return undefined
+  const { origin, pathname } = new URL(oauth2MetadataUrl)
+  return pathname.startsWith(oauthPath) ? origin + pathname.slice(oauthPath.length) : undefined
 }
 
 /** One scope that an operation requires, with its security scheme and the pointer to the array that names it. */

@@ -161,7 +161,8 @@ const known = methods.filter((method) => method !== 'query')
 
 /**
  * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
- * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types; `printTypes` removes them from `paths`.
+ * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types;
+ * `printTypes` removes them from `paths`, and adds those of QUERY to their paths.
  */
 function withAdditional(path: string, item: Node): [name: string, item: Node][] {
   const { query, additionalOperations = {}, ...rest } = item

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { stringifyJson } from 'fastify-contract/json'
-import { createValidator, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
+import { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { withErrorTable } from '../document/error-numbers.ts'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
@@ -25,7 +25,7 @@ import { requestJson } from '../text/foreign-text.ts'
 import { lineText, visible } from '../text/source-text.ts'
 import { contractTypes } from './api-types.ts'
 import { clientTable } from './client-json.ts'
-import { digestsOf } from './digests-json.ts'
+import { contractDeclaration, contractModule } from './contract-mjs.ts'
 import { errorNumberModule } from './error-numbers-ts.ts'
 import type { Files, Generated } from './generated-files.ts'
 import { mcpTable } from './mcp-json.ts'
@@ -100,8 +100,8 @@ export async function compileDocument(
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
     const served = servedDocument(mended, path, options)
     const { document, routes, skipped, warnings } = served
-    const files = filesOf(mended, served, lineText(basename(path)), typesOf)
-    return { files, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
+    const made = filesOf(mended, served, lineText(basename(path)), typesOf)
+    return { ...made, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -109,41 +109,41 @@ export async function compileDocument(
   }
 }
 
-/** Returns the generated files. The service loads the first three. */
+/** Returns the generated files, and the contract that the first one exports. */
 function filesOf(
   mended: Document,
   { published, document, routes, replies, skipped }: Served,
   origin: string,
   typesOf: typeof contractTypes,
-): Files {
+): Pick<Generated, 'files' | 'contract'> {
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
   const code = schemaCode(routes)
-  const validator = createValidator(routes.schemas, loadSchemaCode(code, routes))
+  const evaluated = evaluateSchemaCode(code)
+  const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
   const valid = validRequests(document, routes, validator)
   const requests = requestFile(document, valid)
   const example = exampleCurl(document, valid)
-  const loaded: Files = {
-    'openapi.json': json(withErrorTable(asPublished(published))),
-    'routes.json': json({
-      ...routes,
-      ...(example !== undefined && { example }),
-      ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
-    }),
-    'schemas.js': `// ${note}${code}`,
-  }
-  return {
-    ...loaded,
+  const documentText = json(withErrorTable(asPublished(published)))
+  const routesText = json({
+    ...routes,
+    ...(example !== undefined && { example }),
+    ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
+  })
+  const files: Files = {
+    'contract.mjs': `// ${note}${contractModule(documentText, routesText, code)}`,
+    'contract.d.mts': `// ${note}${contractDeclaration}`,
+    'openapi.json': documentText,
     'api.d.ts': `// ${note}${typesOf(document)}`,
     'client.json': json(clientTable(document, replies)),
     'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
-    'digests.json': json(digestsOf(loaded)),
     'requests.http': `# ${requestJson(note)}${requests}`,
     ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
+  return { files, contract: { documentText, routes: JSON.parse(routesText), schemaCode: evaluated } }
 }
 
 const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`

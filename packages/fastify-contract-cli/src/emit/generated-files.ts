@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Routes } from 'fastify-contract/contract'
+import type { Contract, Routes } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
 import { visible } from '../text/source-text.ts'
 import { handlerStubs } from './handler-stubs.ts'
@@ -16,6 +16,8 @@ export type Generated = {
   /** The document in the form of `normalize`. */
   document: Document
   routes: Routes
+  /** What the service imports of these files. */
+  contract: Required<Contract>
 }
 
 /** Returns the paths of the files whose contents in the directory differ or are missing. */

@@ -18,14 +18,14 @@ import type { Generated } from './generated-files.ts'
  * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
 export function handlerStubs(
-  { document, routes, files }: Generated,
+  { document, routes, files, contract }: Generated,
   before: Document | undefined,
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const known = byOperationId(before === undefined ? [] : endpoints(before))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
-  const sendable = sendableResponses(routes, files['schemas.js'] as string)
+  const sendable = sendableResponses(contract)
   const byId = byOperationId(routes.operations)
   return compiled(added.map(choiceOf), files['api.d.ts'] as string, compilerOptions)
 

@@ -1,51 +1,159 @@
 import { kindOf, type Schema } from 'fastify-contract/contract'
-import type { McpTable, OperationTool } from 'fastify-contract/mcp'
+import type { McpTable, OperationTool, ToolAuthorization, ToolHints } from 'fastify-contract/mcp'
 import { isIgnored } from 'fastify-contract/schema'
 import { callStyles } from '../document/call-styles.ts'
 import { join, resolve } from '../document/json-pointer.ts'
-import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Parameter, withDefaults } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
 import { isInt64, isInteger } from '../document/schemas.ts'
+import { issuerOf, isTokenScheme, securityScheme } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
-import { mapTree, type Node } from '../document/walk-document.ts'
-import { sendable } from '../rules/tool-rules.ts'
+import { isNode, mapTree, type Node } from '../document/walk-document.ts'
+import { sendable, type ToolMark, toolMark } from '../rules/tool-rules.ts'
 import { int64Responses } from './client-json.ts'
 
-const isTool = (document: Document, { pointer }: Endpoint): boolean =>
-  (resolve(document, pointer) as Node)['x-mcp'] === true
-
-/** Returns the operations with `x-mcp: true` as tools; undefined if there are none. */
+/** Returns the operations with `x-mcp` as tools; undefined if there are none. */
 export function mcpTable(document: Document): McpTable | undefined {
-  const chosen = endpoints(document).filter((endpoint) => isTool(document, endpoint))
+  const chosen = endpoints(document).filter((endpoint) => toolMark(document, endpoint) !== undefined)
   if (chosen.length === 0) return undefined
   const styles = callStyles(document, chosen)
   const isSendable = sendable(document)
   const inputs = chosen.map((endpoint) => inputOf(endpoint, isSendable))
-  const { nodes, responses } = int64Responses(withResponses(document, inputs))
-  return { info: { name: document.info.title, version: document.info.version }, tools: chosen.map(toolOf), nodes }
+  const outputs = chosen.map(outputOf)
+  const described = [...inputs, ...outputs.map((schema) => schema ?? {})]
+  const { nodes, responses } = int64Responses(withResponses(document, described))
+  const rootOf = (index: number) => responses[`POST /${index}`]?.['200']
+  const authorization = authorizationOf(document, chosen)
+  return {
+    info: { name: document.info.title, version: document.info.version },
+    tools: chosen.map(toolOf),
+    nodes,
+    ...(authorization !== undefined && { authorization }),
+  }
 
   function toolOf(endpoint: Endpoint, index: number): OperationTool {
-    const { method, path, routes, operationId: name } = endpoint
-    const { summary, description } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }
+    const { method, path, routes, operationId } = endpoint
+    const { summary, ...operation } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }
+    const mark = toolMark(document, endpoint) as ToolMark
+    const { name = operationId, title = summary, description = operation.description } = mark
     const own = styles[`${method} ${path}`]
     const contentType = jsonTypeOf(endpoint)
-    const root = responses[`POST /${index}`]?.['200']
+    const scopes = tokenScopes(document, endpoint)
+    const root = rootOf(index)
+    const output = outputs[index]
+    const outputRoot = rootOf(inputs.length + index)
     return {
       name,
-      ...(summary !== undefined && { title: summary }),
+      ...(name !== operationId && { operationId }),
+      ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
-      annotations: {
-        readOnlyHint: ['GET', 'HEAD', 'QUERY'].includes(method),
-        idempotentHint: !['POST', 'PATCH'].includes(method),
-      },
+      annotations: { ...hintsOf(method), ...mark.annotations },
       method,
       path: routes[0] as string,
-      inputSchema: selfContained(document, inputs[index] as Node),
+      inputSchema: selfContained(document, inputs[index] as Node) as OperationTool['inputSchema'],
+      ...(output !== undefined && { outputSchema: outputSchemaOf(document, output, typeof outputRoot === 'number') }),
+      ...(scopes !== undefined && { scopes }),
       ...(contentType !== undefined && !/^application\/(json|\*.*)$/.test(contentType) && { contentType }),
       ...(own !== undefined && { styles: own }),
       ...(typeof root === 'number' && { root }),
+      ...(typeof outputRoot === 'number' && { outputRoot }),
     }
   }
+}
+
+/** The safe methods, and the other idempotent ones (RFC 9110 section 9.2, RFC 10008 section 2). */
+const safe = ['GET', 'HEAD', 'OPTIONS', 'QUERY']
+const replacing = ['PUT', 'DELETE']
+
+/**
+ * Returns what a method says about its operation. Whether POST, PATCH and other methods destroy anything is unknown, so
+ * they get no `destructiveHint`, and clients assume that they do.
+ */
+function hintsOf(method: string): ToolHints {
+  const readOnlyHint = safe.includes(method)
+  const idempotentHint = readOnlyHint || replacing.includes(method)
+  return { readOnlyHint, ...(idempotentHint && { destructiveHint: !readOnlyHint }), idempotentHint }
+}
+
+/**
+ * Returns the scopes of an operation that accepts tokens of OAuth 2 or OpenID Connect: those of the first requirement
+ * with such a scheme. Returns undefined for any other operation.
+ */
+function tokenScopes(document: Document, { security }: Endpoint): string[] | undefined {
+  for (const requirement of security)
+    for (const [scheme, scopes] of Object.entries(requirement))
+      if (isTokenScheme(securityScheme(document, scheme))) return scopes
+  return undefined
+}
+
+/** Returns what the document says about the tokens of tools; undefined if no tool accepts tokens of OAuth 2. */
+function authorizationOf(document: Document, tools: Endpoint[]): ToolAuthorization | undefined {
+  const names = new Set(tools.flatMap(({ security }) => security.flatMap(Object.keys)))
+  const schemes = [...names].map((name) => securityScheme(document, name)).filter(isTokenScheme)
+  if (schemes.length === 0) return undefined
+  const [first] = document.servers ?? []
+  const server = first === undefined ? '' : withDefaults(first)
+  const issuers = new Set(schemes.map(issuerOf).filter((issuer) => issuer !== undefined))
+  const scopes = new Set(tools.flatMap((tool) => tokenScopes(document, tool) ?? []))
+  return {
+    ...(URL.canParse(server) && { origin: new URL(server).origin }),
+    issuers: [...issuers],
+    scopes: [...scopes],
+  }
+}
+
+/**
+ * Returns the schema of the bodies of all successful responses; undefined if one of them may have another body than JSON,
+ * since clients reject a result without the structured content that an output schema promises.
+ */
+function outputOf({ method, responses }: Endpoint): Schema | undefined {
+  const statuses = Object.keys(responses).filter((status) => /^[23]/.test(status))
+  const successful = statuses.length === 0 && responses.default !== undefined ? ['default'] : statuses
+  const schemas = new Map<unknown, Schema>()
+  for (const status of successful) {
+    const content = Object.entries(responses[status]?.content ?? {})
+    if (method === 'HEAD' || content.length === 0) return undefined
+    for (const [mediaType, { schema = {} }] of content) {
+      if (kindOf(mediaType) !== 'json') return undefined
+      schemas.set((schema as Node).$ref ?? schema, schema)
+    }
+  }
+  const [first, ...others] = schemas.values()
+  return others.length === 0 ? first : { anyOf: [first, ...others] }
+}
+
+/**
+ * Keywords that test a value without describing it. With an int64 as a string of digits, a test may have another result
+ * than for the number.
+ */
+const tests = ['not', 'if', 'then', 'else', 'unevaluatedProperties', 'unevaluatedItems']
+
+/**
+ * Returns the schema of the structured content. If its root must be an object, it says so beside a `$ref`, too: revisions
+ * before 2026-07-28 allow no other root, and look at `type` alone.
+ */
+function outputSchemaOf(document: Document, schema: Schema, hasInt64: boolean): Node {
+  const described = typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema
+  const output = selfContained(document, described as Node, hasInt64 ? withoutTests : undefined)
+  return isCertainObject(document, schema) ? { type: 'object', ...output } : output
+}
+
+/** Returns a schema without tests. Of `oneOf`, two schemas may match a string of digits. */
+function withoutTests({ oneOf, ...schema }: Node): Node {
+  const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !tests.includes(keyword)))
+  if (oneOf === undefined) return rest
+  return rest.anyOf === undefined ? { ...rest, anyOf: oneOf } : rest
+}
+
+/** Returns whether a schema accepts objects only. */
+function isCertainObject(document: Document, schema: unknown, visited = new Set<unknown>()): boolean {
+  if (!isNode(schema) || visited.has(schema)) return false
+  visited.add(schema)
+  const isObject = (one: unknown) => isCertainObject(document, one, visited)
+  const { type, $ref, allOf = [], anyOf = [], oneOf = [] } = schema as Record<string, unknown[]>
+  if (String(type) === 'object') return true
+  if (typeof $ref === 'string' && isObject(resolve(document, $ref))) return true
+  return allOf.some(isObject) || [anyOf, oneOf].some((each) => each.length > 0 && each.every(isObject))
 }
 
 /** Returns the first JSON media type of a request body; undefined if it has none. */
@@ -91,30 +199,31 @@ const withDescription = (schema: Schema, parameter: object): Schema => {
 }
 
 /**
- * Returns a document whose responses have the given schemas, so that the table of int64 values applies to arguments.
+ * Returns a document whose responses have the given schemas, so that one table has the int64 values of arguments and of
+ * results.
  */
-function withResponses(document: Document, schemas: Node[]): Document {
+function withResponses(document: Document, schemas: Schema[]): Document {
   const paths: Record<string, object> = {}
   for (const [index, schema] of schemas.entries())
     paths[`/${index}`] = { post: { responses: { 200: { content: { 'application/json': { schema } } } } } }
   return { ...document, paths }
 }
 
-/** Returns a schema with the shared schemas in `$defs`, and each int64 as a string of digits. */
-function selfContained(document: Document, schema: Node): OperationTool['inputSchema'] {
+/** Returns a schema with the shared schemas in `$defs`, each int64 as a string of digits, and each schema `simplified`. */
+function selfContained(document: Document, schema: Node, simplified = (one: Node): Node => one): Node {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Schema> }
   const shared = new Map<string, unknown>()
   const convert = (node: unknown) =>
     mapTree(node, 'schema', {
-      schema: ({ $ref, discriminator: _, xml: __, externalDocs: ___, ...rest }) => {
-        const own = isInt64(rest) ? asDigits(rest) : withoutIgnored(rest)
+      schema: ({ $ref, discriminator: _, xml: __, externalDocs: ___, 'x-mcp-header': ____, ...rest }) => {
+        const own = isInt64(rest) ? asDigits(rest) : withoutIgnored(simplified(rest))
         if (typeof $ref !== 'string') return own
         const name = sharedName($ref)
         if (!shared.has(name)) shared.set(name, undefined)
         return { $ref: join('#/$defs', name), ...own }
       },
     })
-  const converted = convert(schema) as OperationTool['inputSchema']
+  const converted = convert(schema) as Node
   // Iteration over a Map includes the entries that are added meanwhile.
   for (const name of shared.keys()) shared.set(name, convert(schemas[name]))
   return shared.size === 0 ? converted : { ...converted, $defs: Object.fromEntries(shared) }

@@ -2,7 +2,8 @@ import type { InjectOptions } from 'fastify'
 import type { Contract } from 'fastify-contract/contract'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
-import { type Document, endpoints } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { conflictingSchemes } from '../document/security-schemes.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 import type { ExampleBody } from './request-examples.ts'
@@ -46,13 +47,17 @@ function payloadOf(body: unknown, { kind, text, parts, file }: ExampleBody): str
   return form
 }
 
+/** Returns whether a request can meet the security requirements of an operation. */
+const isMet = (document: Document, { security }: Endpoint): boolean =>
+  security.length === 0 || security.some((requirement) => conflictingSchemes(document, requirement) === undefined)
+
 function requestsOf({ documentText, routes, schemaCode }: Contract, token: string) {
   const document = normalizedDocument(parseExactJson(documentText) as Document)
   const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
   const valid = validRequests(document, routes, createValidator(routes.schemas, compiled))
   const found: { operationId: string; request: ExampleRequest }[] = []
   for (const { endpoint, invalidPart } of endpoints(document).map(valid))
-    if (invalidPart === undefined)
+    if (invalidPart === undefined && isMet(document, endpoint))
       found.push({ operationId: endpoint.operationId, request: exampleRequest(document, endpoint, { token }) })
   return found
 }

@@ -27,7 +27,8 @@ export type ExampleRequest = {
 
 /**
  * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
- * the credentials of its first security requirement: placeholders, or those with a token of `listVerifier`.
+ * the credentials of its first security requirement that a request can meet: placeholders, or those with a token of
+ * `listVerifier`.
  */
 export function exampleRequest(
   document: Document,

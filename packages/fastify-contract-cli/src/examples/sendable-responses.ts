@@ -1,8 +1,8 @@
 import {
+  type Contract,
   type HandlerResponse,
   kindOf,
   type Operation,
-  type Routes,
   rangeOf,
   responseKey,
   type Schema,
@@ -19,7 +19,7 @@ import { exampleStream, isExampleStream } from './examples.ts'
 export type Sendable = (operationId: string, outcome: HandlerResponse) => HandlerResponse | undefined
 
 /** Returns a function that validates example responses, and gives each int64 its digits. */
-export function sendableResponses(routes: Routes, schemaCode: string): Sendable {
+export function sendableResponses({ routes, schemaCode }: Required<Contract>): Sendable {
   const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes))
   const byId = byOperationId(routes.operations)
   return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)

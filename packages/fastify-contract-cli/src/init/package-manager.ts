@@ -13,15 +13,30 @@ export function packageManagerOf(directory: string): PackageManager {
 }
 
 /**
- * Returns the path of the pnpm-workspace.yaml that pnpm reads for a project: its own, or that of a workspace around it. A
- * file above without `packages` has only the settings of its own directory.
+ * Returns the path of the file with the settings of a project if it has one or belongs to a workspace: a
+ * pnpm-workspace.yaml, or the package.json of npm's workspace. Package managers ignore the settings of a member.
  */
-export const pnpmWorkspaceOf = (directory: string): string | undefined =>
+export const settingsFile = (manager: PackageManager, directory: string): string | undefined =>
+  manager === 'pnpm' ? pnpmWorkspaceOf(directory) : npmWorkspaceAbove(directory)
+
+/** A pnpm-workspace.yaml above without `packages` has only the settings of its own directory. */
+const pnpmWorkspaceOf = (directory: string): string | undefined =>
   directoriesFrom(directory)
     .map((above) => join(above, 'pnpm-workspace.yaml'))
-    .find((path) => existsSync(path) && (dirname(path) === resolve(directory) || isWorkspace(path)))
+    .find((path) => existsSync(path) && (dirname(path) === resolve(directory) || /^packages\s*:/m.test(textOf(path))))
 
-const isWorkspace = (path: string): boolean => /^packages\s*:/m.test(readFileSync(path, 'utf8'))
+const npmWorkspaceAbove = (directory: string): string | undefined =>
+  directoriesFrom(dirname(resolve(directory)))
+    .map((above) => join(above, 'package.json'))
+    .find((path) => existsSync(path) && JSON.parse(textOf(path)).workspaces !== undefined)
+
+/** Returns what a file of settings lacks; undefined if it mentions esbuild. */
+export function missingSettings(manager: PackageManager, file: string): string | undefined {
+  if (textOf(file).includes('esbuild')) return undefined
+  return manager === 'pnpm' ? 'allowBuilds: { esbuild: false }' : '"allowScripts": { "esbuild": false }'
+}
+
+const textOf = (path: string): string => readFileSync(path, 'utf8')
 
 /**
  * Returns the versions of a package for the manifest of a project: newer ones without a breaking change, or its file if it
@@ -38,7 +53,7 @@ export function versionsFor(
   for (const above of directoriesFrom(dirname(command))) {
     const manifest = join(above, 'package.json')
     if (!existsSync(manifest)) continue
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
+    const { dependencies, devDependencies } = JSON.parse(textOf(manifest))
     const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
     if (file !== undefined) return `file:${relative(directory, resolve(above, file))}`
   }

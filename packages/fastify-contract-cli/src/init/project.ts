@@ -7,6 +7,7 @@ import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
 import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
 import type { DerivedErrorBody } from './error-body.ts'
 import { npmSettings, type PackageManager, pnpmSettings } from './package-manager.ts'
+import type { Runtime } from './runtime.ts'
 
 /** What the files of a new project depend on. */
 export type Project = {
@@ -18,21 +19,22 @@ export type Project = {
   handlers: string[]
   /** Whether the document has operations that cannot be served. */
   skipsOperations: boolean
+  runtime: Runtime
   /** The versions of the packages to install: those that run the service, and those for development. */
   packages: { dependencies: Record<string, string>; devDependencies: Record<string, string> }
   manager: PackageManager
-  /** Whether there is a pnpm-workspace.yaml for the project. */
-  hasWorkspace: boolean
+  /** Whether another file has the settings of the package manager. */
+  hasSettings: boolean
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers, packages, manager, hasWorkspace } = project
+  const { compiled, errorBody, handlers, packages, manager, hasSettings } = project
   return {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     ...(manager === 'pnpm' &&
-      !hasWorkspace && {
+      !hasSettings && {
         'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
       }),
     '.gitignore': 'node_modules/\ndist/\n.env\n',
@@ -62,7 +64,7 @@ export function packageName(title: string): string {
 /** Commands run without the document's name if they find it by themselves. */
 const argument = (document: string): string => (document === 'openapi.yaml' ? '' : ` ${shellPath(document)}`)
 
-function manifest({ compiled, document, skipsOperations, packages, manager }: Project): object {
+function manifest({ compiled, document, skipsOperations, runtime, packages, manager, hasSettings }: Project): object {
   const name = argument(document)
   const options = `${name}${skipsOperations ? ' --skip-unsupported' : ''}`
   return {
@@ -70,17 +72,17 @@ function manifest({ compiled, document, skipsOperations, packages, manager }: Pr
     version: '0.0.0',
     private: true,
     type: 'module',
-    engines: { node: '>=20.19.0' },
+    engines: { node: runtime.node },
     scripts: {
-      start: 'tsx src/server.ts',
+      start: `${runtime.command} src/server.ts`,
       dev: `fastify-contract dev${options}`,
       generate: `fastify-contract generate${options}`,
-      test: 'tsx --test test/*.test.ts',
+      test: `${runtime.command} --test test/*.test.ts`,
       lint: `fastify-contract lint${name} && tsc`,
       docs: `fastify-contract docs${options}`,
     },
     ...packages,
-    ...(manager === 'npm' && npmSettings),
+    ...(manager === 'npm' && !hasSettings && npmSettings),
   }
 }
 
@@ -100,15 +102,14 @@ export const compilerOptions = {
   noEmit: true,
 }
 
-const server = (title: string): string => `import { loadContract } from 'fastify-contract'
-import { runService } from 'fastify-contract/service'
-import digests from '../generated/digests.json' with { type: 'json' }
+const server = (title: string): string => `import { runService } from 'fastify-contract/service'
+import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
 // Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
-await runService({
+runService({
   name: ${stringLiteral(packageName(title))},
-  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
+  contract,
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
@@ -200,12 +201,11 @@ function handlersModule(handlers: string[]): string {
 
 const test = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listVerifier, loadContract, newToken, requestContext } from 'fastify-contract'
+import { listVerifier, newToken, requestContext } from 'fastify-contract'
 import { exampleCalls } from 'fastify-contract-cli/examples'
-import digests from '../generated/digests.json' with { type: 'json' }
+import { contract } from '../generated/contract.mjs'
 import { createApp } from '../src/app.ts'
 
-const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const token = newToken()
 const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
 // A busy machine that runs tests must not shed load.
@@ -241,7 +241,7 @@ test('an unknown path gets 404', async () => {
 })
 `
 
-function readme({ compiled, document, errorBody, manager }: Project): string {
+function readme({ compiled, document, errorBody, runtime, manager }: Project): string {
   const { title } = compiled.routes.info
   const production = { npm: 'npm ci --omit=dev', pnpm: 'pnpm install --frozen-lockfile --prod' }[manager]
   return `# ${markdownText(title)}
@@ -275,8 +275,17 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
 | \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 
-For production, install with \`${production}\`, which leaves out what only the commands need.
+For production, install with \`${production}\`, which leaves out what only the commands need. There is no build:
+${runtimeNotes[runtime.command].replaceAll(/\bnpm\b/g, manager)}
 `
+}
+
+/** How a project runs its TypeScript modules, and how to change that. */
+const runtimeNotes = {
+  node: `Node.js 22.18, or 24.3, and newer run the TypeScript modules as they are. For an older Node.js, install tsx, and
+replace \`node\` by \`tsx\` in the scripts of \`package.json\`.`,
+  tsx: `tsx runs the TypeScript modules as they are. Node.js 22.18, or 24.3, and newer need no tsx: replace \`tsx\` by \`node\`
+in the scripts of \`package.json\`, and run \`npm uninstall tsx\`.`,
 }
 
 /** Returns the derived module if it has the types of the document. */

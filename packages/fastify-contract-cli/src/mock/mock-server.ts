@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -19,7 +18,6 @@ import {
   contentNegotiation,
   type HandlerResponse,
   isStream,
-  loadContract,
   responseKey,
 } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
@@ -43,23 +41,22 @@ export async function createMock(generated: string, errorBody: AnyErrorBody, opt
 }
 
 /** Loads the contract from the directory of the generated files. */
-export async function generatedContract(generated: string): Promise<Contract> {
-  const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
-  return await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+export async function generatedContract(generated: string): Promise<Required<Contract>> {
+  return (await import(pathToFileURL(resolve(generated, 'contract.mjs')).href)).contract
 }
 
 /** A server that responds with the examples of a document, with the title and version of the document. */
 export type Mock = { title: string; version: string; app: FastifyInstance }
 
 /** Returns a server that responds with the examples of a document. */
-export function mockServer(contract: Contract, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
+export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
   const { documentText, routes } = contract
   const document = normalizedDocument(parseExactJson(documentText) as Document)
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
-  const sendable = sendableResponses(routes, contract.schemaCode as string)
+  const sendable = sendableResponses(contract)
   const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
   const respond = async ({ body }: { body: unknown }) => {
     const outcome = chosen.getStore()

@@ -313,6 +313,7 @@ export const grades = {
     'requirements whose schemes are not declared',
     'safety: without them, the operation would be open',
   ),
+  'conflicting-schemes': advice('schemes of a requirement that use the same header', 'no request meets both'),
   'undeclared-scope': advice('a scope that no flow declares', 'it is required'),
   'invalid-scope': refused(
     'a scope with spaces or characters other than ASCII',

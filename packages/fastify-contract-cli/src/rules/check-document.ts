@@ -44,7 +44,7 @@ import {
 } from './operation-rules.ts'
 import { checkEmptyValues, checkParameters } from './parameter-rules.ts'
 import { checkSchemas } from './schema-rules.ts'
-import { checkTool } from './tool-rules.ts'
+import { checkTool, checkToolNames } from './tool-rules.ts'
 
 type Rule<Subject> = (subject: Subject, report: Report, document: Document) => void
 
@@ -73,6 +73,7 @@ const documentRules: Rule<Document>[] = [
   checkSchemas,
   checkUndated,
   checkExpressions,
+  checkToolNames,
 ]
 
 /**

@@ -12,7 +12,7 @@ import {
   withoutFragment,
 } from '../document/openapi-document.ts'
 import { selectorsOf } from '../document/parameter-objects.ts'
-import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import { conflictingSchemes, neededScopes, securityScheme } from '../document/security-schemes.ts'
 import type { Node } from '../document/walk-document.ts'
 import type { Report } from '../reports/reports.ts'
 
@@ -87,14 +87,23 @@ export function checkStatuses({ responses, pointer }: Endpoint, report: Report):
   }
 }
 
-/** Rejects requirements of schemes that the document does not describe. */
+/**
+ * Rejects requirements of schemes that the document does not describe, and warns of those whose schemes need different
+ * texts in one header.
+ */
 export function checkSecurity(endpoint: Endpoint, report: Report, document: Document): void {
-  for (const scheme of endpoint.security.flatMap(Object.keys)) {
-    if (resolve(document, schemePointer(scheme)) === undefined)
+  const pointer = securityPointer(document, endpoint)
+  const isDeclared = (scheme: string) => resolve(document, schemePointer(scheme)) !== undefined
+  for (const [index, requirement] of endpoint.security.entries()) {
+    const undeclared = Object.keys(requirement).filter((scheme) => !isDeclared(scheme))
+    for (const scheme of undeclared)
+      report('undeclared-scheme', pointer, `${scheme} is not in #/components/securitySchemes; add it there`)
+    const conflict = undeclared.length > 0 ? undefined : conflictingSchemes(document, requirement)
+    if (conflict !== undefined)
       report(
-        'undeclared-scheme',
-        securityPointer(document, endpoint),
-        `${scheme} is not in #/components/securitySchemes; add it there`,
+        'conflicting-schemes',
+        join(pointer, String(index)),
+        `${conflict.join(' and ')} use the same header, so no request meets both; write them as alternatives`,
       )
   }
 }

@@ -1,9 +1,9 @@
 import { kindOf } from 'fastify-contract/contract'
-import { isToolHeader } from 'fastify-contract/mcp'
+import { isToolHeader, type ToolHints } from 'fastify-contract/mcp'
 import { join, resolve } from '../document/json-pointer.ts'
-import type { Document, Endpoint, Parameter } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
-import type { Node } from '../document/walk-document.ts'
+import { isNode, type Node } from '../document/walk-document.ts'
 import type { Report } from '../reports/reports.ts'
 
 /** Returns a function that returns whether an argument of a tool may set a parameter; API keys are credentials. */
@@ -12,21 +12,55 @@ export function sendable(document: Document): (parameter: Parameter) => boolean 
   return ({ in: location, name }) => location !== 'header' || (isToolHeader(name) && !keys.includes(name.toLowerCase()))
 }
 
+/** What the value of `x-mcp` says about a tool, in place of its operation. */
+export type ToolMark = { name?: string; title?: string; description?: string; annotations?: ToolHints }
+
+/** Returns what `x-mcp` says about an operation as a tool; undefined if it is none. */
+export function toolMark(document: Document, { pointer }: Pick<Endpoint, 'pointer'>): ToolMark | undefined {
+  const { 'x-mcp': mark } = resolve(document, pointer) as Node
+  if (mark === true) return {}
+  return isNode(mark) ? mark : undefined
+}
+
+const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** The members of `x-mcp`, with what each must be. */
+const members: Record<string, [isValid: (value: unknown) => boolean, problem: string]> = {
+  name: [isText, 'must be a text; correct it'],
+  title: [isText, 'must be a text; correct it'],
+  description: [isText, 'must be a text; correct it'],
+  annotations: [
+    (value) =>
+      isNode(value) && Object.entries(value).every(([hint, one]) => hints.includes(hint) && typeof one === 'boolean'),
+    `must have only ${hints.join(', ')}, each true or false; correct it`,
+  ],
+}
+
 /** Rejects operations with `x-mcp` that cannot be tools. */
 export function checkTool(endpoint: Endpoint, report: Report, document: Document): void {
-  const { 'x-mcp': mark } = resolve(document, endpoint.pointer) as Node
+  const { 'x-mcp': given } = resolve(document, endpoint.pointer) as Node
   const pointer = join(endpoint.pointer, 'x-mcp')
-  if (mark !== undefined && typeof mark !== 'boolean')
-    report('unsupported-tool', pointer, 'must be true or false; correct it')
-  if (mark !== true) return
+  const known = Object.keys(members).join(', ')
+  if (given !== undefined && typeof given !== 'boolean' && !isNode(given))
+    report('unsupported-tool', pointer, `must be true, false, or an object with ${known}; correct it`)
+  const mark = toolMark(document, endpoint)
+  if (mark === undefined) return
+  for (const [member, value] of Object.entries(mark)) {
+    const [isValid, problem] = Object.hasOwn(members, member)
+      ? (members[member] as (typeof members)[string])
+      : [() => false, `is none of ${known}; correct it`]
+    if (!isValid(value)) report('unsupported-tool', join(pointer, member), problem)
+  }
   const { operationId, requestBody, parameters, responses } = endpoint
   const bodies = Object.keys(requestBody?.content ?? {})
   const kinds = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content).map(kindOf))
-  if (!/^[\w.-]{1,128}$/.test(operationId))
+  if (!/^[\w.-]{1,128}$/.test(String(mark.name ?? operationId)))
     report(
       'unsupported-tool',
       pointer,
-      'the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId',
+      'the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId, or set name of x-mcp',
     )
   if (requestBody?.required === true && !bodies.some((mediaType) => kindOf(mediaType) === 'json'))
     report(
@@ -46,4 +80,18 @@ export function checkTool(endpoint: Endpoint, report: Report, document: Document
     )
   if (kinds.some((kind) => kind !== 'json' && kind !== 'text'))
     report('unsupported-tool', pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')
+}
+
+/** Rejects a name of two tools. */
+export function checkToolNames(document: Document, report: Report): void {
+  const taken = new Map<string, string>()
+  for (const endpoint of endpoints(document)) {
+    const mark = toolMark(document, endpoint)
+    if (mark === undefined) continue
+    const { name = endpoint.operationId } = mark
+    const other = taken.get(name)
+    const problem = `the tool ${name} has the name of the operation ${other}; set another name of x-mcp`
+    if (other !== undefined) report('unsupported-tool', join(endpoint.pointer, 'x-mcp'), problem)
+    taken.set(name, endpoint.operationId)
+  }
 }

@@ -45,7 +45,7 @@ const withDeclaredHeaders = (text: string): string =>
 function changedDeclaration(node: ts.Node, facts: Facts): ts.Node {
   if (!compiler.isInterfaceDeclaration(node)) return node
   const { name } = node
-  if (name.text === 'paths') return withMembers(node, node.members.filter(isPathMember))
+  if (name.text === 'paths') return withMembers(node, withQueries(node.members))
   if (name.text === 'operations') {
     return withMembers(
       node,
@@ -69,7 +69,27 @@ const withMembers = (node: ts.InterfaceDeclaration, members: ts.TypeElement[]): 
     members,
   )
 
-/** Returns whether a member of `paths` is a path: the document has other names for operations of unknown methods. */
+/**
+ * Returns the members of `paths` that are paths, each with its QUERY operation: the document has the operations of
+ * methods that openapi-typescript does not know as the POST of an item of their own, whose name is `METHOD PATH`.
+ */
+function withQueries(members: readonly ts.TypeElement[]): ts.TypeElement[] {
+  const queries = new Map<string, ts.TypeElement>()
+  for (const member of members) if (!isPathMember(member)) queries.set(nameOf(member), member)
+  return members.filter(isPathMember).map(function withQuery(member) {
+    const item = queries.get(`QUERY ${nameOf(member)}`)
+    return item === undefined ? member : mapMembers(member, (methods) => [...methods, queryMember(item)])
+  })
+}
+
+/** Returns the member `query` of a path, with the type of the POST of an item. */
+function queryMember(item: ts.TypeElement): ts.TypeElement {
+  const { members } = (item as ts.PropertySignature).type as ts.TypeLiteralNode
+  const post = members.find((member) => nameOf(member) === 'post') as ts.PropertySignature
+  return property('query', post.type as ts.TypeNode)
+}
+
+/** Returns whether a member of `paths` is a path, and not another name of the document. */
 const isPathMember = ({ name }: ts.TypeElement): boolean =>
   name === undefined || !compiler.isStringLiteral(name) || name.text.startsWith('/')
 

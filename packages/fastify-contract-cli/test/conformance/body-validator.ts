@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { JsonError, parseJson } from 'fastify-contract'
-import type { Routes, Schema } from 'fastify-contract/contract'
+import type { Schema } from 'fastify-contract/contract'
 import * as engine from 'fastify-contract/schema'
 import { bothValidators } from 'fastify-contract-test-support/both-validators'
 import type { Document } from '../../src/document/openapi-document.ts'
@@ -16,10 +16,9 @@ export type Validate = (value: unknown) => boolean
 /** Returns a validator that treats request bodies as the service does; undefined if generation rejects the schema. */
 export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
   try {
-    const files = (
+    const { routes } = (
       await (isIdentified(schema) ? compileFile(schema) : compileDocument(documentWith(placed(schema)), 'openapi.yaml'))
-    ).files
-    const routes: Routes = JSON.parse(files['routes.json'] as string)
+    ).contract
     const content = routes.operations[0]?.schema.body?.content['application/json']
     const validate = bothValidators(engine, routes).request(content?.schema ?? false, 'body')
     return (value) => isTaken(() => 'value' in validate(parseJson(JSON.stringify(value))))

@@ -15,10 +15,13 @@ import type { Served } from './printed-handlers.ts'
 export type Call = { name: string; answer: ServiceResponse; problem: string | undefined; byOwnExample: boolean }
 
 /** Serves a document with the given handlers and calls each of its operations over a socket. */
-export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
-  const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
+export async function callOperations(
+  { name, contract }: Served,
+  handlers: Record<string, AnyHandler>,
+): Promise<Call[]> {
+  const document = normalizedDocument(JSON.parse(contract.documentText))
   const verifiers = anyCredentials(document)
-  const app = await serveRoutes(JSON.parse(files['routes.json'] as string), { handlers, verifiers })
+  const app = await serveRoutes(contract.routes, { handlers, verifiers })
   try {
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     const plain = ajvVerdicts(document)

@@ -54,5 +54,5 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
     files: [join(directory, 'src/server.ts')],
   })
   t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name)')
-  t.ok(existsSync(join(directory, 'dist/dev/1/generated/routes.json')))
+  t.ok(existsSync(join(directory, 'generated/contract.mjs')))
 })

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import Fastify, { type HTTPMethods } from 'fastify'
 import type { AnyHandler } from 'fastify-contract'
 import { exactClient } from 'fastify-contract/client'
-import { type Contract, exampleCommand, isStream, type Routes } from 'fastify-contract/contract'
+import { type Contract, exampleCommand, isStream } from 'fastify-contract/contract'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
@@ -131,9 +131,8 @@ async function contractOf(paths: object): Promise<Contract> {
     components: { securitySchemes: schemes },
     paths,
   }
-  const { files } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
-  const routes: Routes = JSON.parse(files['routes.json'] as string)
-  return { documentText: JSON.stringify(document), routes }
+  const { contract } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
+  return { documentText: JSON.stringify(document), routes: contract.routes }
 }
 const postOf = ([name, content]: [string, object]) => [
   `/${name}`,
@@ -171,6 +170,29 @@ t.test('the example calls have credentials with the token, and bodies of every k
   t.match(sent[3], /^multipart\/form-data; boundary=/)
   t.match(sent[3], /name="a"\r\n\r\nb\r\n/)
   t.match(sent[3], /name="photo"; filename="photo\.bin"\r\nContent-Type: application\/octet-stream\r\n\r\nphoto\.bin/i)
+})
+
+t.test('an example call meets the first requirement that it can', async (t) => {
+  const pathOf = (operationId: string, ...security: object[]) => ({ get: { operationId, security, responses: done } })
+  const both = { token: [], password: [] }
+  const calls = exampleCalls(
+    await contractOf({
+      '/a': pathOf('a', both, { password: [] }),
+      '/b': pathOf('b', both),
+      '/c': pathOf('c', both, {}),
+      '/d': pathOf('d', { token: [], key: [] }),
+    }),
+    'secret',
+  )
+  const Authorization = 'Bearer secret'
+  t.same(
+    calls.map(({ operationId, request: { headers } }) => [operationId, headers]),
+    [
+      ['a', { Authorization: `Basic ${btoa('access-token-1:secret')}` }],
+      ['c', {}],
+      ['d', { Authorization }],
+    ],
+  )
 })
 
 t.test('the example curl calls the first operation that needs no file', async (t) => {
@@ -252,4 +274,21 @@ t.test('a GET with a body has a sample for curl only, since fetch cannot send it
     [['curl', /^curl -X GET 'https:\/\/a\.b\/a'.*-d '?7'?/s]],
   )
   t.equal(shown['/a']?.get?.['x-codeSamples'].length, 1)
+})
+
+t.test('a QUERY has a sample for the client', async (t) => {
+  const requestBody = { required: true, content: bodies.json }
+  const paths = { '/a': { query: { operationId: 'a', requestBody, responses: done } } }
+  const document = { openapi: '3.2.0', info: { title: 'Test', version: '1' }, servers: [{ url: 'https://a.b' }], paths }
+  const { paths: shown } = withCodeSamples(document as never, './client.ts') as unknown as {
+    paths: Record<string, Item>
+  }
+  t.match(
+    shown['/a']?.query?.['x-codeSamples'].map(({ label, source }) => [label, source]),
+    [
+      ['curl', /^curl -X QUERY 'https:\/\/a\.b\/a'/],
+      ['TypeScript client', /client\.QUERY\('\/a', \{ body: 7n \}\)/],
+      ['fetch', /method: 'QUERY'/],
+    ],
+  )
 })

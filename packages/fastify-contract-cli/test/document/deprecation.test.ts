@@ -81,3 +81,22 @@ t.test('the docs page shows the headers that the service adds', async (t) => {
   const plain = documentOf([{}])
   t.same(withServiceHeaders(plain), plain)
 })
+
+t.test('the documentation shows Accept-Query for each operation of a path with a QUERY', async (t) => {
+  const requestBody = { required: true, content: { 'application/json': {}, 'text/plain': {} } }
+  const document = {
+    ...documentOf([{}, {}]),
+    openapi: '3.2.0',
+    paths: {
+      '/0': { get: { operationId: 'get', responses }, query: { operationId: 'query', requestBody, responses } },
+      '/1': { get: { operationId: 'other', responses } },
+    },
+  }
+  const shown = withServiceHeaders(document as never) as unknown as {
+    paths: Record<string, Record<string, { responses: Record<string, { headers?: Record<string, object> }> }>>
+  }
+  const headersOf = (path: string, method: string) => shown.paths[path]?.[method]?.responses['204']?.headers
+  for (const method of ['get', 'query'])
+    t.match(headersOf('/0', method), { 'Accept-Query': { example: '"application/json", "text/plain"' } }, method)
+  t.notOk('Accept-Query' in (headersOf('/1', 'get') ?? {}))
+})

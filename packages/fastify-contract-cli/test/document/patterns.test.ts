@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import type { Routes, Schema } from 'fastify-contract/contract'
+import type { Schema } from 'fastify-contract/contract'
 import { compilePattern, createValidator, linearPattern } from 'fastify-contract/schema'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
@@ -197,8 +197,8 @@ const documentOf = (schema: object): Document =>
   }) as unknown as Document
 
 async function bodySchema(schema: object): Promise<Schema> {
-  const { 'routes.json': routes = '' } = (await compileDocument(documentOf(schema), 'a.yaml')).files
-  return (JSON.parse(routes) as Routes).operations[0]?.schema.body?.content['application/json']?.schema as Schema
+  const { contract } = await compileDocument(documentOf(schema), 'a.yaml')
+  return contract.routes.operations[0]?.schema.body?.content['application/json']?.schema as Schema
 }
 
 const withLookarounds = [

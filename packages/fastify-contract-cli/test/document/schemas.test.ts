@@ -1,6 +1,4 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { loadContract } from 'fastify-contract/contract'
 import t from 'tap'
 import { withDiscriminators } from '../../src/document/discriminators.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
@@ -9,7 +7,7 @@ import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { exampleOf } from '../../src/examples/examples.ts'
-import { createMock } from '../../src/mock/mock-server.ts'
+import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
 import { roundedIntegers, withExactKeywords, withExactUnions } from '../../src/passes/exact-integers.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -316,10 +314,7 @@ t.test('examples, requests, tools and the mock have the digits of the document',
   })
   t.match(handlerStubs(compiled, undefined).join('\n'), /'X-Id': 9007199254740993n.*id: 9007199254740993n/s)
   await writeStale(files, join(directory, 'generated'))
-  const contract = await loadContract(
-    pathToFileURL(`${directory}/generated/`),
-    JSON.parse(String(files['digests.json'])),
-  )
+  const contract = await generatedContract(join(directory, 'generated'))
   t.match(exampleCalls(contract, 'token'), [
     { request: { url: '/ids/9007199254740993', payload: '{"id":9007199254740993}' } },
   ])

@@ -29,13 +29,13 @@ const rules = `${directory}/redocly.yaml`
 const pathOf = (name: string) => `${directory}/${name}/openapi.yaml`
 
 /** Compiles a document. Only one in several files is bundled, and all are linted at once: each command starts Redocly. */
-async function compiled(name: string): Promise<Record<string, string>> {
+async function compiled(name: string): Promise<Compiled> {
   const path = pathOf(name)
   const hasFiles = readdirSync(dirname(path)).length > 2
   const sources = await readSources(path)
   const [source] = sources.files.values()
   const document = hasFiles ? await bundle(path, rules, sources) : (source?.value as Document)
-  return (await compileDocument(document, path, {})).files
+  return await compileDocument(document, path, {})
 }
 
 t.test('the documents are valid', async (t) => {
@@ -45,7 +45,7 @@ t.test('the documents are valid', async (t) => {
 
 for (const name of names)
   t.test(`${name} is served as documented`, async (t) => {
-    const files = await compiled(name)
+    const { contract } = await compiled(name)
     const printed = (['log', 'warn', 'error'] as const).map((method) => t.capture(console, method))
     const {
       handlers,
@@ -54,7 +54,7 @@ for (const name of names)
       calls,
     }: Served = await import(pathToFileURL(resolve(directory, name, 'handlers.ts')).href)
     const logged: string[] = []
-    const app = await serveRoutes(JSON.parse(files['routes.json'] as string), {
+    const app = await serveRoutes(contract.routes, {
       handlers: handlers as Record<string, AnyHandler>,
       verifiers,
       errorBody,

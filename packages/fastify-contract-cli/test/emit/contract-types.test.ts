@@ -280,3 +280,43 @@ t.test('a percent sign in a name stays as it is', async (t) => {
     same("operations['percent-%']['parameters']['query']", "{ 'n%'?: string } | undefined"),
   ])
 })
+
+t.test('the client sends the QUERY operation of a path, but no method of additionalOperations', async (t) => {
+  const responses = { 200: { description: '', ...json(number) } }
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: int64 }]
+  const requestBody = { required: true, ...json(object({ size: number }, { required: ['size'] })) }
+  const document = {
+    openapi: '3.2.0',
+    info: { title: 'Types', version: '1' },
+    paths: {
+      '/a/{id}': { parameters, query: { operationId: 'a', requestBody, responses } },
+      '/b': {
+        get: { operationId: 'b', responses },
+        query: { operationId: 'a query', requestBody, responses },
+        additionalOperations: { COPY: { operationId: 'c', responses } },
+      },
+      '/c': { additionalOperations: { COPY: { operationId: 'd', responses } } },
+    },
+  }
+  const { files } = await compileDocument(document as unknown as Document, 'types.yaml')
+  const call = (text: string) => `export const c${names++} = client.${text}`
+  check(
+    t,
+    files['api.d.ts'] as string,
+    [
+      "import { exactClient } from 'fastify-contract/client'",
+      "const client = exactClient<paths>({}, { baseUrl: 'http://a' })",
+      call("QUERY('/a/{id}', { params: { path: { id: 1n } }, body: { size: 1 } })"),
+      "export const sum = async () => ((await client.QUERY('/b', { body: { size: 1 } })).data ?? 0) + 1",
+      call("GET('/b')"),
+    ],
+    [
+      call("QUERY('/a/{id}', { params: { path: { id: 1n } } })"),
+      call("QUERY('/a/{id}', { body: { size: 1 } })"),
+      call("QUERY('/b', { body: { size: '1' } })"),
+      call("QUERY('/c')"),
+      "export type Unknown = paths['QUERY /b']",
+      "export type Added = paths['/b']['copy']",
+    ],
+  )
+})

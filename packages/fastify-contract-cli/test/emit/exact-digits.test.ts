@@ -1,6 +1,4 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { loadContract } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
 import t, { type Test } from 'tap'
 import { withCodeSamples } from '../../src/docs/code-samples.ts'
@@ -10,7 +8,7 @@ import { compileContract } from '../../src/emit/compile.ts'
 import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
-import { createMock } from '../../src/mock/mock-server.ts'
+import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
 import { noConfiguration } from '../../src/redocly/redocly.ts'
 
 /** Two integers with one double. */
@@ -247,14 +245,13 @@ components:
     properties: { header: { properties: { 'X-Id': { const: two } } } },
     $defs: { Pair: { properties: { one: { enum: [one] } } } },
   })
-  t.match(JSON.parse(String(files['routes.json'])).operations[0].parameters, [{}, { default: two }, {}])
+  t.match(compiled.contract.routes.operations[0]?.parameters, [{}, { default: two }, {}])
   t.match(
     handlerStubs(compiled, undefined).join(),
     new RegExp(`'X-One': ${one}n, 'X-Two': ${two}n.*body: .*one: ${one}n.*two: ${two}n.*toJSON: .*${two}n`, 's'),
   )
   await writeStale(files, join(directory, 'generated'))
-  const generated = pathToFileURL(`${directory}/generated/`)
-  const contract = await loadContract(generated, JSON.parse(String(files['digests.json'])))
+  const contract = await generatedContract(join(directory, 'generated'))
   const [call] = exampleCalls(contract, 'token')
   t.match(call?.request, {
     url: `/ids/${one}?next=${two}`,

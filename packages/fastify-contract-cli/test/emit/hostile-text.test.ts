@@ -15,6 +15,7 @@ import { curl } from '../../src/examples/example-curl.ts'
 import { exampleRequest } from '../../src/examples/example-request.ts'
 import { deriveErrorBody } from '../../src/init/error-body.ts'
 import { compilerOptions, projectFiles } from '../../src/init/project.ts'
+import { runtimeFor } from '../../src/init/runtime.ts'
 import { normalizedDocument } from '../../src/passes/normalize.ts'
 import { RejectedDocument } from '../../src/rules/problems.ts'
 import { shellPath } from '../../src/text/foreign-text.ts'
@@ -177,9 +178,10 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const errors = deriveErrorBody(compiled)
   const errorBody = 'text' in errors ? errors.text : undefined
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
-  const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, packages }
+  const runtime = runtimeFor('24.3.0')
+  const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, runtime, packages }
   return {
-    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasWorkspace: false }) },
+    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasSettings: false }) },
     compiled,
     errors,
   }

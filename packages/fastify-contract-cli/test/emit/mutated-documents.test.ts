@@ -93,13 +93,7 @@ t.test('a document with mistakes anywhere is served, or rejected with their plac
         }
         counts.served++
         deriveErrorBody(outcome)
-        const { files } = outcome
-        const contract = {
-          documentText: files['openapi.json'] as string,
-          routes: JSON.parse(files['routes.json'] as string),
-          schemaCode: files['schemas.js'] as string,
-        }
-        const { app } = mockServer(contract, errorBody, {})
+        const { app } = mockServer(outcome.contract, errorBody, {})
         await app.ready()
         await app.close()
         return true

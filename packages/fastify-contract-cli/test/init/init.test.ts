@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import manifest from '../../package.json' with { type: 'json' }
 import { run } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
@@ -8,6 +9,7 @@ import { compileDocument } from '../../src/emit/compile.ts'
 import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
 import { npmSettings } from '../../src/init/package-manager.ts'
 import { packageName } from '../../src/init/project.ts'
+import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
@@ -59,8 +61,15 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)
   const read = (name: string) => readFileSync(join(project, name), 'utf8')
   t.equal(read('openapi/common/pet.yaml'), pet)
-  const { name, scripts, overrides, allowScripts } = JSON.parse(read('package.json'))
+  const { name, scripts, overrides, allowScripts, engines, dependencies, devDependencies } = JSON.parse(
+    read('package.json'),
+  )
   t.equal(name, 'pet-store')
+  const { command, node, types } = runtimeFor(process.versions.node)
+  t.same([scripts.start, engines.node], [`${command} src/server.ts`, node])
+  t.equal(devDependencies['@types/node'], types)
+  t.equal(Object.hasOwn(dependencies, 'tsx'), command === 'tsx')
+  t.match(read('README.md'), `replace \`${command}\` by \`${command === 'tsx' ? 'node' : 'tsx'}\``)
   t.same({ overrides, allowScripts }, npmSettings)
   t.match(read('README.md'), '[fastify-contract](node_modules/fastify-contract/README.md)')
   t.equal(scripts.generate, 'fastify-contract generate openapi/spec/pets.yaml --skip-unsupported')
@@ -96,7 +105,7 @@ t.test('a project for pnpm has its settings and commands, and none of npm', asyn
   t.notOk(existsSync('member/pnpm-workspace.yaml'))
   t.ok(
     printed()[0]?.args[0].endsWith(
-      `\nBefore, add to ${directory}/pnpm-workspace.yaml, since esbuild works without its install script:\nallowBuilds:\n  esbuild: false`,
+      `\nBefore, add to ${directory}/pnpm-workspace.yaml, since esbuild works without its install script:\nallowBuilds: { esbuild: false }`,
     ),
   )
   writeFileSync('pnpm-workspace.yaml', "packages: ['*']\nallowBuilds: { esbuild: true }\n")
@@ -159,7 +168,7 @@ t.test('text of a document and its name are no code in a new project', async (t)
   t.match(read('src/app.ts'), /\/\/ Write the verifier of "digest process\.exit\(7\)\/\/"; until then/)
   t.match(read('README.md'), '[$(touch X) \\`id\\`.yaml]'.replace('$', '\\$'))
   t.match(read('README.md'), '| ``$(touch X) `id`.yaml`` |')
-  t.match(read('generated/schemas.js'), /^\/\/ Written by .* from \$\(touch X\) `id`\.yaml; edit that instead\.\n/)
+  t.match(read('generated/contract.mjs'), /^\/\/ Written by .* from \$\(touch X\) `id`\.yaml; edit that instead\.\n/)
 })
 
 t.test('init counts what it would list at length', async (t) => {
@@ -190,6 +199,13 @@ t.test('init names the documents that it cannot read', async (t) => {
   await t.rejects(run(['https://example.com/openapi.yaml']), {
     message: /^init: https:\S+ is a URL; download the document/,
   })
+})
+
+t.test('a project runs without tsx on each Node that strips types without a warning', async (t) => {
+  for (const version of ['22.18.0', '22.23.3', '24.3.0', '25.0.0', '26.10.0'])
+    t.match(runtimeFor(version), { command: 'node', node: '^22.18.0 || >=24.3.0' }, version)
+  for (const version of ['20.19.2', '21.7.3', '22.17.1', '23.11.1', '24.2.0'])
+    t.match(runtimeFor(version), { command: 'tsx', node: manifest.engines.node }, version)
 })
 
 t.test('the name of a package is made from any title', async (t) => {

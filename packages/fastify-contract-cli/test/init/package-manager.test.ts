@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import {
+  missingSettings,
   npmSettings,
   packageManagerOf,
   pnpmSettings,
-  pnpmWorkspaceOf,
+  settingsFile,
   versionsFor,
 } from '../../src/init/package-manager.ts'
 
@@ -15,10 +16,20 @@ t.test('a project has the package manager of the files above, or else of the pro
   t.equal(packageManagerOf(join(directory, 'packages', 'new')), 'pnpm')
   t.equal(packageManagerOf(join(directory, 'lock')), 'pnpm')
   const workspace = join(directory, 'pnpm-workspace.yaml')
-  t.equal(pnpmWorkspaceOf(directory), workspace)
-  t.equal(pnpmWorkspaceOf(join(directory, 'packages', 'new')), undefined, 'a file without packages is of its directory')
+  t.equal(settingsFile('pnpm', directory), workspace)
+  t.equal(
+    settingsFile('pnpm', join(directory, 'packages', 'new')),
+    undefined,
+    'a file without packages is of its directory',
+  )
   writeFileSync(workspace, 'packages: [packages/*]\n')
-  t.equal(pnpmWorkspaceOf(join(directory, 'packages', 'new')), workspace)
+  t.equal(settingsFile('pnpm', join(directory, 'packages', 'new')), workspace)
+  const manifest = join(directory, 'package.json')
+  writeFileSync(manifest, '{}')
+  t.equal(settingsFile('npm', join(directory, 'packages')), undefined)
+  writeFileSync(manifest, '{ "workspaces": [] }')
+  t.equal(settingsFile('npm', join(directory, 'packages')), manifest)
+  t.equal(missingSettings('npm', manifest), '"allowScripts": { "esbuild": false }')
   const { npm_config_user_agent: agent } = process.env
   t.teardown(() => {
     delete process.env.npm_config_user_agent

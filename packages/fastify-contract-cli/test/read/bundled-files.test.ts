@@ -150,7 +150,7 @@ x-used: [{ $ref: '#/schemas/Kitten' }]
       `    ${discriminator}\n    anyOf: [{ $ref: '#/schemas/Kitten' }, { $ref: '#/schemas/Puppy' }]\n`,
     ),
   )
-  const { files, warnings } = await compileContract('openapi.yaml')
+  const { contract, files, warnings } = await compileContract('openapi.yaml')
   t.same(warnings, [])
   const { components } = JSON.parse(files['openapi.json'] as string)
   t.same(components.schemas.Pet.discriminator.mapping, {
@@ -160,7 +160,7 @@ x-used: [{ $ref: '#/schemas/Kitten' }]
   t.match(files['api.d.ts'], /kind: "Cat"/)
   t.notMatch(files['api.d.ts'], /kind: "\w+-2"/)
   const done = async () => ({ status: 204 })
-  const app = serveRoutes(JSON.parse(files['routes.json'] as string), {
+  const app = serveRoutes(contract.routes, {
     handlers: { own: async () => ({ status: 200, body: 1n }), one: done, pet: done },
   } as never)
   t.teardown(() => app.close())

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type AnyErrorBody, type AnyHandler, createServer, type Limits, type ServerOptions } from 'fastify-contract'
 import type { Routes } from 'fastify-contract/contract'
-import { schemaCode } from 'fastify-contract/schema'
+import { evaluateSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { type DestinationStream, pino } from 'pino'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileRoutes } from '../../src/testing.ts'
@@ -29,7 +29,7 @@ export const serveDocument = async (document: Document, options?: Served): Promi
 export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstance {
   const { logger, ...others } = options
   return createServer<unknown>({
-    contract: { routes, schemaCode: schemaCode(routes) },
+    contract: { routes, schemaCode: evaluateSchemaCode(schemaCode(routes)) },
     handlers: {},
     verifiers: {},
     realm: 'plant-store',

@@ -10,9 +10,14 @@ import {
   jwtVerify,
 } from 'jose'
 import type { Client } from '../http/request-context.ts'
-import { digestLookup, isKeySource, scopesIn, type VerifyToken } from './tokens.ts'
+import { type BoundTokens, digestLookup, isKeySource, scopesIn, type VerifyToken } from './tokens.ts'
 
-export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
+export type JwtOptions = KeySource & {
+  audience: string
+  times?: KeyTimes
+  /** Default: `reject`. */
+  boundTokens?: BoundTokens
+}
 
 /** A JWS in compact form (RFC 7515 section 7.1). Its header begins with a brace, which is an e in base64url. */
 const compactJws = /^e[\w-]+\.[\w-]+\.[\w-]+$/
@@ -28,11 +33,11 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 /**
  * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
  * client is `client_id`, and its scopes are those of `scope`, or else of `scp`. The verifier returns undefined for text
- * that is not a JWT. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000
+ * that is not a JWT, and for a token that is bound to a key, unless `boundTokens` is `accept`. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000
  * concurrent verifications it rejects with another error that has `retryAfter`. Nothing is fetched before the first
  * token.
  */
-export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
+export function jwtVerifier({ issuer, audience, jwksUrl, times, boundTokens = 'reject' }: JwtOptions): VerifyToken {
   const getKey = cachedJwks({ issuer, jwksUrl }, times)
   const verified = createJwtCache()
   const options: JWTVerifyOptions = {
@@ -60,7 +65,8 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
   async function verify(token: string): Promise<Client | undefined> {
     try {
       const { payload } = await jwtVerify(token, getKey, options)
-      const client = clientOf(payload)
+      const isUsable = payload.cnf === undefined || boundTokens === 'accept'
+      const client = isUsable ? clientOf(payload) : undefined
       if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000)
       return client
     } catch (error) {

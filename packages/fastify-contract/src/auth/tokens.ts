@@ -118,6 +118,13 @@ export function digestLookup<Found>(find: (digest: string) => Found | undefined)
   }
 }
 
+/**
+ * What a verifier does with a token that is bound to a key of its client (`cnf`, RFC 7800): a thief who has the token
+ * alone must not be able to use it. `accept` is only for a service behind a proxy that checks the proof of the key, by
+ * DPoP (RFC 9449) or by the certificate of the connection (RFC 8705).
+ */
+export type BoundTokens = 'reject' | 'accept'
+
 /** Returns whether a text is a valid scope (RFC 6749 section 3.3). */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 

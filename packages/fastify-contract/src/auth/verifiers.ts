@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError, errorOf } from '../contract/errors.ts'
 import type { Client } from '../http/request-context.ts'
 import { decodeText, parseCookies, unquotedCookie } from '../http/request-head.ts'
-import { isIssuer, type VerifyToken } from './tokens.ts'
+import { type BoundTokens, isIssuer, type VerifyToken } from './tokens.ts'
 
 /** Gets the result of a verifier: the error to respond with, or the authenticated client. */
 export type Verified = (rejection?: Error, client?: Client) => void
@@ -15,7 +15,11 @@ export type Verified = (rejection?: Error, client?: Client) => void
  * takes a callback because a promise for each scheme of each request costs more than most checks. It must not send the
  * reply, since another scheme may still accept the request.
  */
-export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[], reply: FastifyReply) => void
+export type Verifier = {
+  (request: FastifyRequest, done: Verified, scopes: readonly string[], reply: FastifyReply): void
+  /** Whether it adds a check of the body, by `checkBeforeParsing`. */
+  verifiesBody?: true
+}
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
@@ -30,6 +34,8 @@ export type VerifierContext = {
    * work that takes more than a look-up, such as checking a signature.
    */
   withinFailureLimit(request: Pick<FastifyRequest, 'raw'>): boolean
+  /** Counts a failure that the body of a request shows. Returns the error to respond with beyond the limit. */
+  countFailure(request: Pick<FastifyRequest, 'raw'>): Error | undefined
   /** Addresses and CIDR ranges of the proxies whose headers are trusted. */
   trustProxy: readonly string[]
 }
@@ -228,13 +234,20 @@ export type OpenIdProvider = {
   audience: string
   /** The `iss` claim of the tokens; default: the URL without the well-known path. */
   issuer?: string
+  /** Default: `reject`. */
+  boundTokens?: BoundTokens
 }
 
 /**
  * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
  * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
-export function openIdConnect({ url, audience, issuer = url.replace(wellKnown, '') }: OpenIdProvider): VerifierFactory {
+export function openIdConnect({
+  url,
+  audience,
+  issuer = url.replace(wellKnown, ''),
+  boundTokens = 'reject',
+}: OpenIdProvider): VerifierFactory {
   return async function verifierOf(context) {
     if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
       throw new Error(
@@ -242,7 +255,7 @@ export function openIdConnect({ url, audience, issuer = url.replace(wellKnown, '
       )
     }
     const { jwtVerifier } = await import('./jwt.ts')
-    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined }))(context)
+    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined, boundTokens }))(context)
   }
 }
 

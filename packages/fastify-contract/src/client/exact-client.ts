@@ -31,7 +31,7 @@ export type ClientOptions = {
 }
 
 /** The methods of a client. TRACE is missing because `fetch` rejects it. */
-export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'] as const
+export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'QUERY'] as const
 
 type Method = (typeof clientMethods)[number]
 

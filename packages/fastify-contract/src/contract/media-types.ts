@@ -132,3 +132,20 @@ export function parseContentType(text: string): ContentType | undefined {
   }
   return /^[ \t]*$/.test(rest.slice(end)) ? { essence: essence.toLowerCase(), parameters } : undefined
 }
+
+/**
+ * Returns the value of Accept-Query (RFC 10008 section 3) for the media types of a QUERY operation: a list of strings in
+ * the syntax of structured fields (RFC 9651). Leaves out a media type with a parameter that this syntax cannot express.
+ */
+export const acceptQuery = (mediaTypes: string[]): string => {
+  const items: string[] = []
+  for (const { essence, parameters } of mediaTypes.map((each) => parseContentType(each) as ContentType)) {
+    const pairs = [...parameters]
+    // RFC 9651 sections 3.1.2 and 3.3.3: names of fewer characters than a token, and values of printable ASCII.
+    const isExact = pairs.every(([name, value]) => /^[a-z*][\w.*-]*$/.test(name) && /^[ -~]*$/.test(value))
+    if (isExact) items.push(quoted(essence) + pairs.map(([name, value]) => `;${name}=${quoted(value)}`).join(''))
+  }
+  return [...new Set(items)].join(', ')
+}
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Schema } from './schema-keywords.ts'
 
 /** The security schemes that a request must all satisfy, each with its required scopes. */
@@ -122,8 +120,8 @@ export type ServedPath = {
  */
 export type Selector = { in: 'query' | 'header'; name: string; texts?: string[] }
 
-/** A method of an operation (OpenAPI 3.1 section 4.8.9.1). */
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE'
+/** A method of an operation (OpenAPI 3.2 section 4.9.1); `additionalOperations` may have others. */
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE' | 'QUERY'
 
 /** The method of an operation, and the paths at which it is served. */
 export type ServedOperation = {
@@ -152,7 +150,7 @@ export type Operation = ServedOperation & {
   schema: RouteSchema
 }
 
-/** The content of `generated/routes.json`. */
+/** The operations of a document, with what the service needs to serve them. */
 export type Routes = {
   info: { title: string; version: string }
   operations: Operation[]
@@ -168,42 +166,17 @@ export type Routes = {
   example?: string
 }
 
-/** The generated files that the service reads at start. */
+/** The export of `generated/contract.mjs`: what a service needs of its document. */
 export type Contract = {
   /** The text of the OpenAPI document, as published. */
   documentText: string
   routes: Routes
   /** The code of the schemas, for `loadSchemaCode`. Without it each schema is compiled at its first use. */
-  schemaCode?: string
+  schemaCode?: SchemaCode
 }
 
-/** The SHA-256 digests of the generated files that the service reads, in hexadecimal: `digests.json`. */
-export type Digests = Record<'openapi.json' | 'routes.json' | 'schemas.js', string>
-
-/**
- * Reads the contract from the directory of the generated files. Rejects with a one-line message if a file is missing or
- * is not the one that this build was made with: types, error numbers and handlers would not match it.
- *
- * @param digests The content of digests.json, imported by the application so that a bundle contains it.
- */
-export async function loadContract(directory: URL, digests: Digests): Promise<Contract> {
-  const [documentText, routes, schemaCode] = await Promise.all([
-    read('openapi.json'),
-    read('routes.json'),
-    read('schemas.js'),
-  ])
-  return { documentText, routes: JSON.parse(routes), schemaCode }
-
-  async function read(name: keyof Digests): Promise<string> {
-    const text = await readFile(new URL(name, directory), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`generated/${name} cannot be read (${error.code}); ${fix}`)
-    })
-    if (createHash('sha256').update(text).digest('hex') === digests[name]) return text
-    throw new Error(`generated/${name} does not belong to this build; ${fix}`)
-  }
-}
-
-const fix = 'run fastify-contract generate, then build again'
+/** Returns the functions of the schemas of all operations. It gets the functions that these call. */
+export type SchemaCode = (...called: unknown[]) => { validators: unknown[]; serializers: unknown[] }
 
 /**
  * The response headers, in lower case, that the service sends itself or that frame a message. Handlers cannot set them,

@@ -1,4 +1,4 @@
-/** A JSON Schema 2020-12 schema as in generated/routes.json: a $ref is the name of a shared schema followed by `#`. */
+/** A JSON Schema 2020-12 schema of a contract: a $ref is the name of a shared schema followed by `#`. */
 export type Schema = boolean | { readonly [keyword: string]: unknown }
 
 /** How a keyword holds schemas: one schema, a list of schemas, or schemas by name. */

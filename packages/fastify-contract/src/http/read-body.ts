@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { bodyTooLarge, ContractError } from '../contract/errors.ts'
 import { type BodyMemory, GrowingBuffer } from './body-memory.ts'
 import { checkTrailerSize } from './connection-state.ts'
+import type { Hook } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
@@ -28,6 +29,7 @@ export function wholeBodyReader(parse: ParseBody, { limit, headersLimit, memory 
       if (rejection !== undefined) return done(rejection)
       let body: unknown
       try {
+        runCheck(raw, bytes)
         body = parse(bytes)
       } catch (error) {
         return done(error as Error)
@@ -38,11 +40,41 @@ export function wholeBodyReader(parse: ParseBody, { limit, headersLimit, memory 
   }
 }
 
+/** Checks the bytes of a body. Throws a ContractError to reject the request. */
+export type CheckBytes = (bytes: Buffer) => void
+
 type Settle = (error: ContractError | null, bytes?: Buffer) => void
 
 const lengthKey = Symbol('length of the body')
+const checkKey = Symbol('check of the bytes of the body')
 
-type Reading = IncomingMessage & { [lengthKey]?: number }
+type Reading = IncomingMessage & { [lengthKey]?: number; [checkKey]?: CheckBytes | undefined }
+
+/** Adds a check of the bytes of a request's body, as they were sent. It runs before they are parsed. */
+export function checkBeforeParsing(request: Reading, check: CheckBytes): void {
+  const earlier = request[checkKey]
+  request[checkKey] = function checkBytes(bytes) {
+    earlier?.(bytes)
+    check(bytes)
+  }
+}
+
+function runCheck(request: Reading, bytes: Buffer): void {
+  const check = request[checkKey]
+  if (check === undefined) return
+  request[checkKey] = undefined
+  check(bytes)
+}
+
+/** Runs the check of a body that was not read because it is empty. */
+export const checkEmptyBody: Hook = ({ raw }, _reply, done) => {
+  try {
+    runCheck(raw, Buffer.alloc(0))
+  } catch (error) {
+    return done(error as Error)
+  }
+  done()
+}
 
 /** Returns whether all bytes of a request were received. */
 export const isAllRead = (request: Reading): boolean => request.complete || request[lengthKey] !== undefined
@@ -67,7 +99,9 @@ export function readBody(
   else if (!hasArrived(request, announced)) collect(request, announced || limit, memory, finish)
   else {
     // A direct read costs far less than stream events. Node.js sets `complete` only later.
-    const bytes = request.read() ?? Buffer.alloc(0)
+    // Without a size, Node.js 26 returns the first chunk only. After a read of all bytes, only another read emits "end".
+    const bytes = request.read(request.readableLength) ?? Buffer.alloc(0)
+    request.read(0)
     if (bytes.length > limit) finish(bodyTooLarge(limit))
     else finish(null, bytes)
   }

@@ -177,11 +177,19 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   }
 }
 
+/**
+ * Lets a Node.js stream fail before it is read, such as that of a missing file: without a listener, its error would end
+ * the process. The stream keeps the error for its reader.
+ */
+export const keepError = (source: Source<unknown>): void => {
+  source.on?.('error', ignore)
+}
+
 /** Ends a source that is no longer read, and ignores errors of its cleanup. */
 export function endSource(source: Source<unknown>, iterator?: AsyncIterator<unknown>): void {
   const end = async () => {
-    // A stream may emit an error even after it was destroyed; without a listener, that would end the process.
-    source.on?.('error', ignore)
+    // A stream may emit an error even after it was destroyed.
+    keepError(source)
     if (typeof source.destroy === 'function') source.destroy()
     else await (iterator ?? source[Symbol.asyncIterator]()).return?.()
   }

@@ -72,7 +72,7 @@ export function roundedInteger<Context>(
 }
 
 /** Escapes a key for a JSON pointer (RFC 6901 section 3). */
-const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
  * Copies the exact numbers of a document when a part of it moves to another one. `root` is the document itself, or an

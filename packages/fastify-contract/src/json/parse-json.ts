@@ -1,7 +1,7 @@
 import { type JsonDocument, mayBeInexact, setExactNumber } from './json-document.ts'
 
 /** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
-const maxDepth = 128
+export const maxDepth = 128
 
 /** Up to this many names of an object are compared one by one, which costs less than a set. */
 const maxListed = 8

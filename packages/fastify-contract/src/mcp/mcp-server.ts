@@ -1,6 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ResponseSchemaNode } from '../client/exact-client.ts'
-import type { CallStyles } from '../client/request-serialization.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
@@ -10,47 +8,17 @@ import { networkOf, rateLimit } from '../limits/limits.ts'
 import { bodyTypeFinder, checkContentType } from '../request/content-type.ts'
 import { serverPartsOf } from '../routes/create-server.ts'
 import { addressOf, tooMany } from '../routes/security.ts'
-import {
-  errorText,
-  invalidParams,
-  isObject,
-  methodNotFound,
-  parseMessage,
-  type RpcMessage,
-  type RpcRequest,
-  resultText,
-} from './json-rpc.ts'
+import { parseMessage, type Received } from './json-rpc.ts'
+import { challengeWith, type ProtectedResource, protectedResource, type ResourceOptions } from './protected-resource.ts'
+import { type CallTool, loadSdk, protocol, type ToolResult } from './protocol.ts'
 import { type ToolRequest, toolRequests } from './tool-call.ts'
+import { toolResult } from './tool-result.ts'
+import type { McpTable, OperationTool } from './tool-table.ts'
 
 export { isToolHeader } from './tool-headers.ts'
+export type { McpTable, OperationTool, ToolAuthorization, ToolHints } from './tool-table.ts'
 
-/** An operation with `x-mcp: true`, as a tool. */
-export type OperationTool = {
-  name: string
-  title?: string
-  description?: string
-  annotations?: { readOnlyHint?: boolean; idempotentHint?: boolean }
-  method: string
-  /** The served path of the operation, as a template. */
-  path: string
-  /** The schema of the arguments: `path`, `query`, `header` and `body`. An int64 is a string of digits. */
-  inputSchema: { type: string; [keyword: string]: unknown }
-  /** The media type of the body, if it is not `application/json`. */
-  contentType?: string
-  /** The styles of parameters that differ from the default, by location and by name. */
-  styles?: CallStyles[string]
-  /** The index of the node of the arguments in `nodes`, if they hold an int64. */
-  root?: number
-}
-
-/** The content of `generated/mcp.json`, which exists if an operation has `x-mcp: true`. */
-export type McpTable = {
-  info: { name: string; version: string }
-  tools: OperationTool[]
-  nodes: ResponseSchemaNode[]
-}
-
-export type McpOptions = {
+export type McpOptions = ResourceOptions & {
   table: McpTable
   /** The path of the endpoint; default `/mcp`. */
   path?: string
@@ -67,21 +35,19 @@ export type McpOptions = {
   messages?: number
 }
 
-/** The revisions of the protocol whose messages this endpoint understands, the latest first. */
-const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
-
 /**
- * Registers an endpoint of the Model Context Protocol (revision 2025-11-25, streamable HTTP) on a server of
- * `createServer`, whose tools are operations. A call goes through the server like a request with the credentials of the
- * caller, so authentication, limits and validation apply. There are no sessions and no streams: each message is answered
- * with JSON.
+ * Registers an endpoint of the Model Context Protocol (revisions 2026-07-28 and those before it, streamable HTTP) on a
+ * server of `createServer`, whose tools are operations. A call goes through the server like a request with the
+ * credentials of the caller, so authentication, limits and validation apply. There are no sessions and no streams: each
+ * message is answered with JSON. It also serves the metadata of the endpoint as a protected resource (RFC 9728).
  */
 export async function mcpServer(app: FastifyInstance, options: McpOptions): Promise<void> {
   const { table, path = '/mcp', origins = [], credentials = ['authorization'], messages = 300 } = options
-  const parts = serverPartsOf(app)
-  const { limits, memory } = parts
+  const { limits, memory } = serverPartsOf(app)
   const { maxMessage = limits.body } = options
-  const respond = responder(app, table, credentials)
+  const resource = protectedResource(table, path, options)
+  const answer = protocol(await loadSdk(), table)
+  const callerOf = operationCaller(app, table, credentials, resource)
   const ofAddress = rateLimit(messages, networkOf)
   const hasCredentials = ({ headers }: FastifyRequest) => credentials.some((name) => headers[name] !== undefined)
   const find = bodyTypeFinder(['application/json'])
@@ -91,6 +57,7 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
     wholeBodyReader(parseMessage, { limit: maxMessage, headersLimit: limits.headers, memory }),
   )
   app.addHook('onRequest', inOrder([checkOrigin(origins)])) // 403
+  for (const each of resource?.paths ?? []) app.get(each, async () => resource?.metadata)
   app.route({
     method: ['GET', 'DELETE'],
     url: path,
@@ -115,17 +82,34 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
       },
       sendContinue,
     ]),
-    handler: async (request, reply) => {
-      const response = respond(request)
-      if (!('call' in response) && hasCredentials(request)) {
-        const rejection = tooMany(ofAddress.take(addressOf(request)))
-        if (rejection !== undefined) throw rejection
+    handler: async function answerMessage(request, reply) {
+      const received = request.body as Received
+      request.body = undefined
+      if ('isBatch' in received) {
+        // A batch would multiply the calls of one request; the protocol has had none since revision 2025-06-18.
+        throw new ContractError('malformedRequest', 'batches are not supported; send one message in each request')
       }
-      const { status, text } = 'call' in response ? await response.call : response
+      const signal = signalOf(reply)
+      const { call, outcome } = callerOf(request, signal)
+      const { status, text } =
+        'error' in received
+          ? { status: 400, text: received.error }
+          : await answer(received, request.headers, call, signal)
+      const limited =
+        !outcome.hasCalled && hasCredentials(request) ? tooMany(ofAddress.take(addressOf(request))) : undefined
+      const rejection = outcome.rejection ?? limited
+      if (rejection !== undefined) throw rejection
       reply.code(status)
-      return text === undefined ? reply.send() : reply.type('application/json').send(text)
+      return text === '' ? reply.send() : reply.type('application/json').send(text)
     },
   })
+}
+
+/** Returns a signal that aborts when the client disconnects: a client of revision 2026-07-28 cancels a call like that. */
+function signalOf({ raw }: FastifyReply): AbortSignal {
+  const abort = new AbortController()
+  raw.once('close', () => abort.abort())
+  return abort.signal
 }
 
 /** A page can reach a server of its visitor's network by DNS rebinding, but it cannot forge its origin. */
@@ -142,105 +126,69 @@ const checkAccept: Guard = ({ headers: { accept = '' } }) =>
     ? undefined
     : new ContractError('notAcceptable', 'accept application/json and text/event-stream')
 
-type Response = { status: number; text?: string }
+/** What a call of a message did: whether it reached an operation, and the error of the endpoint itself, if any. */
+type Outcome = { hasCalled: boolean; rejection?: ContractError | undefined }
 
-/** A response, or the one of an operation that is called. */
-type Answer = Response | { call: Promise<Response> }
-
-/** Returns a tool's result, which is one text. */
-const toolResult = (text: string, isError: boolean): string =>
-  JSON.stringify({ content: [{ type: 'text', text }], isError })
-
-/**
- * Returns a function that answers the message of a request. The list of the tools is serialized once. The message is
- * freed before an operation is called.
- */
-function responder(app: FastifyInstance, { info, tools, nodes }: McpTable, credentials: string[]) {
+/** Returns a function that returns how the message of a request calls a tool. */
+function operationCaller(
+  app: FastifyInstance,
+  { tools, nodes }: McpTable,
+  credentials: string[],
+  resource: ProtectedResource | undefined,
+) {
   const parts = serverPartsOf(app)
-  const listed = JSON.stringify({ tools: tools.map(toolOf) })
-  const requestsOf = new Map(tools.map((tool) => [tool.name, toolRequests(tool, nodes, parts, credentials)]))
+  const known = new Map(
+    tools.map((tool) => [tool.name, { tool, requestOf: toolRequests(tool, nodes, parts, credentials) }]),
+  )
 
-  const methods: Record<string, (message: RpcRequest, request: FastifyRequest) => Answer> = {
-    initialize({ id, params: { protocolVersion: asked } }) {
-      if (typeof asked !== 'string') return failed(id, invalidParams, 'protocolVersion must be a string')
-      const protocolVersion = revisions.includes(asked) ? asked : revisions[0]
-      return succeeded(id, JSON.stringify({ protocolVersion, capabilities: { tools: {} }, serverInfo: info }))
-    },
-    ping: ({ id }) => succeeded(id, '{}'),
-    'tools/list': ({ id }) => succeeded(id, listed),
-    'tools/call'({ id, params, document }, request) {
-      const { name, arguments: args = {} } = params
-      if (typeof name !== 'string') return failed(id, invalidParams, 'name must be a string')
-      if (!isObject(args)) return failed(id, invalidParams, 'arguments must be an object')
-      const requestOf = requestsOf.get(name)
-      if (requestOf === undefined) return succeeded(id, toolResult(`there is no tool ${name.slice(0, 128)}`, true))
+  return function callerOf(request: FastifyRequest, signal: AbortSignal) {
+    const outcome: Outcome = { hasCalled: false }
+    return { call, outcome }
+
+    function call(...[name, given]: Parameters<CallTool>): ReturnType<CallTool> {
+      const found = known.get(name)
+      if (found === undefined) return undefined
       let toolRequest: ToolRequest
       try {
-        toolRequest = requestOf({ args, document })
+        toolRequest = found.requestOf(given)
       } catch (error) {
-        return succeeded(id, toolResult((error as Error).message, true))
+        return Promise.resolve({ text: (error as Error).message, isError: true })
       }
-      return { call: callOperation(app, toolRequest, request, credentials).then((result) => succeeded(id, result)) }
-    },
-  }
+      return callOperation(found.tool, toolRequest)
+    }
 
-  return function answer(request: FastifyRequest): Answer {
-    const message = request.body as RpcMessage
-    request.body = undefined
-    if ('isBatch' in message) {
-      // A batch would multiply the calls of one request; the protocol has had none since revision 2025-06-18.
-      throw new ContractError('malformedRequest', 'batches are not supported; send one message in each request')
+    async function callOperation(tool: OperationTool, toolRequest: ToolRequest): Promise<ToolResult> {
+      outcome.hasCalled = true
+      const { headers: given, ip, raw } = request
+      const context = contextOf(raw)
+      const taken = credentials.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
+      const response = await app.inject({
+        ...toolRequest,
+        signal,
+        remoteAddress: ip ?? withoutAddress,
+        headers: { 'x-request-id': context.id, ...toolRequest.headers, ...Object.fromEntries(taken) },
+      })
+      recordCall(context, contextOf(response.raw.req))
+      outcome.rejection = rejectionOf(tool, response, resource)
+      return toolResult(tool, nodes, response)
     }
-    if ('error' in message) return { status: 400, text: errorText(message.error) }
-    const { 'mcp-protocol-version': revision } = request.headers
-    const isInitial = 'request' in message && message.request.method === 'initialize'
-    if (!isInitial && revision !== undefined && !revisions.includes(String(revision))) {
-      const problem = `unsupported MCP-Protocol-Version; use one of ${revisions.join(', ')}`
-      return { status: 400, text: errorText({ code: -32_000, message: problem }) }
-    }
-    if ('needsNoAnswer' in message) return { status: 202 }
-    const { id, method } = message.request
-    if (!Object.hasOwn(methods, method)) return failed(id, methodNotFound, 'Method not found')
-    return (methods[method] as (typeof methods)[string])(message.request, request)
   }
 }
 
-const succeeded = (id: RpcRequest['id'], result: string): Response => ({ status: 200, text: resultText(id, result) })
-
-const failed = (id: RpcRequest['id'], code: number, message: string): Response => ({
-  status: 200,
-  text: errorText({ code, message }, id),
-})
-
-const toolOf = ({ name, title, description, annotations, inputSchema }: OperationTool) => ({
-  name,
-  ...(title !== undefined && { title }),
-  ...(description !== undefined && { description }),
-  ...(annotations !== undefined && { annotations }),
-  inputSchema,
-})
-
-/** Calls an operation. Resolves with the result of the tool; rejects with the 401 error of the operation. */
-async function callOperation(
-  app: FastifyInstance,
-  call: ToolRequest,
-  { headers: given, ip, raw }: FastifyRequest,
-  credentials: string[],
-): Promise<string> {
-  const context = contextOf(raw)
-  const taken = credentials.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
-  const response = await app.inject({
-    ...call,
-    remoteAddress: ip ?? withoutAddress,
-    headers: { 'x-request-id': context.id, ...call.headers, ...Object.fromEntries(taken) },
-  })
-  const { statusCode, payload, headers } = response
-  recordCall(context, contextOf(response.raw.req))
-  // MCP clients begin to authorize after a 401 of the endpoint itself.
-  if (statusCode === 401) {
-    const challenge = { 'www-authenticate': String(headers['www-authenticate']) }
-    throw new ContractError('invalidToken', 'the tool needs credentials', challenge)
-  }
-  const text = statusCode < 400 && payload !== '' ? payload : `HTTP ${statusCode} ${payload}`.trim()
-  return toolResult(text, statusCode >= 400)
+/**
+ * Returns the 401 of an operation as one of the endpoint, and a 403 with a challenge: clients begin to authorize, or ask
+ * for more scopes, after that.
+ */
+function rejectionOf(
+  { scopes }: OperationTool,
+  { statusCode, headers }: { statusCode: number; headers: Record<string, unknown> },
+  resource: ProtectedResource | undefined,
+): ContractError | undefined {
+  const given = String(headers['www-authenticate'] ?? '')
+  const isOauth = scopes !== undefined && resource !== undefined
+  const challenge = { 'www-authenticate': isOauth ? challengeWith(resource, scopes, given) : given }
+  if (statusCode === 401) return new ContractError('invalidToken', 'the tool needs credentials', challenge)
+  if (statusCode === 403 && isOauth && given !== '')
+    return new ContractError('insufficientScope', 'the tool needs more scopes', challenge)
+  return undefined
 }

@@ -8,8 +8,8 @@ import { exactInteger, exactNumberOf, type JsonDocument, withDoubles } from '../
 import { stringifyJson } from '../json/write-json.ts'
 import type { ServerParts } from '../routes/create-server.ts'
 import { isObject } from './json-rpc.ts'
-import type { OperationTool } from './mcp-server.ts'
 import { isToolHeader } from './tool-headers.ts'
+import type { OperationTool } from './tool-table.ts'
 
 /** The arguments of a call, and the document in which they were sent, which holds their exact numbers. */
 export type GivenArguments = { args: Record<string, unknown>; document: JsonDocument }
@@ -38,9 +38,9 @@ export function toolRequests(
   { operations, validator, limits }: Pick<ServerParts, 'operations' | 'validator' | 'limits'>,
   credentials: string[],
 ): RequestOf {
-  const { name, method, path, styles = {}, root, contentType = 'application/json' } = tool
-  const schema = operations.find(({ operationId }) => operationId === name)?.schema
-  if (schema === undefined) throw new Error(`mcpServer: the server has no operation ${name}; run generate again`)
+  const { name, operationId = name, method, path, styles = {}, root, contentType = 'application/json' } = tool
+  const schema = operations.find((one) => one.operationId === operationId)?.schema
+  if (schema === undefined) throw new Error(`mcpServer: the server has no operation ${operationId}; run generate again`)
   const { properties = {}, required = [] } = tool.inputSchema as Group
   const validators = { path: schema.params, query: schema.querystring, header: schema.headers }
   const validate = Object.fromEntries(

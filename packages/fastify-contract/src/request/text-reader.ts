@@ -23,7 +23,7 @@ type Reading = {
   isTaken(name: string): boolean
   /** Whether one of the values accepts every name that no other value has. */
   isOpen: boolean
-  /** Returns whether a value that may be a single value or a list is read as the less likely of both. */
+  /** Returns whether a value that may be read in two ways is read in the less likely one. */
   isOther(name: string): boolean
   decode(text: string): string
 }
@@ -82,10 +82,12 @@ const readers: Record<SerializedValue['kind'], Read> = {
   json: readJson,
 }
 
-function readScalar(value: SerializedValue, { texts, document, holder, decode }: Reading): boolean {
+function readScalar(value: SerializedValue, { texts, document, holder, isOther, decode }: Reading): boolean {
+  const { name, types } = value
   const given = givenTexts(value, texts)
   if (given.length === 0) return false
-  setScalar(document, holder, value.name, decode(withoutStyle(value, single(given), decode)), value.types)
+  const text = decode(withoutStyle(value, single(given), decode))
+  setScalar(document, holder, name, text, isOther(name) ? ['string'] : types)
   return true
 }
 
@@ -254,7 +256,8 @@ export function nameMatcher(values: SerializedValue[]): (name: string) => boolea
 
 /**
  * Returns a function that reads and validates values. A value that is invalid as a single value, or as a list, is read
- * as the other, if its schema allows both. Of a value that is invalid as either, it returns the first error.
+ * as the other, if its schema allows both; one that is invalid as a number, a boolean or null is read as a string. Of a
+ * value that is invalid as either, it returns the first error.
  */
 export function validReader<Given>(
   { values, part }: { values: SerializedValue[]; part: string },
@@ -281,8 +284,9 @@ export function validReader<Given>(
   }
 }
 
-/** Returns whether a value may be a single value or a list. */
-const isAmbiguous = ({ kind, scalarTypes }: SerializedValue): boolean => kind === 'array' && scalarTypes !== undefined
+/** Returns whether a value may be a single value or a list, or a text that looks like another type may be a string. */
+const isAmbiguous = ({ kind, types, scalarTypes }: SerializedValue): boolean =>
+  kind === 'array' ? scalarTypes !== undefined : kind === 'scalar' && types.length > 1 && types.includes('string')
 
 /** Returns whether a message is about a value or something in it. */
 const isAbout = (message: string, place: string): boolean =>

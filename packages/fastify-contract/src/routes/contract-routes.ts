@@ -21,15 +21,16 @@ import { type AnyErrorBody, type ErrorBody, errorWriter } from '../response/erro
 import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'
 import { createValidator, type Validator } from '../schema/validator.ts'
+import { queryAnnouncement } from './accept-query.ts'
 import type { Handlers } from './handler-types.ts'
 import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
-import { authentication, authLimits } from './security.ts'
+import { authentication, authLimits, signedOperations } from './security.ts'
 import { methodFinder } from './served-paths.ts'
 
 /** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ContractOptions<Operations> = {
-  /** What `loadContract` returns. */
+  /** The export of `generated/contract.mjs`. */
   contract: Pick<Contract, 'routes' | 'schemaCode'>
   /** Exactly one handler for each operationId. */
   handlers: Handlers<Operations>
@@ -113,7 +114,9 @@ export function prepareInstance(
   const described = describedOperations(routes)
   const allowedMethods = methodFinder(described, instance.prefix)
   instance.setErrorHandler(errorSender(writeError))
-  instance.addHook('onRequest', stepsOfEveryRequest({ assign, preflight, allowedMethods, shedLoad: shedder.shedLoad }))
+  const announceQuery = queryAnnouncement(described, instance.prefix)
+  const guards = { assign, preflight, shedLoad: shedder.shedLoad, announceQuery, allowedMethods }
+  instance.addHook('onRequest', stepsOfEveryRequest(guards))
   acceptBodies(instance, operations, { limits, memory })
   prepareRouter(instance, described)
   for (const [name, schema] of Object.entries(routes.schemas)) {
@@ -133,8 +136,9 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
   const { schemas, info } = contract.routes
   const { realm = info.title.replace(/[^ -~]/g, '?') } = options
   const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-  const { withinFailureLimit } = authRateLimits
-  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy })
+  const { withinFailureLimit, countFailure } = authRateLimits
+  const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, countFailure, trustProxy })
+  const signed = signedOperations(parts.operations, created)
   const shared = {
     schemas,
     validator,
@@ -149,7 +153,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     const handler = handlers[operationId] as AnyHandler
     return {
       schema: { operationId, security, ...schema },
-      ...stepsOfOperation({ ...shared, operation, handler }),
+      ...stepsOfOperation({ ...shared, operation, handler, isSigned: signed.has(operationId) }),
     } as RouteOptions
   }
 }

@@ -167,6 +167,7 @@ export function crossOriginNames(
   const readable = [...errorHeaders, ...readableHeaders]
   for (const { method, parameters, schema, deprecation = {} } of operations) {
     methods.push(method)
+    if (method === 'QUERY') readable.push('Accept-Query')
     for (const parameter of parameters) if (parameter.in === 'header') sent.push(parameter.name)
     for (const { headers = {} } of Object.values(schema.response)) readable.push(...Object.keys(headers))
     readable.push(...Object.keys(deprecation))

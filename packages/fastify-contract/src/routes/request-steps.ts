@@ -5,7 +5,7 @@ import type { Operation, Routes } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { smallBody } from '../http/body-memory.ts'
 import { callSafely } from '../http/caught-errors.ts'
-import { bodyLength } from '../http/read-body.ts'
+import { bodyLength, checkEmptyBody } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import {
   checkExpectation,
@@ -17,7 +17,7 @@ import {
   type Hook,
   inOrder,
 } from '../http/request-guards.ts'
-import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
+import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
@@ -48,16 +48,19 @@ type Guards = {
   allowedMethods(url: string): string[]
   /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight?: Guard | undefined
+  /** Adds Accept-Query to the response; undefined if no operation is a QUERY. */
+  announceQuery?: Guard | undefined
 }
 
 /** Returns the steps of every request, as a Fastify hook that runs before the hooks of a route. */
-export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight }: Guards): Hook =>
+export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, preflight, announceQuery }: Guards): Hook =>
   inOrder([
     assign,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
     checkLoad(shedLoad), // 503
     checkExpectation, // 417
+    ...(announceQuery === undefined ? [] : [announceQuery]),
     checkRoute(allowedMethods), // 404, 405
   ])
 
@@ -86,6 +89,8 @@ type OperationParts = {
   schemas: Routes['schemas']
   validator: Validator
   authenticate: ReturnType<typeof authentication>
+  /** Whether a security scheme of the operation verifies the body. */
+  isSigned: boolean
   openStreams: OpenScopes
   runWithTimeout: LoadShedder['runWithTimeout']
   queueResponse: ReturnType<typeof responseQueue>
@@ -107,7 +112,10 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
     ],
     // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
-    ...(splitPath !== undefined && { preValidation: splitPath }),
+    preValidation: [
+      ...(parts.isSigned ? [checkEmptyBody] : []), // 401
+      ...(splitPath === undefined ? [] : [splitPath]),
+    ],
     validatorCompiler: validatorCompiler(operation, validator, body), // 400
     ...((mayRespondWithStream || body?.open !== undefined) && {
       preHandler: [
@@ -214,11 +222,15 @@ const noInput = ({ raw }: FastifyRequest) => bodyOnly({ body: undefined, raw })
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
 
-/** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
+/**
+ * Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. The process survives a stream
+ * that fails before it is read.
+ */
 const endingLateStreams =
   (handler: AnyHandler): AnyHandler =>
   async (input: { signal: AbortSignal }, request) => {
     const response = await handler(input as never, request)
+    if (isStream(response?.body)) keepError(response.body)
     if (isLate(input.signal)) endStream(response)
     return response
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
 import { ContractError, errorOf, isUnauthenticated } from '../contract/errors.ts'
+import { mayReadBody } from '../contract/media-types.ts'
 import type { Operation, SecurityRequirement } from '../contract/routes.ts'
 import { catchRejection } from '../http/caught-errors.ts'
 import { type Client, contextOf, logFailure, recordClient, recordOperation } from '../http/request-context.ts'
@@ -11,6 +12,24 @@ import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
   ...new Set(operations.flatMap(({ security }) => security.flatMap(Object.values<string[]>).flat())),
 ]
+
+/**
+ * Returns the ids of the operations with a scheme that verifies the body. Throws an Error for one whose handler reads the
+ * body itself, so that nothing could verify it before.
+ */
+export function signedOperations(operations: Operation[], verifiers: Verifiers): Set<string> {
+  const ids = new Set<string>()
+  for (const { operationId, security, schema } of operations) {
+    const scheme = security.flatMap(Object.keys).find((name) => verifiers[name]?.verifiesBody)
+    if (scheme === undefined) continue
+    if (mayReadBody(schema)) {
+      const problem = `operation ${operationId}: security scheme ${scheme} verifies the body, which its handler reads itself`
+      throw new Error(`${problem}; use only media types of JSON, text or URL-encoded forms`)
+    }
+    ids.add(operationId)
+  }
+  return ids
+}
 
 /**
  * Returns a function that returns the hook that authenticates the requests of an operation and authorizes their clients:
@@ -191,6 +210,8 @@ export function authLimits(failures: RateLimit, requests: RequestLimit) {
   return {
     /** See VerifierContext. */
     withinFailureLimit: (request: Pick<FastifyRequest, 'raw'>): boolean => failures.wait(addressOf(request)) === 0,
+    /** See VerifierContext. */
+    countFailure: (request: Pick<FastifyRequest, 'raw'>) => tooMany(failures.take(addressOf(request))),
     /**
      * Counts a request whose schemes were checked, and adds the headers of its client's limit to the response. Returns
      * the error to respond with, if any.

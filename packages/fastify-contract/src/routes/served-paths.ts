@@ -51,13 +51,18 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
  * `prefix` is that of the instance that serves the operations.
  */
 export function methodFinder(operations: ServedOperation[], prefix = ''): (url: string) => string[] {
+  const pathsAt = pathFinder(operations, prefix)
+  return (url) => withHead([...new Set(pathsAt(url).flatMap((each) => each.methods))])
+}
+
+/** Returns a function that returns the most concrete paths of a request target, as `methodFinder` does. */
+export function pathFinder(operations: ServedOperation[], prefix: string): (url: string) => Path[] {
   const paths = pathsOf(operations)
   const before = new RegExp(prefixPattern(prefix))
-  return function methodsAt(url) {
+  return function pathsAt(url) {
     const path = decodedPath(url).replace(before, '')
     const matching = paths.filter(({ pattern }) => pattern.test(path))
-    const concrete = matching.filter((each) => !matching.some((other) => isWithin(other, each)))
-    return withHead([...new Set(concrete.flatMap((each) => each.methods))])
+    return matching.filter((each) => !matching.some((other) => isWithin(other, each)))
   }
 }
 

@@ -4,7 +4,7 @@ import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
 import { isRange, kindOf } from '../contract/media-types.ts'
-import type { Operation, Routes } from '../contract/routes.ts'
+import type { Operation, Routes, SchemaCode } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
@@ -14,8 +14,8 @@ import { type CompiledFunction, type CompiledSchemas, compileSchema, newAjv } fr
 
 /*
  * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
- * The code is a script whose value is a function. It gets the functions that compiled schemas call, and returns the
- * functions of the schemas of all operations, in the order of `schemasOf`.
+ * The code is the expression of a function. It gets the functions that compiled schemas call, and returns the functions
+ * of the schemas of all operations, in the order of `schemasOf`.
  */
 
 /** Returns the code of the schemas of all operations. */
@@ -41,24 +41,24 @@ return {
 validators: [${validatorNames.join()}],
 serializers: [${serializerNames.join()}],
 }
-})
-`
+})`
 }
 
-/** Returns the functions of the code that `schemaCode` wrote for these routes. V8 compiles each at its first call. */
-export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
+/** Returns the function whose code `schemaCode` wrote, as an import of the generated module does. */
+export const evaluateSchemaCode = (text: string): SchemaCode => new Script(text).runInThisContext()
+
+/** Returns the functions of the schemas of these routes. V8 compiles each at its first call. */
+export function loadSchemaCode(code: SchemaCode, routes: Routes): CompiledSchemas {
   const found: ConvertedLocations = []
   const functions = functionsFor(found, routes)
-  const { validators, serializers } = new Script(code, { filename: 'generated/schemas.js' }).runInThisContext()(
-    ...Object.values(functions),
-  )
+  const { validators, serializers } = code(...Object.values(functions))
   const { validated, serialized } = schemasOf(routes)
   const bySchema = <Made>(schemas: Schema[], made: Made[]) =>
     new Map(schemas.map((schema, index) => [schema, made[index] as Made]))
   return {
     found,
-    validators: bySchema<CompiledFunction>([...validated, ...serialized], validators),
-    serializers: bySchema<SerializeIfValid>(serialized, serializers),
+    validators: bySchema([...validated, ...serialized], validators as CompiledFunction[]),
+    serializers: bySchema(serialized, serializers as SerializeIfValid[]),
   }
 }
 

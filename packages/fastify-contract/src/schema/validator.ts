@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../contract/errors.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
-import { type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
+import { escapeKey, type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -15,6 +15,7 @@ import { createSerializer, type Serialize } from './interpreted-serializer.ts'
 import { mergeKeywords } from './merged-keywords.ts'
 import { addEmptyNames, addEvaluatedKeywords, addRecursiveSchemas } from './recursive-schemas.ts'
 import { compileSerializer, type SerializeIfValid } from './serializer-code.ts'
+import { type Problem, type StandardSchema, standardSchema } from './standard-schema.ts'
 import { compilePattern, formats } from './string-keywords.ts'
 
 /** The maximum number of problems that a message lists. */
@@ -45,6 +46,11 @@ export type Validator = {
   response(schema: Schema, part?: string): (value: unknown) => void
   /** Returns a function that serializes the body of a response. It throws if the body is invalid. */
   serializer(schema: Schema): Serialize
+  /**
+   * Returns a schema as a Standard Schema. Its values are those that `request` accepts and returns; a given value stays
+   * as it is. Throws an error for a $ref to no shared schema.
+   */
+  standard<Output, Input = Output>(schema: Schema): StandardSchema<Input, Output>
 }
 
 const roundingMessage = `must be a number that a double holds without rounding, such as an integer up to ${Number.MAX_SAFE_INTEGER}`
@@ -140,16 +146,21 @@ export function createValidator(
     }
   }
 
-  /** Describes what is wrong with an invalid document. */
-  function describeErrors(part: string, schema: Schema, document: JsonDocument, describesAll: boolean): string {
+  /** Returns what is wrong with an invalid document. */
+  function errorsOf(schema: Schema, document: JsonDocument, describesAll: boolean): ErrorObject[] {
     const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as CompiledFunction
     run(validate, document)
-    const message = describe(part, validate.errors as ErrorObject[])
+    const errors = validate.errors as ErrorObject[]
     // The locations and the errors would keep the body in memory.
     found.length = 0
     validate.errors = null
-    return message
+    // The error of a failed then or else branch says enough, so the error of its `if` is left out.
+    return errors.filter(({ keyword }) => keyword !== 'if')
   }
+
+  /** Describes what is wrong with an invalid document. */
+  const describeErrors = (part: string, schema: Schema, document: JsonDocument, describesAll: boolean): string =>
+    describe(part, errorsOf(schema, document, describesAll))
 
   const validator: Validator = {
     converter(schema) {
@@ -203,6 +214,22 @@ export function createValidator(
         return serialize(value)
       }
     },
+    standard(schema) {
+      const { $ref } = Object(schema)
+      if ($ref !== undefined && !Object.hasOwn(schemas, $ref.replace(/#$/, '')))
+        throw new Error(`there is no schema ${JSON.stringify($ref)}; write a name of the shared schemas, then #`)
+      const isValid = check(schema, convertLocations)
+      return standardSchema(schemas, schema, problemsOf)
+
+      function problemsOf(document: JsonDocument): Problem[] {
+        if (!isValid(document))
+          return errorsOf(schema, document, document.length <= maxLengthForAll)
+            .slice(0, maxProblems)
+            .map(problemOf)
+        const pointer = document.exactNumbers && roundedIn(document, schema, schemas)
+        return pointer === undefined ? [] : [{ pointer, message: roundingMessage }]
+      }
+    },
   }
   return validator
 }
@@ -217,12 +244,18 @@ function lazily<T>(make: () => T): () => T {
 }
 
 function describe(part: string, errors: ErrorObject[]): string {
-  // The error of a failed then or else branch says enough, so the error of its `if` is left out.
-  const reported = errors.filter(({ keyword }) => keyword !== 'if')
-  const messages = reported.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`)
+  const messages = errors.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`)
   const listed = [...new Set(messages)]
   const more = listed.splice(maxProblems).length
   return listed.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+/** Returns an error with the location of its value, or of the member that is missing. */
+function problemOf(error: ErrorObject): Problem {
+  const { instancePath, params } = error
+  const missing: string | undefined = params.missingProperty
+  const pointer = missing === undefined ? instancePath : `${instancePath}/${escapeKey(missing)}`
+  return { pointer, message: messageWithFormat(error) }
 }
 
 const shorten = (location: string) => (location.length > maxLocation ? `${location.slice(0, maxLocation)}…` : location)

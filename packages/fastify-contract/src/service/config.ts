@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
-import { isIssuer, isKeySource, isScope, newToken, scopesIn, tokensProblem } from '../auth/tokens.ts'
+import { type BoundTokens, isIssuer, isKeySource, isScope, newToken, scopesIn, tokensProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**
@@ -67,6 +67,7 @@ export const environmentVariables = {
   JWT_ISSUER: text(secureUrl, isIssuer)(''),
   JWT_AUDIENCE: anything(''),
   JWT_JWKS_URL: text(secureUrl, isKeySource)(''),
+  JWT_BOUND_TOKENS: choice('reject', 'accept'),
   TRUST_PROXY: ranges([]),
   CORS_ORIGINS: origins([]),
 
@@ -120,7 +121,7 @@ export type Config<Name extends string = string> = {
   /** The token that this process generated because no other way to authenticate is configured. */
   generatedToken: string | undefined
   tokensFile: string | undefined
-  jwt: { issuer: string; audience: string; jwksUrl: string | undefined } | undefined
+  jwt: { issuer: string; audience: string; jwksUrl: string | undefined; boundTokens: BoundTokens } | undefined
   limits: Limits
   trustProxy: string[]
   /** The CORS origins: pages from these may call the service in a browser. */
@@ -237,13 +238,17 @@ function accessTokens(list: string, tokenCommand: string): string[] {
   return tokens
 }
 
-function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['jwt'] {
-  if (JWT_ISSUER !== '' && JWT_AUDIENCE !== '') {
-    return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
-  }
+function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL, JWT_BOUND_TOKENS }: Values): Config['jwt'] {
+  const boundTokens = JWT_BOUND_TOKENS as BoundTokens
+  if (JWT_ISSUER !== '' && JWT_AUDIENCE !== '')
+    return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined, boundTokens }
   if (JWT_ISSUER !== '')
     throw new Error('JWT_AUDIENCE is required when JWT_ISSUER is set; set it to the audience of the tokens')
-  const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(isSet)
+  const alone = Object.entries({
+    JWT_AUDIENCE,
+    JWT_JWKS_URL,
+    JWT_BOUND_TOKENS: boundTokens === 'reject' ? '' : boundTokens,
+  }).find(isSet)
   if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}"; it requires JWT_ISSUER`)
   return undefined
 }

@@ -35,8 +35,8 @@ const memoryReducerDelay = 600_000
 export type Service<Name extends string> = Application<Name> & {
   /** The name of the service in messages, such as pet-store. Metrics have it as their prefix, with underscores. */
   name: string
-  /** Loads the contract; see `loadContract`. */
-  contract(): Promise<Contract>
+  /** The export of `generated/contract.mjs`. */
+  contract: Contract
   /** The path of the documentation page, which may be missing; default: dist/docs/index.html. */
   docs?: string
   /**
@@ -94,7 +94,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
   prepareStderr()
   onShutdownSignal((signal) => stop(signal), fail)
   try {
-    const contract = await service.contract()
+    const { contract } = service
     const { operations } = contract.routes
     const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
     const config = readConfig(process.env, service, isSecured)

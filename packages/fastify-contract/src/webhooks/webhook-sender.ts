@@ -9,10 +9,9 @@ import { responseKey } from '../response/send-response.ts'
 import { createSerializer } from '../schema/interpreted-serializer.ts'
 import { createValidator, type Validator, valueOrThrow } from '../schema/validator.ts'
 import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
-
-export { callbackUrl } from './runtime-expression.ts'
-
-export type { CallbackContext }
+import { type Sign, signersOf, type WebhookSecrets } from './webhook-keys.ts'
+import { attemptRepeatedly, type Delivery, type RetryOptions, retrySchedule } from './webhook-retries.ts'
+import { assertWebhookId, newWebhookId, setSignature, signatureHeaders } from './webhook-signature.ts'
 
 /** A request that the document describes as a webhook, or in a callback. */
 export type SentRequest = {
@@ -37,27 +36,57 @@ export type WebhookTable = {
 }
 
 export type SenderOptions = {
-  /** Milliseconds until the whole response must have arrived; default 10,000. */
+  /** Milliseconds until the whole response to an attempt must have arrived; default 15,000. */
   timeout?: number
   /** The maximum number of bytes of a response body; default 65,536. */
   maxResponse?: number
   /** The function that sends a request; default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
+  /**
+   * The secrets (`whsec_`) and secret keys (`whsk_`) that sign each request, at most 10. Without them, requests are not
+   * signed.
+   */
+  secrets?: WebhookSecrets
+  /** When a request is sent again; default: never. */
+  retry?: RetryOptions
 }
+
+/** The options of one request beside those of its operation. */
+type SendOptions = Pick<SenderOptions, 'secrets' | 'retry'> & {
+  url: string | URL
+  /** The `webhook-id`, by which the receiver recognizes a repeated request; default: a new one. */
+  id?: string
+}
+
+/** An operation without the header parameters that the sender sets. */
+type WithoutSignature<Operation> = Operation extends { parameters: { header: infer Header } }
+  ? Omit<Operation, 'parameters'> & {
+      parameters: Omit<Operation['parameters'], 'header'> & HeaderOption<OwnHeaders<Header>>
+    }
+  : Operation
+
+type OwnHeaders<Header> = {
+  [Name in keyof Header as Lowercase<Name & string> extends (typeof signatureHeaders)[number]
+    ? never
+    : Name]: Header[Name]
+}
+
+type HeaderOption<Header> = object extends Header ? { header?: Header } : { header: Header }
 
 type Method = (typeof clientMethods)[number]
 
 /**
  * One function for each method, and `callbackUrl`. The arguments of a function are the name of a webhook or callback,
- * and the `url`, `params`, `body` and `contentType` of the request. It resolves with `{ status, data, response }`, or
- * with `{ status, error, response }` when the status is not 2xx. It rejects with a WebhookError when the receiver does
- * not respond as the document says, and with a TypeError when the request does not match the document.
+ * and the `url`, `params`, `body`, `contentType`, `id`, `secrets` and `retry` of the request. It resolves with
+ * `{ status, data, response, delivery }`, or with `error` in place of `data` when the status is not 2xx. It rejects with
+ * a WebhookError when the receiver does not respond as the document says, and with a TypeError when the request does not
+ * match the document.
  */
 export type WebhookSender<Webhooks extends object> = {
   [Name in Method]: <Key extends PathOf<Webhooks, Lowercase<Name>>>(
     name: Key,
-    options: CallOptions<OperationAt<Webhooks, Key, Lowercase<Name>>> & { url: string | URL },
-  ) => Promise<CallOutcome<OperationAt<Webhooks, Key, Lowercase<Name>>, Lowercase<Name>>>
+    options: CallOptions<WithoutSignature<OperationAt<Webhooks, Key, Lowercase<Name>>>> & SendOptions,
+  ) => Promise<CallOutcome<OperationAt<Webhooks, Key, Lowercase<Name>>, Lowercase<Name>> & { delivery: Delivery }>
 } & {
   /**
    * Returns the URL of a callback, computed from the messages of its operation. Throws a TypeError if they do not have
@@ -73,8 +102,10 @@ type Failure = 'timeout' | 'unreachable' | 'responseTooLarge' | 'unexpectedStatu
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly kind: Failure
-  /** The status of the response; undefined if none arrived. */
+  /** The status of the last response; undefined if none arrived. */
   readonly status: number | undefined
+  /** Set in every error with which a sender rejects. */
+  delivery: Delivery | undefined
 
   constructor(kind: Failure, message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
     super(message, options)
@@ -85,7 +116,8 @@ export class WebhookError extends Error {
 
 /**
  * Creates the sender of the webhooks and callbacks of a document, whose types are `Webhooks`. It validates each request
- * before it sends it, and each response. It follows no redirect and never retries.
+ * before it sends it, and each response. It signs requests by Standard Webhooks 1.0, and sends each attempt with the same
+ * id and the same bytes. It follows no redirect. Throws a TypeError for an invalid secret or retry option.
  */
 export function webhookSender<Webhooks extends object>(
   { requests, callbacks, schemas }: WebhookTable,
@@ -93,8 +125,9 @@ export function webhookSender<Webhooks extends object>(
 ): WebhookSender<Webhooks> {
   const validator = createValidator(schemas)
   const senders = new Map<string, ReturnType<typeof requestSender>>()
+  const defaults = deliveryOf(options, { signers: [], schedule: retrySchedule({ attempts: 1 }) })
   for (const request of requests)
-    senders.set(`${request.method} ${request.name}`, requestSender(request, validator, schemas, options))
+    senders.set(`${request.method} ${request.name}`, requestSender(request, validator, schemas, options, defaults))
   async function call(method: Method, name: string, given: Given) {
     const send = senders.get(`${method} ${name}`)
     if (send === undefined) throw new TypeError(`the document has no webhook or callback ${method} ${name}`)
@@ -110,19 +143,57 @@ export function webhookSender<Webhooks extends object>(
   } as unknown as WebhookSender<Webhooks>
 }
 
-type Given = Omit<RequestInit, 'body'> & {
-  url: string | URL
-  params?: { query?: Record<string, unknown>; header?: Record<string, unknown> }
-  body?: unknown
-  contentType?: string
-  fetch?: NonNullable<SenderOptions['fetch']>
+type Given = Omit<RequestInit, 'body'> &
+  SendOptions & {
+    params?: { query?: Record<string, unknown>; header?: Record<string, unknown> }
+    body?: unknown
+    contentType?: string
+    fetch?: NonNullable<SenderOptions['fetch']>
+  }
+
+/** How requests are signed and repeated. */
+type DeliveryOptions = { signers: Sign[]; schedule: ReturnType<typeof retrySchedule> }
+
+/** Parses the options. Secrets that are given as undefined, as by a variable without a value, are not valid. */
+const deliveryOf = (given: Pick<SenderOptions, 'secrets' | 'retry'>, defaults: DeliveryOptions): DeliveryOptions => ({
+  signers: 'secrets' in given ? signersOf(given.secrets as WebhookSecrets) : defaults.signers,
+  schedule: given.retry === undefined ? defaults.schedule : retrySchedule(given.retry),
+})
+
+/** A request that is sent once or several times; `bytes` is its body, if it was read. */
+type Message = { request: Request; id: string; signers: Sign[]; bytes?: Buffer }
+
+const noBytes = new Uint8Array()
+
+/** Returns the request of one attempt, with the time of this attempt. */
+function requestOf({ request, id, signers, bytes }: Message, signal: AbortSignal): Request {
+  const headers = new Headers(request.headers)
+  setSignature(headers, id, bytes ?? noBytes, signers)
+  return new Request(request, { headers, signal, ...(bytes !== undefined && { body: bytes }) })
 }
+
+type ObjectSchema = { properties?: Record<string, Schema>; required?: string[] }
+
+/** Returns the schema of header parameters without those that the sender sets. */
+function withoutSignature(schema: Schema): Schema {
+  const { properties = {}, required = [], ...others } = schema as ObjectSchema
+  const isOwn = (name: string) => !(signatureHeaders as readonly string[]).includes(name.toLowerCase())
+  const own = Object.entries(properties).filter(([name]) => isOwn(name))
+  return { ...others, properties: Object.fromEntries(own), required: required.filter(isOwn) }
+}
+
+/** A response of the receiver as the document describes it, or why there is none. */
+type Attempt = { status: number | undefined; headers: Headers | undefined } & (
+  | { outcome: object }
+  | { error: WebhookError }
+)
 
 function requestSender(
   sent: SentRequest,
   validator: Validator,
   schemas: WebhookTable['schemas'],
-  { timeout = 10_000, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
+  { timeout = 15_000, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
+  defaults: DeliveryOptions,
 ) {
   const { name, method, querystring, headers, styles = {} } = sent
   function assertValid(schema: Schema | undefined, part: string) {
@@ -133,32 +204,51 @@ function requestSender(
     }
   }
   const assertQuery = assertValid(querystring, 'query')
-  const assertHeader = assertValid(headers, 'header')
+  const assertHeader = assertValid(headers && withoutSignature(headers), 'header')
   const bodyOf = bodyWriter(sent, assertValid, schemas)
   const read = responseReader(sent, validator)
+
+  async function attempt(message: Message, fetch: typeof sendDefault, signal: Given['signal']): Promise<Attempt> {
+    const expiry = AbortSignal.timeout(timeout)
+    const request = requestOf(message, AbortSignal.any(signal ? [signal, expiry] : [expiry]))
+    let response: Response | undefined
+    try {
+      response = await fetch(request)
+      const value = read(response, await bytesOf(response, maxResponse))
+      const { status, ok, headers } = response
+      return { status, headers, outcome: ok ? { status, data: value, response } : { status, error: value, response } }
+    } catch (thrown) {
+      if (signal?.aborted) throw thrown
+      const error = thrown instanceof WebhookError ? thrown : unanswered(request, thrown, expiry.aborted)
+      return { status: error.status, headers: response?.headers, error }
+    }
+  }
+
+  function unanswered({ url }: Request, cause: unknown, isLate: boolean): WebhookError {
+    if (isLate) return new WebhookError('timeout', `no response after ${timeout} ms`, { cause })
+    return new WebhookError('unreachable', `no response from ${new URL(url).host}`, { cause })
+  }
+
   return async function send(given: Given) {
-    const { url, params = {}, body, contentType, fetch = sendDefault, signal, ...init } = given
+    const { url, params = {}, body, contentType, fetch = sendDefault, signal, id = newWebhookId(), ...init } = given
+    assertWebhookId(id)
+    const { signers, schedule } = deliveryOf(given, defaults)
     assertQuery(params.query ?? {})
     assertHeader(params.header ?? {})
     const pairs = pairWriter(name, params, { [name]: styles })
     const target = httpUrl(url)
     const query = queryOf(pairs('query'))
     if (query !== '') target.search += `${target.search === '' ? '?' : '&'}${query}`
-    const expiry = AbortSignal.timeout(timeout)
-    const ends = AbortSignal.any(signal ? [signal, expiry] : [expiry])
     // A redirect could lead to an address that the caller did not check.
-    const all = { ...init, method, redirect: 'manual' as const, signal: ends }
+    const all = { ...init, method, redirect: 'manual' as const }
     const request = callRequest(target, all, pairs('header'), bodyOf(body, contentType))
-    try {
-      const response = await fetch(request)
-      const value = read(response, await bytesOf(response, maxResponse))
-      const { status, ok } = response
-      return ok ? { status, data: value, response } : { status, error: value, response }
-    } catch (error) {
-      if (error instanceof WebhookError || signal?.aborted) throw error
-      if (expiry.aborted) throw new WebhookError('timeout', `no response after ${timeout} ms`, { cause: error })
-      throw new WebhookError('unreachable', `no response from ${target.host}`, { cause: error })
-    }
+    // A stream can be read once, and each serialization of a multipart form has another boundary.
+    const isRead = request.body !== null && (signers.length > 0 || schedule.attempts > 1)
+    const message = { request, id, signers, ...(isRead && { bytes: Buffer.from(await request.arrayBuffer()) }) }
+    const { last, ...state } = await attemptRepeatedly(() => attempt(message, fetch, signal), schedule, signal)
+    const delivery = { id, ...state }
+    if ('error' in last) throw Object.assign(last.error, { delivery })
+    return { ...last.outcome, delivery }
   }
 }
 

@@ -125,6 +125,22 @@ t.test('a token with a wrong or missing claim is rejected', async (t) => {
   t.equal(await verify(key.token({ claims: { client_id: 'x'.repeat(200) } })), 'x'.repeat(200))
 })
 
+t.test('a token that is bound to a key is rejected, unless a proxy checks the key', async (t) => {
+  const { issuer, key, verify } = await trusted(t)
+  const { url, jwksUrl } = issuer
+  const accepting = clientNames(jwtVerifier({ issuer: url, audience, jwksUrl, boundTokens: 'accept' }))
+  const rejecting = clientNames(jwtVerifier({ issuer: url, audience, jwksUrl, boundTokens: 'reject' }))
+  // Confirmation methods of RFC 9449 (DPoP), RFC 8705 (mutual TLS) and RFC 7800, an unknown one, and none.
+  const bindings = [{ jkt: 'AA' }, { 'x5t#S256': 'AA' }, { jwk: key.jwk }, { kid: 'one' }, { other: 1 }, {}, 'AA', null]
+  for (const cnf of bindings) {
+    const token = key.token({ claims: { cnf } })
+    t.equal(await verify(token), undefined, JSON.stringify(cnf))
+    t.equal(await rejecting(token), undefined, JSON.stringify(cnf))
+    t.equal(await accepting(token), client, JSON.stringify(cnf))
+  }
+  t.equal(await accepting(key.token({ claims: { cnf: {}, aud: 'https://other.example' } })), undefined)
+})
+
 t.test('weak keys and keys for other uses are ignored', async (t) => {
   const issuer = await startIssuer(t)
   const { url, jwksUrl } = issuer

@@ -239,7 +239,10 @@ t.test('an issuer may have a path and end with a slash', async (t) => {
       {
         handlers: { get: async () => ({ status: 204, body: undefined }) },
         verifiers: (context) =>
-          createVerifiers({ connect: openIdConnect({ url, audience, ...(isNamed && { issuer }) }) }, context),
+          createVerifiers(
+            { connect: openIdConnect({ url, audience, ...(isNamed && { issuer, boundTokens: 'accept' }) }) },
+            context,
+          ),
       },
     )
     t.teardown(() => app.close())
@@ -248,6 +251,10 @@ t.test('an issuer may have a path and end with a slash', async (t) => {
       (await httpRequest(`${served}/`, { headers: { authorization: `Bearer ${token}` } })).status
     t.equal(await status(key.token()), 204, path)
     t.equal(await status(key.token({ header: { typ: 'JWT' } })), 401, 'an ID token')
+    const bound = key.token({ claims: { cnf: { jkt: 'AA' } } })
+    t.equal(await status(bound), isNamed ? 204 : 401, 'a token that is bound to a key')
+    const asDpop = await httpRequest(`${served}/`, { headers: { authorization: `DPoP ${bound}` } })
+    t.match(asDpop, { status: 401, headers: { 'www-authenticate': /^Bearer realm="[^"]*"$/ } })
   }
 })
 

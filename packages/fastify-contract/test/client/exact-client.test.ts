@@ -195,6 +195,32 @@ t.test('parameters and bodies are sent as documented', async (t) => {
   )
 })
 
+t.test('a QUERY and its body follow a redirect, and a 303 leads to a GET', async (t) => {
+  type Query = { requestBody: { content: { 'application/json': bigint } }; responses: { 200: Reply<bigint> } }
+  const seen: string[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method, url = '', headers } = request
+    seen.push(`${method} ${url} ${headers['content-type']} ${Buffer.concat(chunks)}`)
+    const status = Number(url.slice(1))
+    if (status === 200) response.writeHead(200, { 'content-type': 'application/json' }).end('9007199254740993')
+    else response.writeHead(status, { location: '/200' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = exactClient<Record<`/${number}`, { query: Query }>>({}, { baseUrl })
+  for (const status of [301, 302, 303, 307, 308]) {
+    seen.length = 0
+    const { data } = await client.QUERY(`/${status}`, { body: 7n })
+    t.equal(data, 2n ** 53n + 1n)
+    // RFC 10008 section 2.5: unlike a POST, a QUERY stays a QUERY after a 301 or 302.
+    const target = status === 303 ? 'GET /200 undefined ' : 'QUERY /200 application/json 7'
+    t.same(seen, [`QUERY /${status} application/json 7`, target], `status ${status}`)
+  }
+})
+
 t.test('a value that cannot be sent rejects the call with its location', async (t) => {
   const parameters = { 'PATCH /counts': { query: { tag: { style: 'pipeDelimited' } } } }
   const client = exactClient<Paths>({ ...table, parameters }, { baseUrl: 'http://a' })

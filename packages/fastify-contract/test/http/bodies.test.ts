@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
+import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
 import { isEssence, parseContentType } from '../../src/contract/media-types.ts'
 import { bodyMemory, CoalescingMessage } from '../../src/http/body-memory.ts'
@@ -189,6 +190,19 @@ t.test('a body that has already arrived is read at once', async (t) => {
   t.same(reading({ has: 'abcd', complete: true }).outcomes, ['abcd'])
   t.same(reading({ complete: true }).outcomes, [''])
   t.same(reading({ has: 'abcde', complete: true }).outcomes, ['bodyTooLarge'])
+})
+
+t.test('all parts of a body that has arrived are read at once, and the request ends', async (t) => {
+  const chunks = ['1', '2', 'a'.repeat(2_000), '3']
+  const request = await sending(t, chunks)
+  await later()
+  t.ok(request.complete)
+  const outcomes: unknown[] = []
+  readBody(request, { announced: 0, limit: 4_000, memory: bodyMemory(1e6, () => {}) }, (_, bytes) =>
+    outcomes.push(String(bytes)),
+  )
+  t.same(outcomes, [chunks.join('')])
+  await until(() => request.readableEnded, 'the end of the request')
 })
 
 t.test('a later body is read when it is complete', async (t) => {

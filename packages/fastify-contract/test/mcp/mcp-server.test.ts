@@ -168,10 +168,11 @@ t.test('the marked operations are tools, with each int64 as a string', async (t)
     },
   })
   t.same(list?.inputSchema, { type: 'object', properties: {}, additionalProperties: false })
-  t.same(list?.annotations, { readOnlyHint: true, idempotentHint: true })
+  t.same(list?.annotations, { readOnlyHint: true, destructiveHint: false, idempotentHint: true })
+  t.same(add?.annotations, { readOnlyHint: false, idempotentHint: false })
   t.match(remove, {
     description: 'Removes a pet.',
-    annotations: { readOnlyHint: false, idempotentHint: true },
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
     inputSchema: {
       properties: {
         path: { properties: { id: { ...digits, description: 'Its number. An int64 as a string of digits.' } } },
@@ -216,7 +217,7 @@ t.test('arguments that cannot be sent, and documented errors, are errors of the 
   const rounded = { body: { id: 9_007_199_254_740_992, name: 'a' } }
   t.match(await call('addPet', rounded), { text: /^body\/id: must be a string of digits/, isError: true })
   t.match(await call('removePet', { path: { id: '' } }), { text: /^path\/id: cannot be empty/, isError: true })
-  t.match(await call('getPet', {}), { text: 'there is no tool getPet', isError: true })
+  await t.rejects(call('getPet', {}), { code: -32_602, message: /Unknown tool: getPet/ })
   t.same(received, [])
   t.same(await call('addPet', { body: { id: '1', name: 'taken' } }), {
     text: 'HTTP 409 {"message":"the name is taken"}',
@@ -302,8 +303,15 @@ t.test('a document without x-mcp has no tools, and a wrong one is refused', asyn
   })
   t.equal(none.files['mcp.json'], undefined)
   const wrong: [change: object, message: RegExp][] = [
-    [{ 'x-mcp': 'yes' }, /x-mcp: must be true or false/],
+    [{ 'x-mcp': 'yes' }, /x-mcp: must be true, false, or an object with name, title, description, annotations/],
     [{ operationId: 'add pet' }, /the name of a tool/],
+    [{ 'x-mcp': { name: 'add pet' } }, /the name of a tool/],
+    [{ 'x-mcp': { name: 'removePet' } }, /the tool removePet has the name of the operation addPet/],
+    [{ 'x-mcp': { titel: 'a' } }, /x-mcp\/titel: is none of name, title, description, annotations/],
+    [{ 'x-mcp': { toString: 'a' } }, /x-mcp\/toString: is none of name/],
+    [{ 'x-mcp': { title: 1 } }, /x-mcp\/title: must be a text/],
+    [{ 'x-mcp': { annotations: { readOnlyHint: 'yes' } } }, /x-mcp\/annotations: must have only readOnlyHint/],
+    [{ 'x-mcp': { annotations: { readOnly: true } } }, /x-mcp\/annotations: must have only readOnlyHint/],
     [{ requestBody: { required: true, content: { 'text/plain': { schema: text } } } }, /can send only JSON/],
     [{ parameters: [{ name: 'a', in: 'cookie', required: true, schema: text }] }, /cannot send cookies/],
     [{ responses: { 200: { description: 'A.', content: { 'image/png': {} } } } }, /the result of a tool/],

@@ -138,7 +138,7 @@ t.test('arguments that the tool does not describe, or that are wrong, are errors
 t.test('a message that is not strict JSON, or not JSON-RPC, reaches no handler', async (t) => {
   const served = serve(t)
   const path = '"path":{"id":"a","part":"7"}'
-  const wrong: [message: string | Buffer, code: number][] = [
+  const wrong: [message: string | Buffer, code: number, id?: number][] = [
     [callText(`{${path},"path":{"id":"b","part":"7"}}`), -32_700],
     [callText(`{"path":{"id":"a","part":"7","id":"b"}}`), -32_700],
     [callText(`{${path},"body":{"a":1,"\\u0061":2}}`), -32_700],
@@ -149,21 +149,21 @@ t.test('a message that is not strict JSON, or not JSON-RPC, reaches no handler',
     [callText(`{${path},"body":${'['.repeat(200)}${']'.repeat(200)}}`), -32_700],
     ['{', -32_700],
     ['"a"', -32_600],
-    ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32_600],
+    ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32_600, 1],
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32_600],
     ['{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}', -32_600],
     ['{"jsonrpc":"2.0","id":1,"method":1}', -32_600],
-    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32_600],
-    ['{"jsonrpc":"2.0","id":1,"method":"ping","more":1}', -32_600],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32_600, 1],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","more":1}', -32_600, 1],
   ]
-  for (const [message, code] of wrong) {
+  for (const [message, code, id = null] of wrong) {
     const { status, body } = await post(served, message)
-    t.match({ status, body }, { status: 400, body: { jsonrpc: '2.0', id: null, error: { code } } }, String(message))
+    t.match({ status, body }, { status: 400, body: { jsonrpc: '2.0', id, error: { code } } }, String(message))
   }
   const invalid: [message: object, code: number][] = [
     [{ method: 'tools/call', params: {} }, -32_602],
     [{ method: 'tools/call', params: { name: 'setItem', arguments: [] } }, -32_602],
-    [{ method: 'initialize' }, -32_602],
+    [{ method: 'tools/call', params: { name: 'a'.repeat(1000) } }, -32_602],
     [{ method: 'resources/list' }, -32_601],
     [{ method: 'toString' }, -32_601],
     [{ method: '__proto__' }, -32_601],
@@ -182,7 +182,7 @@ t.test('the messages of the protocol that need no operation', async (t) => {
   const send = (message: object, more?: object) => post(served, { jsonrpc: '2.0', ...message }, more)
   t.same(await send({ method: 'notifications/initialized' }), { status: 202, body: undefined })
   t.same(await send({ id: 1, result: {} }), { status: 202, body: undefined })
-  t.same(await send({ id: 1, error: {} }), { status: 202, body: undefined })
+  t.same(await send({ id: 1, error: { code: 1, message: 'a' } }), { status: 202, body: undefined })
   t.equal((await send({ id: 1 })).status, 400)
   const noArguments = await send({ id: 1, method: 'tools/call', params: { name: 'setItem' } })
   t.match(noArguments.body.result, { isError: true, content: [{ text: /^path must have required property/ }] })
@@ -190,8 +190,11 @@ t.test('the messages of the protocol that need no operation', async (t) => {
   for (const [asked, agreed] of [
     ['2025-06-18', '2025-06-18'],
     ['1999-01-01', '2025-11-25'],
+    ['2026-07-28', '2025-11-25'],
   ]) {
-    const { body } = await send({ id: 1, method: 'initialize', params: { protocolVersion: asked } })
+    const clientInfo = { name: 'test', version: '1.0.0' }
+    const params = { protocolVersion: asked, capabilities: {}, clientInfo }
+    const { body } = await send({ id: 1, method: 'initialize', params })
     t.equal(body.result.protocolVersion, agreed)
   }
   const old = { 'mcp-protocol-version': '1999-01-01' }

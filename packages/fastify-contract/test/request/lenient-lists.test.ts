@@ -169,6 +169,29 @@ t.test('several parts of one text are a list if the schema allows it, otherwise 
   t.same(await inCookie('', { cookie: 'redact=pii' }), { redact: 'pii' })
 })
 
+t.test('a text that is no valid number, boolean or null is a string if the schema allows that', async (t) => {
+  const rate = {
+    oneOf: [
+      { type: 'string', enum: ['48000', 'true'] },
+      { type: 'number', maximum: 100 },
+    ],
+  }
+  const read = await create(
+    inQuery(rate),
+    inQuery({ type: ['boolean', 'string'], enum: [false, 'true'] }, { name: 'b' }),
+  )
+  t.same(await read('list=48000&b=true'), { list: '48000', b: 'true' })
+  t.same(await read('list=7&b=false'), { list: 7, b: false })
+  t.same(await read('list=true'), { list: 'true' })
+  t.match(await read('list=101'), /^query\/list must be string; .*; query\/list must be <= 100; /)
+  t.match(await read('list=x'), /^query\/list must be equal to one of the allowed values; /)
+  const code = await create(inQuery({ type: ['integer', 'string'], minimum: 10, pattern: '^0|[a-z]$' }))
+  t.same(await code('list=12'), { list: 12 })
+  t.match(await code('list=9'), 'query/list must be >= 10')
+  const exact = await create(inQuery({ type: ['integer', 'string'], format: 'int64' }))
+  t.same(await exact('list=9223372036854775808'), { list: '9223372036854775808' })
+})
+
 t.test('the fields of a form are read alike', async (t) => {
   const schema = {
     type: 'object',

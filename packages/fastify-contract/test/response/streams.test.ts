@@ -376,6 +376,24 @@ t.test('a stream that fails before its first part becomes a 500', async (t) => {
     }
 })
 
+t.test('a stream that fails before it is read becomes a 500', async (t) => {
+  // Responses wait for the end of a turn of the event loop, and a file that is missing is noticed before that.
+  const later: LoadShedder = {
+    ...shedderOf(() => {}),
+    runWithTimeout: (response, done) =>
+      void response.then((value) => setImmediate(() => setImmediate(() => done(undefined, value)))),
+  }
+  const { lines, logger } = errorLog()
+  const failing = async () => {
+    const body = new Readable({ read() {} })
+    setImmediate(() => body.destroy(new Error('no file')))
+    return streamOf(body)
+  }
+  const { url } = await serve(t, failing, { logger, shedder: later })
+  t.match(await httpRequest(url), { status: 500, body: '50000' })
+  t.match(lines, [{ err: { message: 'no file' }, msg: 'request failed' }])
+})
+
 t.test('a stream that fails after its head is logged as an error', async (t) => {
   const items: Record<string, unknown> = { a: Buffer.from('a'), events: { data: 1 }, lines: 1 }
   for (const [path, item] of Object.entries(items))

@@ -2,7 +2,6 @@ import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
 import t, { type Test } from 'tap'
-import type { Routes } from '../../src/contract/routes.ts'
 import { type Served, serveRoutes } from '../support/serve-document.ts'
 
 /** An operation that is served. */
@@ -18,8 +17,7 @@ const query = (value: string) => ({
 const documentOf = (paths: object, parts: object = {}) =>
   ({ openapi: '3.2.0', info: { title: 'Test', version: '1' }, paths, ...parts }) as unknown as Document
 
-const compiled = async (document: Document) =>
-  (await compileDocument(document, 'a.yaml', { skipUnsupported: true })).files
+const compiled = (document: Document) => compileDocument(document, 'a.yaml', { skipUnsupported: true })
 
 /** Serves what can be served of a document, as a service that was generated with --skip-unsupported. */
 async function serve(
@@ -27,8 +25,7 @@ async function serve(
   paths: object,
   { parts, ...options }: Served & { parts?: object } = {},
 ): Promise<FastifyInstance> {
-  const files = await compiled(documentOf(paths, parts))
-  const routes = JSON.parse(files['routes.json'] as string) as Routes
+  const { routes } = (await compiled(documentOf(paths, parts))).contract
   const handlers = routes.operations.map(({ operationId }) => [
     operationId,
     async () => ({ status: 204, body: undefined }),
@@ -211,7 +208,7 @@ t.test('a webhook whose reference has no target is skipped, and a callback costs
     '/b': { post: { ...served, callbacks: { sent: { $ref: '#/components/callbacks/None' } } } },
     '/c': { post: served },
   }
-  const files = await compiled(documentOf(paths, { webhooks: { lost, kept: { post: served } } }))
+  const { files } = await compiled(documentOf(paths, { webhooks: { lost, kept: { post: served } } }))
   t.match(JSON.parse(files['skipped-operations.json'] as string), [{ operation: 'webhook lost' }])
   const published = JSON.parse(files['openapi.json'] as string)
   t.same(Object.keys(published.webhooks), ['kept'])
@@ -236,7 +233,7 @@ t.test('what is left of a path whose operations are skipped is not read', async 
     '/f': {},
     '/g': { $ref: '#/components/pathItems/Idle' },
   }
-  const files = await compiled(documentOf(paths, parts))
+  const { files } = await compiled(documentOf(paths, parts))
   const published = JSON.parse(files['openapi.json'] as string)
   t.same(Object.keys(published.paths), ['/a', '/c', '/pets', '/e', '/f', '/g'])
   t.same(published.components, { pathItems: { Idle: { parameters: -1 } }, mediaTypes: {}, 'x-list': [1] })

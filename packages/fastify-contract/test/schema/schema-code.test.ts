@@ -1,7 +1,7 @@
 import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { schemaCode } from '../../src/schema/schema-code.ts'
+import { evaluateSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
 import { compileRoutes, serveRoutes } from '../support/serve-document.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -88,7 +88,7 @@ const handlers = {
 
 t.test('a valid request and its response compile no schema', async (t) => {
   const routes = compileRoutes(document)
-  const code = schemaCode(routes)
+  const code = evaluateSchemaCode(schemaCode(routes))
   // Ajv would throw for these schemas.
   routes.schemas = Object.fromEntries(Object.keys(schemas).map((name) => [name, { type: 'nothing' }]))
   const app = serveRoutes(routes, { handlers: handlers as never, schemaCode: code })
@@ -168,7 +168,7 @@ t.test('a chain of references that is too long to compile at once validates and 
   } as unknown as Document)
   const nested = (levels: number, inner: string): string =>
     `${'{"id":9007199254740993,"next":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
-  for (const code of [schemaCode(routes), undefined]) {
+  for (const code of [evaluateSchemaCode(schemaCode(routes)), undefined]) {
     const app = serveRoutes(routes, { handlers: { putNode: handlers.putNode } as never, schemaCode: code as never })
     t.teardown(() => app.close())
     const send = async (payload: string) => {
@@ -199,7 +199,7 @@ t.test('an inherited member does not count as one of a value', async (t) => {
       return { status: 200, body: isInherited ? Object.assign(Object.create(first), { constructor: 'a' }) : first }
     },
   }
-  for (const code of [schemaCode(routes), undefined]) {
+  for (const code of [evaluateSchemaCode(schemaCode(routes)), undefined]) {
     const app = serveRoutes(routes, { handlers: returning as never, schemaCode: code as never })
     t.teardown(() => app.close())
     const send = async (payload: string) => {

@@ -16,7 +16,7 @@ const handler = async () => {
 }
 await runService({
   name: 'plain',
-  contract: async () => ({ documentText, routes }),
+  contract: { documentText, routes },
   open: async () => ({
     createServer: (contract, verifyToken, settings) => {
       const app = createServer<object>({

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { compileRoutes, type Document } from 'fastify-contract-cli/testing'
 import { type DestinationStream, pino } from 'pino'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
-import type { Routes } from '../../src/contract/routes.ts'
+import type { Routes, SchemaCode } from '../../src/contract/routes.ts'
 import { type BodyMemory, bodyMemory } from '../../src/http/body-memory.ts'
 import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from '../../src/limits/limits.ts'
 import type { AnyErrorBody } from '../../src/response/error-writer.ts'
 import { type AnyServerOptions, buildServer } from '../../src/routes/create-server.ts'
-import { schemaCode } from '../../src/schema/schema-code.ts'
+import { evaluateSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
 
 export { compileRoutes }
 
@@ -27,6 +27,7 @@ export const verifierContext = (app: FastifyInstance): VerifierContext => ({
   app,
   realm,
   withinFailureLimit: () => true,
+  countFailure: () => undefined,
   trustProxy: [],
 })
 
@@ -46,7 +47,7 @@ function factoriesOf({ operations }: Routes, given: GivenVerifiers): Record<stri
 export type Served = Partial<Omit<AnyServerOptions, 'contract' | 'verifiers' | 'log'>> & {
   verifiers?: GivenVerifiers
   /** Default: the generated code of the schemas. */
-  schemaCode?: string
+  schemaCode?: SchemaCode
   limits?: Partial<Limits>
   logger?: { level: string; stream: DestinationStream }
   shedder?: LoadShedder
@@ -67,7 +68,7 @@ export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstan
   const { shedder = createLoadShedder(limits, () => {}), memory = bodyMemory(limits.bodyMemory, () => {}) } = options
   const log = logger && pino({ level: logger.level }, logger.stream)
   const given = {
-    contract: { routes, schemaCode: options.schemaCode ?? schemaCode(routes) },
+    contract: { routes, schemaCode: options.schemaCode ?? evaluateSchemaCode(schemaCode(routes)) },
     handlers,
     verifiers: factoriesOf(routes, verifiers),
     realm,

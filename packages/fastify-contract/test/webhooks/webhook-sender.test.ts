@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
 import { diagnose as diagnoseModules } from 'fastify-contract-test-support/compiler'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { callbackUrl } from '../../src/webhooks/runtime-expression.ts'
 import {
   type SenderOptions,
@@ -14,6 +12,7 @@ import {
   webhookSender,
 } from '../../src/webhooks/webhook-sender.ts'
 import { ownPath } from '../support/own-path.ts'
+import { type Received, receiver } from '../support/webhook-receiver.ts'
 
 const sources = resolve(ownPath('src'))
 
@@ -91,26 +90,6 @@ type Sender = Record<string, (name: string, options: object) => Promise<{ status
   callbackUrl(name: string, context: object): string
 }
 const senderOf = (options?: SenderOptions): Sender => webhookSender(table, options) as never
-
-type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
-
-/** Starts a receiver that responds by a function and keeps what it received. */
-async function receiver(t: Test, respond: (response: ServerResponse, received: Received) => void) {
-  const received: Received[] = []
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    const { method = '', url = '', headers } = request
-    received.push({ method, url, headers, body })
-    respond(response, received.at(-1) as Received)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
-}
 
 const header = { 'X-Event': 'added' }
 const added = { params: { header }, body: { id: 9_007_199_254_740_993n, kind: 'added' } }

@@ -1,22 +1,27 @@
-import Module, { createRequire } from 'node:module'
-import type BetterSqlite from 'better-sqlite3'
+import Module from 'node:module'
 import type { Test } from 'tap'
-import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
+import { loadDriver, type SqliteDatabase } from '../../src/store/sqlite/sqlite-driver.ts'
 
 /** The reason to skip tests that need SQLite; false when it works on this machine. */
 export const sqliteSkipReason: string | false = (() => {
   try {
-    openSqliteFile(':memory:', {}).close()
+    openFile(':memory:').close()
     return false
   } catch (error) {
     return `NOT RUN: ${(error as Error).message}`
   }
 })()
 
-/** The driver; undefined on a machine that lacks it, so that any use throws. */
-export const Database: typeof BetterSqlite = sqliteSkipReason
-  ? (undefined as never)
-  : createRequire(import.meta.url)('better-sqlite3')
+/** Opens a SQLite file, like another program. */
+export function openFile(path: string): SqliteDatabase {
+  const { DatabaseSync } = loadDriver()
+  return new DatabaseSync(path)
+}
+
+/** Runs a pragma of a file of `openFile`. Returns the first value of its first row. */
+export function pragma(database: SqliteDatabase, text: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${text}`).get() ?? {})[0]
+}
 
 /** Skips the whole test file on a machine without SQLite. */
 export function requireSqlite(t: { plan(count: number, reason: string): void }): void {
@@ -25,12 +30,13 @@ export function requireSqlite(t: { plan(count: number, reason: string): void }):
   process.exit()
 }
 
-/** Makes better-sqlite3 impossible to load until the test ends, as if it were not installed. */
+/** Makes SQLite impossible to load until the test ends, as on an older Node without the optional package. */
 export function hideSqlite(t: Test): void {
+  t.capture(process, 'getBuiltinModule', () => undefined)
   const loader = Module as unknown as { _load(name: string, ...rest: unknown[]): unknown }
   const load = loader._load
   t.capture(loader, '_load', (name, ...rest) => {
-    if (name !== 'better-sqlite3') return load(name, ...rest)
+    if (name !== '@photostructure/sqlite') return load(name, ...rest)
     throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' })
   })
 }

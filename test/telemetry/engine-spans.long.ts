@@ -1,12 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import t from 'tap'
-import { startTracing } from '../../examples/telemetry.ts'
+import { startTracing } from './telemetry.ts'
 
 // The engine is imported afterwards, as --import does it for a service.
 const exporter = new InMemorySpanExporter()
 const provider = startTracing([new SimpleSpanProcessor(exporter)])
-const { createServer } = await import('../../src/index.ts')
-const { compileRoutes, testLimits } = await import('../support/serve-document.ts')
+const { createServer } = await import('fastify-contract')
+const { compileRoutes } = await import('fastify-contract-cli/testing')
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const clientSpan = 'b7ad6b7169203331'
@@ -44,7 +45,6 @@ async function serve() {
       exportPets: async () => ({ status: 200, body: bytes() }),
     } as never,
     verifiers: {},
-    limits: testLimits,
     errorBody: (() => ({ contentType: 'text/plain', body: 'failed' })) as never,
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -97,4 +97,10 @@ t.test('standard instrumentation shows the route, the operation and the spans of
   t.equal(unknown.http.attributes['http.response.status_code'], 404)
   t.notHas(unknown.operation.attributes, 'openapi.operation_id')
   await provider.shutdown()
+})
+
+t.test('the modules of this folder compile, which the compiler of the project leaves out', async (t) => {
+  const tsc = 'node_modules/typescript/bin/tsc'
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'test/telemetry'], { encoding: 'utf8' })
+  t.same([status, stdout], [0, ''])
 })

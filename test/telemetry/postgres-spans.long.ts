@@ -1,11 +1,11 @@
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import t from 'tap'
-import { startTracing } from '../../packages/fastify-contract/examples/telemetry.ts'
+import { startTracing } from './telemetry.ts'
 
 // The driver is imported afterwards, as --import does it for a service.
 const exporter = new InMemorySpanExporter()
 const provider = startTracing([new SimpleSpanProcessor(exporter)])
-const { open, startServer } = await import('./postgres-stores.ts')
+const { open, startServer } = await import('../store/postgres-stores.ts')
 const { createTestApp, authorization } = await import('../support/test-app.ts')
 
 t.test('a statement of the store has a span in the trace of its request', async (t) => {

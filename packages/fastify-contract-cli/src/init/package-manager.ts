@@ -28,7 +28,17 @@ const pnpmWorkspaceOf = (directory: string): string | undefined =>
 const npmWorkspaceAbove = (directory: string): string | undefined =>
   directoriesFrom(dirname(resolve(directory)))
     .map((above) => join(above, 'package.json'))
-    .find((path) => existsSync(path) && JSON.parse(textOf(path)).workspaces !== undefined)
+    .find((path) => existsSync(path) && hasMember(path, resolve(directory)))
+
+/** Returns whether a directory matches one of the workspaces in a package.json, such as `packages/*`. */
+function hasMember(manifest: string, directory: string): boolean {
+  const { workspaces = [] } = JSON.parse(textOf(manifest))
+  const name = relative(dirname(manifest), directory).replaceAll('\\', '/')
+  return [workspaces.packages ?? workspaces].flat().some((pattern: string) => {
+    const escaped = pattern.replace(/^\.\/|\/$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars === '*' ? '[^/]*' : '.*'))}$`).test(name)
+  })
+}
 
 /** Returns what a file of settings lacks; undefined if it mentions esbuild. */
 export function missingSettings(manager: PackageManager, file: string): string | undefined {

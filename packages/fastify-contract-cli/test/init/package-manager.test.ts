@@ -27,8 +27,11 @@ t.test('a project has the package manager of the files above, or else of the pro
   const manifest = join(directory, 'package.json')
   writeFileSync(manifest, '{}')
   t.equal(settingsFile('npm', join(directory, 'packages')), undefined)
-  writeFileSync(manifest, '{ "workspaces": [] }')
-  t.equal(settingsFile('npm', join(directory, 'packages')), manifest)
+  writeFileSync(manifest, '{ "workspaces": ["./packages/*/", "services/**"] }')
+  t.equal(settingsFile('npm', join(directory, 'packages', 'new')), manifest)
+  t.equal(settingsFile('npm', join(directory, 'services', 'a', 'new')), manifest)
+  t.equal(settingsFile('npm', join(directory, 'other', 'new')), undefined)
+  t.equal(settingsFile('npm', join(directory, 'packages', 'new', 'inner')), undefined)
   t.equal(missingSettings('npm', manifest), '"allowScripts": { "esbuild": false }')
   const { npm_config_user_agent: agent } = process.env
   t.teardown(() => {

@@ -181,16 +181,16 @@ for (const [name, server] of Object.entries(services))
   t.test(`a service with ${name} runs as one file`, async (t) => {
     const project = await projectOf(t, server)
     const flags = name === 'operationResolver' ? glue : esm
-    for (const more of ['', '--minify --keep-names']) {
-      const service = await start(t, await bundle(t, project, flags, more))
-      await assertServes(t, service)
-      t.equal(await statusOfPhoto(service.url, 'other'), 400)
-    }
+    const service = await start(t, await bundle(t, project, flags))
+    await assertServes(t, service)
+    t.equal(await statusOfPhoto(service.url, 'other'), 400)
   })
 
-t.test('tools for language models and webhooks run in a bundle', async (t) => {
-  const service = await start(t, await bundle(t, await projectOf(t, services.createServer), esm))
-  t.match(service.output.stdout, /"msg":"[^"]*body\/?[^"]* must be |must have required property/)
+t.test('tools for language models and webhooks run in a minified bundle', async (t) => {
+  const project = await projectOf(t, services.createServer)
+  const service = await start(t, await bundle(t, project, esm, '--minify --keep-names'))
+  await assertServes(t, service)
+  t.match(service.output.stdout, '"msg":"POST petBorn: body must have required property \'name\'"')
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',

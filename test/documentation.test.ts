@@ -249,6 +249,8 @@ const runs: Record<string, string> = {
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
   'packages/fastify-contract/README.md': 'test/packages.long.ts',
+  'packages/fastify-contract/docs/bundle.md': 'test/bundle.test.ts',
+  'packages/fastify-contract/docs/client.md': 'test/bundle.test.ts',
   'packages/fastify-contract/docs/telemetry.md':
     'they install packages; test/telemetry/engine-spans.long.ts runs the module',
 }

@@ -192,7 +192,7 @@ t.test('a project in an empty folder generates, compiles and serves a document b
   t.match(readFileSync(cli, 'utf8'), /^#!\/usr\/bin\/env node\n/)
   const { stdout } = await execute(process.execPath, [cli, ...generate.split(' ')], { cwd: project })
   t.match(stdout, /async getPet\(/, 'a stub of the handler')
-  t.match(stdout, /wrote .*generated\/routes\.json/)
+  t.match(stdout, /wrote .*generated\/contract\.mjs/)
   const { stdout: diagnostics } = await execute(process.execPath, [resolve('node_modules/.bin/tsc')], {
     cwd: project,
   }).catch((error: { stdout: string }) => error)

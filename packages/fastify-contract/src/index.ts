@@ -1,18 +1,15 @@
+export { basic, tokensAsPasswords, type VerifyPassword } from './auth/basic.ts'
+export { mutualTls, type ProxyCertificate } from './auth/mutual-tls.ts'
 export { listVerifier, newToken, type VerifyToken } from './auth/tokens.ts'
 export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifiers.ts'
 export {
   type ApiKeyLocation,
   apiKey,
   type BearerAuth,
-  basic,
   bearer,
   bearerHook,
-  mutualTls,
   type OpenIdProvider,
   openIdConnect,
-  type ProxyCertificate,
-  tokensAsPasswords,
-  type VerifyPassword,
 } from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './contract/errors.ts'
 export type { Contract, Operation, Routes } from './contract/routes.ts'

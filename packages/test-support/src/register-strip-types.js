@@ -12,6 +12,11 @@ if (process.env.TEST_HOOKS !== undefined) {
   register(pathToFileURL(process.env.TEST_HOOKS))
 }
 
+// Fastify removes in its next major version what has such a code. --throw-deprecation concerns only warnings of Node.
+process.on('warning', (warning) => {
+  if (String(warning.code).startsWith('FSTDEP')) throw warning
+})
+
 // Most of a test runs once, but Node 20 spends a tenth of the CPU on optimizing it; later versions optimize later.
 if (process.version.startsWith('v20.')) setFlagsFromString('--interrupt-budget=1000000')
 

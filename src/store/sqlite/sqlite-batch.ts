@@ -1,5 +1,5 @@
 import type { CreateOutcome, StoredPlant } from '../plant-store.ts'
-import { type SqliteDatabase, transaction } from './sqlite-driver.ts'
+import { codeOf, type SqliteDatabase, transaction } from './sqlite-driver.ts'
 
 /**
  * Plants to create in one transaction, as a JSON array of [id, name, tag]. A text crosses threads for less CPU than
@@ -16,20 +16,30 @@ export function plantBatch(plants: StoredPlant[]): PlantBatch {
 /** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
 export function createCommit(database: SqliteDatabase): (batch: PlantBatch) => CreateOutcome[] {
   // SQLite needs the WHERE to distinguish ON CONFLICT from a join (sqlite.org/lang_upsert.html, 2.2).
-  const insert = database.prepare(
-    `INSERT INTO plants (id, name, tag) SELECT value->>0, value->>1, value->>2 FROM json_each(?) WHERE true
-     ON CONFLICT DO NOTHING RETURNING id`,
-  )
+  const insert =
+    'INSERT INTO plants (id, name, tag) SELECT value->>0, value->>1, value->>2 FROM json_each(?) WHERE true'
+  const insertAll = database.prepare(insert)
+  const insertNew = database.prepare(`${insert} ON CONFLICT DO NOTHING RETURNING id`)
   // CROSS JOIN keeps the order of the tables, so that SQLite looks up each id of the batch.
   const compare = database.prepare(
     `SELECT plants.id, name = value->>1 AND tag IS value->>2 AS same
      FROM json_each(?) CROSS JOIN plants ON plants.id = value->>0 ORDER BY key`,
   )
-  insert.setReadBigInts(true)
-  compare.setReadBigInts(true)
+  // Also for `run`, which returns the last id.
+  for (const statement of [insertAll, insertNew, compare]) statement.setReadBigInts(true)
+  /** Creates all plants of a batch, or none when an id is taken. Returns whether it has created them. */
+  function createAll(json: string): boolean {
+    try {
+      insertAll.run(json)
+      return true
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_CONSTRAINT_PRIMARYKEY') throw error
+      return false
+    }
+  }
   return transaction(database, 'IMMEDIATE', function create({ count, json }: PlantBatch): CreateOutcome[] {
-    const created = new Set((insert.all(json) as { id: bigint }[]).map(({ id }) => id))
-    if (created.size === count) return new Array(count).fill('created')
+    if (createAll(json)) return new Array(count).fill('created')
+    const created = new Set((insertNew.all(json) as { id: bigint }[]).map(({ id }) => id))
     const kept = compare.all(json) as { id: bigint; same: bigint }[]
     // The first of several plants with an id is the created one.
     return kept.map(({ id, same }) => (created.delete(id) ? 'created' : same === 1n ? 'identical' : 'conflict'))

@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer'
-import { BlockList, isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError, errorOf } from '../contract/errors.ts'
 import type { Client } from '../http/request-context.ts'
@@ -42,17 +40,6 @@ export type VerifierContext = {
 
 /** Creates the verifier of a security scheme for an app. */
 export type VerifierFactory = (context: VerifierContext) => Verifier | Promise<Verifier>
-
-/** Creates the verifiers of an app, by the names of their security schemes. */
-export async function createVerifiers(
-  factories: Record<string, VerifierFactory>,
-  context: VerifierContext,
-): Promise<Verifiers> {
-  const verifiers: Verifiers = {}
-  // One after the other, because only one of several may register a plugin.
-  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
-  return verifiers
-}
 
 /** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
 export const challengeOf = (scheme: string, realm: string, ...parameters: string[]): string =>
@@ -100,7 +87,7 @@ type SchemeReader<Credentials> = {
 }
 
 /** How one kind of scheme reads and verifies credentials. */
-type CredentialScheme<Credentials> = SchemeReader<Credentials> & {
+export type CredentialScheme<Credentials> = SchemeReader<Credentials> & {
   verify(credentials: Credentials, withinFailureLimit: () => boolean): Found
 }
 
@@ -242,12 +229,7 @@ export type OpenIdProvider = {
  * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the
  * provider's keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
  */
-export function openIdConnect({
-  url,
-  audience,
-  issuer = url.replace(wellKnown, ''),
-  boundTokens = 'reject',
-}: OpenIdProvider): VerifierFactory {
+export function openIdConnect({ url, issuer = url.replace(wellKnown, ''), ...given }: OpenIdProvider): VerifierFactory {
   return async function verifierOf(context) {
     if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
       throw new Error(
@@ -255,7 +237,7 @@ export function openIdConnect({
       )
     }
     const { jwtVerifier } = await import('./jwt.ts')
-    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined, boundTokens }))(context)
+    return await bearer(jwtVerifier({ issuer, jwksUrl: undefined, ...given }))(context)
   }
 }
 
@@ -296,109 +278,4 @@ function keyOf([key = '', ...more]: string[], decode: (text: string) => string):
   } catch {
     return null
   }
-}
-
-/** Where a proxy that terminates TLS reports the certificates of its clients. */
-export type ProxyCertificate = {
-  /**
-   * The header that the proxy sets for a verified certificate, such as `Client-Cert` (RFC 9440). The proxy must remove
-   * this header from the requests of its clients.
-   */
-  header: string
-  /** Returns the client of a certificate in the notation of the proxy; undefined if it has no access. */
-  verify: VerifyToken
-}
-
-/**
- * Verifies the certificates of a mutualTLS scheme by `verify`, as a trusted proxy reports them. A request from another
- * address has no certificate, whatever its headers. The factory throws unless the operator names the header and trusts
- * a proxy. The challenge's scheme is not registered, as with `apiKey`.
- */
-export function mutualTls({ header, verify }: ProxyCertificate): VerifierFactory {
-  return function verifierOf(context) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
-      throw new Error(`mutualTls: ${JSON.stringify(header)} is not a header; name the one with the client certificate`)
-    }
-    if (context.trustProxy.length === 0) {
-      throw new Error(`mutualTls: any client could send ${header}; set trustProxy to the addresses of your proxy`)
-    }
-    const proxies = addressList(context.trustProxy)
-    const certificate: CredentialScheme<string> = {
-      challenge: ['MutualTLS'],
-      missing: 'a client certificate is required',
-      invalid: 'the client certificate is not valid',
-      read: ({ raw }) => (proxies(raw.socket.remoteAddress) ? onlyValue(raw.rawHeaders, header) : undefined),
-      verify,
-    }
-    return credentialVerifier(certificate)(context)
-  }
-}
-
-/** Returns a function that tells whether an address is in a list of addresses and CIDR ranges. */
-function addressList(entries: readonly string[]): (address: string | undefined) => boolean {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const [base = '', length] = entry.split('/')
-    if (isIP(base) === 0) throw new Error(`mutualTls: trustProxy has ${entry}; use IP addresses and CIDR ranges`)
-    const family = isIP(base) === 6 ? 'ipv6' : 'ipv4'
-    if (length === undefined) list.addAddress(base, family)
-    else list.addSubnet(base, Number(length), family)
-  }
-  return (address = '') => isIP(address) > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-/** Returns the value of a header, undefined when it is missing or empty, or null when there are several. */
-function onlyValue(rawHeaders: string[], header: string): string | undefined | null {
-  const values = rawHeaders.filter(
-    (_, index) => rawHeaders[index - 1]?.toLowerCase() === header.toLowerCase() && index % 2 === 1,
-  )
-  return values.length > 1 ? null : values[0] || undefined
-}
-
-type Credentials = { user: string; password: string }
-
-/**
- * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
- * Normalization Form C. A verifier must call `withinFailureLimit` before work that takes more than a look-up, such as a
- * slow password hash.
- */
-export type VerifyPassword = (
-  credentials: Credentials,
-  withinFailureLimit: () => boolean,
-) => Client | undefined | Promise<Client | undefined>
-
-/** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
-const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
-
-/** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
-const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
-
-/** Verifies HTTP Basic credentials by `verify`. An Authorization header above 4,096 characters is not valid. */
-export const basic = (verify: VerifyPassword): VerifierFactory =>
-  credentialVerifier({
-    // RFC 7617 section 2.1: user names and passwords are in UTF-8.
-    challenge: ['Basic', 'charset="UTF-8"'],
-    missing: 'a user name and a password are required',
-    invalid: 'the user name or the password is not valid',
-    read: readBasic,
-    verify,
-  })
-
-/** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
-export function tokensAsPasswords(verify: VerifyToken): VerifyPassword {
-  return function verifyPassword({ user, password }, withinFailureLimit) {
-    const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
-    const found = verify(password, withinFailureLimit)
-    return found instanceof Promise ? found.then(named) : named(found)
-  }
-}
-
-function readBasic({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
-  if (!/^basic +[^ ]/i.test(authorization)) return undefined
-  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (basicHeader.exec(authorization) ?? [])
-  const bytes = Buffer.from(text, 'base64')
-  // Buffer also decodes text that is not base64.
-  if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null
-  const [, user, password] = userPass.exec(bytes.toString().normalize('NFC')) ?? []
-  return user === undefined || password === undefined ? null : { user, password }
 }

@@ -1,5 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
-
 /**
  * The errors that the service itself sends, by name. `error` is the HTTP status times 100, plus a number of its own; a
  * document may give them other numbers.
@@ -34,6 +32,13 @@ const isErrorName = (kind: string): kind is ErrorName => Object.hasOwn(serviceEr
 
 const statusOf = (kind: ErrorName): number => Math.trunc(serviceErrors[kind].error / 100)
 
+/*
+ * The names and values that Node.js accepts (RFC 9110 sections 5.1 and 5.5). Its own functions are missing in browsers,
+ * where the validator of schemas runs, too.
+ */
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
 /**
  * An error with its own response. When it is thrown while a request is handled, the client gets its status, its headers
  * and a body with its message, and with the number that the document has for `kind` in x-error-numbers. An ErrorName
@@ -55,10 +60,9 @@ export class ContractError extends Error {
     statusCode = isErrorName(kind) ? statusOf(kind) : 500,
   ) {
     super(message)
-    for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name)
-      validateHeaderValue(name, value)
-    }
+    for (const [name, value] of Object.entries(headers))
+      if (!headerName.test(name) || value === undefined || !headerValue.test(value))
+        throw new TypeError(`the header ${JSON.stringify(name)} is not valid; use characters that RFC 9110 allows`)
     this.kind = kind
     this.headers = headers
     this.statusCode = statusCode

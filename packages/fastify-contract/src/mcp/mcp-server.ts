@@ -13,13 +13,14 @@ import { challengeWith, type ProtectedResource, protectedResource, type Resource
 import { type CallTool, loadSdk, protocol, type ToolResult } from './protocol.ts'
 import { type ToolRequest, toolRequests } from './tool-call.ts'
 import { toolResult } from './tool-result.ts'
-import type { McpTable, OperationTool } from './tool-table.ts'
+import type { Imported, McpTable, OperationTool } from './tool-table.ts'
 
 export { isToolHeader } from './tool-headers.ts'
 export type { McpTable, OperationTool, ToolAuthorization, ToolHints } from './tool-table.ts'
 
 export type McpOptions = ResourceOptions & {
-  table: McpTable
+  /** The content of `generated/mcp.json`. */
+  table: Imported<McpTable>
   /** The path of the endpoint; default `/mcp`. */
   path?: string
   /** Origins whose pages may call the tools; default: none. Requests without an Origin are not from a page. */
@@ -42,7 +43,8 @@ export type McpOptions = ResourceOptions & {
  * message is answered with JSON. It also serves the metadata of the endpoint as a protected resource (RFC 9728).
  */
 export async function mcpServer(app: FastifyInstance, options: McpOptions): Promise<void> {
-  const { table, path = '/mcp', origins = [], credentials = ['authorization'], messages = 300 } = options
+  const { path = '/mcp', origins = [], credentials = ['authorization'], messages = 300 } = options
+  const table = options.table as McpTable
   const { limits, memory } = serverPartsOf(app)
   const { maxMessage = limits.body } = options
   const resource = protectedResource(table, path, options)
@@ -108,7 +110,10 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
 /** Returns a signal that aborts when the client disconnects: a client of revision 2026-07-28 cancels a call like that. */
 function signalOf({ raw }: FastifyReply): AbortSignal {
   const abort = new AbortController()
-  raw.once('close', () => abort.abort())
+  raw.once('close', () => {
+    // An abort costs more than this check, and most responses are complete.
+    if (!raw.writableEnded) abort.abort()
+  })
   return abort.signal
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { createVerifiers, type VerifierFactory } from '../auth/verifiers.ts'
+import type { VerifierFactory } from '../auth/verifiers.ts'
 import type { Contract, Operation } from '../contract/routes.ts'
 import { type BodyMemory, bodyMemory } from '../http/body-memory.ts'
 import { errorSender } from '../http/error-responses.ts'
@@ -25,7 +25,7 @@ import { queryAnnouncement } from './accept-query.ts'
 import type { Handlers } from './handler-types.ts'
 import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
-import { authentication, authLimits, signedOperations } from './security.ts'
+import { authentication, authLimits, createVerifiers, signedOperations } from './security.ts'
 import { methodFinder } from './served-paths.ts'
 
 /** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */

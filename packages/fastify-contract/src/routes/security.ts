@@ -1,5 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
+import {
+  scopeError,
+  type Verified,
+  type Verifier,
+  type VerifierContext,
+  type VerifierFactory,
+  type Verifiers,
+} from '../auth/verifiers.ts'
 import { ContractError, errorOf, isUnauthenticated } from '../contract/errors.ts'
 import { mayReadBody } from '../contract/media-types.ts'
 import type { Operation, SecurityRequirement } from '../contract/routes.ts'
@@ -12,6 +19,17 @@ import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
   ...new Set(operations.flatMap(({ security }) => security.flatMap(Object.values<string[]>).flat())),
 ]
+
+/** Creates the verifiers of an app, by the names of their security schemes. */
+export async function createVerifiers(
+  factories: Record<string, VerifierFactory>,
+  context: VerifierContext,
+): Promise<Verifiers> {
+  const verifiers: Verifiers = {}
+  // One after the other, because only one of several may register a plugin.
+  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
+  return verifiers
+}
 
 /**
  * Returns the ids of the operations with a scheme that verifies the body. Throws an Error for one whose handler reads the

@@ -4,20 +4,13 @@ import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t from 'tap'
+import { basic } from '../../src/auth/basic.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import {
-  apiKey,
-  basic,
-  bearer,
-  createVerifiers,
-  type Verifier,
-  type VerifierContext,
-  type Verifiers,
-} from '../../src/auth/verifiers.ts'
+import { apiKey, bearer, type Verifier, type VerifierContext, type Verifiers } from '../../src/auth/verifiers.ts'
 import { ContractError, type ErrorName } from '../../src/contract/errors.ts'
 import type { Client } from '../../src/http/request-context.ts'
-import { authenticator, requiredScopes } from '../../src/routes/security.ts'
+import { authenticator, createVerifiers, requiredScopes } from '../../src/routes/security.ts'
 import { create } from '../../src/service/token-command.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -7,19 +7,17 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t from 'tap'
+import { basic, tokensAsPasswords, type VerifyPassword } from '../../src/auth/basic.ts'
+import { mutualTls } from '../../src/auth/mutual-tls.ts'
 import {
   type ApiKeyLocation,
   apiKey,
-  basic,
-  createVerifiers,
-  mutualTls,
   type OpenIdProvider,
   openIdConnect,
-  tokensAsPasswords,
   type Verifier,
-  type VerifyPassword,
 } from '../../src/auth/verifiers.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
+import { createVerifiers } from '../../src/routes/security.ts'
 import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
 /** These verifiers read no reply. */

@@ -307,7 +307,7 @@ t.test('a document without x-mcp has no tools, and a wrong one is refused', asyn
     [{ operationId: 'add pet' }, /the name of a tool/],
     [{ 'x-mcp': { name: 'add pet' } }, /the name of a tool/],
     [{ 'x-mcp': { name: 'removePet' } }, /the tool removePet has the name of the operation addPet/],
-    [{ 'x-mcp': { titel: 'a' } }, /x-mcp\/titel: is none of name, title, description, annotations/],
+    [{ 'x-mcp': { label: 'a' } }, /x-mcp\/label: is none of name, title, description, annotations/],
     [{ 'x-mcp': { toString: 'a' } }, /x-mcp\/toString: is none of name/],
     [{ 'x-mcp': { title: 1 } }, /x-mcp\/title: must be a text/],
     [{ 'x-mcp': { annotations: { readOnlyHint: 'yes' } } }, /x-mcp\/annotations: must have only readOnlyHint/],

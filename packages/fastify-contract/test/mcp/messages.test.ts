@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
+import type { McpOptions } from '../../src/mcp/mcp-server.ts'
 import { ownPath } from '../support/own-path.ts'
 import { largeId, serveTools, token } from '../support/serve-tools.ts'
 
@@ -93,6 +95,14 @@ t.test('a result cannot set the structured content by its text, nor by the id of
     body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'measure' } }),
   })
   t.match(await response.json(), { id, result: { structuredContent: { result: largeId } } })
+})
+
+t.test('the plugin takes a generated table as TypeScript types a JSON module', async (t) => {
+  const { table } = await serveTools(t)
+  const options = {
+    table: table as unknown as typeof import('./tools.json', { with: { type: 'json' }}),
+  } satisfies McpOptions
+  t.same(options.table, JSON.parse(await readFile(ownPath('test/mcp/tools.json'), 'utf8')))
 })
 
 t.test('without the SDK, the start ends with one line that names the package', async (t) => {

@@ -125,7 +125,7 @@ t.test('pages of other origins may send QUERY and read Accept-Query', async (t) 
   const app = await serveDocument(document, { handlers: handlersOf(document) as never, origins: [origin] })
   t.teardown(() => app.close())
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/boxes`
-  // QUERY is no CORS-safelisted method (RFC 10008 section 4), so browsers ask first.
+  // RFC 10008 section 4: browsers ask before they send a QUERY.
   const asks = { origin, 'access-control-request-method': 'QUERY', 'access-control-request-headers': 'content-type' }
   const preflight = await httpRequest(url, { method: 'OPTIONS', headers: asks })
   t.match(preflight, {

@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { builtCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+
+const [node = '', ...command] = builtCode.command
+
+t.test('the built service prints no warning of Node or Fastify, not even of a pending deprecation', async (t) => {
+  const service = await startService(t, {}, { command: [node, '--pending-deprecation', ...command] })
+  t.equal((await service.create('{"id":1,"name":"a"}')).status, 200)
+  t.equal((await service.create('{"id":')).status, 400)
+  t.equal((await service.call('GET', '/none')).status, 404)
+  for (const page of ['/readyz', '/metrics', '/docs']) await service.page(page)
+  t.same(await service.stop(), { code: 0, signal: null, stdout: service.output.stdout, stderr: service.banner })
+})
+
+t.test('commands of the built service print no warning', async (t) => {
+  const [, ...tool] = builtCode.tool
+  const file = join(t.testdir({}), 'tokens.json')
+  const create = ['token', 'create', '--name', 'a', '--file', file]
+  for (const args of [['--help'], create, ['token', 'list', '--file', file]]) {
+    const { status, stderr } = spawnSync(node, ['--pending-deprecation', ...tool, ...args], { encoding: 'utf8' })
+    t.equal(status, 0, stderr)
+    t.notMatch(stderr, /warning/i, args.join(' '))
+  }
+})

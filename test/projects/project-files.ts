@@ -58,7 +58,7 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: { id: 9007199254740993n, name: 'Tom' } }
   },
   async deletePet() {
-    return { status: 204 }
+    return { status: 204, body: undefined }
   },
 }
 `,

@@ -86,6 +86,8 @@ const [engine = '', commands = ''] = packages
 const overrides = { 'light-my-request': { cookie: '1.1.1' } }
 const pnpmSettings = `allowBuilds:
   esbuild: false
+  core-js: false
+  protobufjs: false
 overrides:
   light-my-request>cookie: 1.1.1
   pino-pretty>strip-json-comments: 5.0.3
@@ -191,7 +193,8 @@ function handwritten({ manager, tools }: Cell): Record<string, string> {
       scripts,
       dependencies: { [engine]: tarballs[engine], pino: '^10.4.0', tsx: '^4.23.15', ...tools },
       devDependencies: { [commands]: tarballs[commands], '@types/node': '^20.19.43' },
-      ...(manager === 'npm' && { overrides, allowScripts: { esbuild: false } }),
+      // @redocly/cli 1 brings these two.
+      ...(manager === 'npm' && { overrides, allowScripts: { esbuild: false, 'core-js': false, protobufjs: false } }),
     }),
     ...(manager === 'pnpm' && { 'pnpm-workspace.yaml': pnpmSettings }),
   }

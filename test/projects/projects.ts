@@ -260,7 +260,9 @@ function tables(results: Results): string {
   const matrix = rows.map((node) =>
     [node, ...columns.map((column) => outcomeOf({ node, ...column, kind: 'init', layout: 'default' }))].join(' | '),
   )
-  const others = Object.entries(results).filter(([, { kind, layout }]) => kind !== 'init' || layout !== 'default')
+  const others = Object.entries(results)
+    .filter(([, { kind, layout }]) => kind !== 'init' || layout !== 'default')
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return [
     '',
     `| Node | ${columns.map(({ manager, typescript }) => `${manager}, TypeScript ${typescript}`).join(' | ')} |`,

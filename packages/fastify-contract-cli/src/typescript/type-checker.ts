@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { tscOf } from './project-compiler.ts'
+import { compiler } from './typescript.ts'
 
 /**
  * Type-checks a module and every file that it imports, including generated types, with the tsc and the tsconfig.json of
@@ -18,9 +19,8 @@ export async function checkTypes(module: string, directory: string): Promise<voi
   const configuration = {
     ...base,
     compilerOptions: { ...base.compilerOptions, ...withoutOutput },
-    files: [resolve(module)],
-    // Global declarations have no importer.
-    include: [join(dirname(resolve(module)), '**', '*.d.ts')],
+    files: [resolve(module), ...declarationFiles()],
+    include: [],
     references: [],
   }
   await mkdir(directory, { recursive: true })
@@ -39,6 +39,13 @@ export async function checkTypes(module: string, directory: string): Promise<voi
 }
 
 const execute = promisify(execFile)
+
+/** Returns the declaration files that belong to the project: no module imports those with global declarations. */
+function declarationFiles(): string[] {
+  const { config = {} } = compiler.readConfigFile('tsconfig.json', compiler.sys.readFile)
+  const { fileNames } = compiler.parseJsonConfigFileContent(config, compiler.sys, '.')
+  return fileNames.filter((name) => /\.d\.[cm]?ts$/.test(name)).map((name) => resolve(name))
+}
 
 /** The maximum length of the messages in bytes. Beyond it the compiler is killed, and only these are shown. */
 const maxBuffer = 2 ** 24

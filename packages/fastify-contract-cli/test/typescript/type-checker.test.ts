@@ -202,8 +202,26 @@ t.test('an output that is no list of messages is shown as it is', async (t) => {
   rmSync('tsconfig.json')
   change({ 'app.ts': "import { a } from './a.ts'\nexport const b: null = a\n", 'a.ts': 'export const a = 1\n' })
   t.match(await problem(), /^app\.ts:2:14 - error TS2322: Type '1' is not assignable to type 'null'\./, 'strict')
-  change({ 'app.ts': 'export const b: number = a\n', 'a.d.ts': 'declare const a: number\n' })
+  change({ 'app.ts': 'export const b: number = a\n', 'globals.d.ts': 'declare const a: number\n' })
   t.equal(await problem(), undefined, 'a global declaration')
+  process.chdir(first)
+})
+
+t.test('global declarations are those of tsconfig.json, in any directory', async (t) => {
+  const first = process.cwd()
+  process.chdir(
+    t.testdir({ 'tsconfig.json': tsconfig.replace('{', '{"include":["src","types"],"exclude":["src/old"],') }),
+  )
+  const { problem, change } = projectOf('.', {
+    'src/app.ts': 'export const sum: number = a + b\n',
+    'src/globals/a.d.ts': 'declare const a: number\n',
+    'types/b.d.mts': 'declare global { const b: number }\nexport {}\n',
+    'src/old/a.d.ts': 'declare const a: string\ndeclare const b: string\n',
+    'app.ts': "import './src/app.ts'\n",
+  })
+  t.equal(await problem(), undefined)
+  change({ 'src/globals/a.d.ts': 'declare const a: string\n' })
+  t.match(await problem(), /^src\/app\.ts:1:14 - error TS2322/)
   process.chdir(first)
 })
 

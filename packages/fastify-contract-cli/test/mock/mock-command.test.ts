@@ -64,7 +64,10 @@ t.test('the mock responds to QUERY, for which its document is of OpenAPI 3.2', a
   const queried = { ...document, openapi: '3.2.0', paths: { '/shards': { query } } }
   const { url } = await mock(t, t.testdir({ 'shards.json': JSON.stringify(queried) }), ['shards.json'])
   async function send(method: string, body?: object) {
-    const init = { method, ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) }
+    const init = {
+      method,
+      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }
     const response = await fetch(`${url}/shards`, init)
     return [response.status, response.headers.get('accept-query'), response.headers.get('allow'), await response.text()]
   }

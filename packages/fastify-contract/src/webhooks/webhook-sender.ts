@@ -1,6 +1,7 @@
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
 import { callRequest, type ParameterStyle, pairWriter, queryOf, sentBody } from '../client/request-serialization.ts'
+import type { Imported } from '../contract/generated-types.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
 import type { Content } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
@@ -122,9 +123,10 @@ export class WebhookError extends Error {
  * id and the same bytes. It follows no redirect. Throws a TypeError for an invalid secret or retry option.
  */
 export function webhookSender<Webhooks extends object>(
-  { requests, callbacks, schemas }: WebhookTable,
+  table: Imported<WebhookTable>,
   options: SenderOptions = {},
 ): WebhookSender<Webhooks> {
+  const { requests, callbacks, schemas } = table as WebhookTable
   const validator = createValidator(schemas)
   const senders = new Map<string, ReturnType<typeof requestSender>>()
   const defaults = deliveryOf(options, { signers: [], schedule: retrySchedule({ attempts: 1 }) })

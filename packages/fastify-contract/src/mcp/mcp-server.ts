@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
+import type { Imported } from '../contract/generated-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
 import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
@@ -14,7 +15,7 @@ import { challengeWith, type ProtectedResource, protectedResource, type Resource
 import { type CallTool, loadSdk, protocol, type ToolResult } from './protocol.ts'
 import { type ToolRequest, toolRequests } from './tool-call.ts'
 import { toolResult } from './tool-result.ts'
-import type { Imported, McpTable, OperationTool } from './tool-table.ts'
+import type { McpTable, OperationTool } from './tool-table.ts'
 
 export { isToolHeader } from './tool-headers.ts'
 export type { McpTable, OperationTool, ToolAuthorization, ToolHints } from './tool-table.ts'

@@ -11,6 +11,9 @@ import { packages, writePackage } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
+/** Runs TypeScript modules on a Node that does not strip types. */
+const loader = Object(process.features).typescript === 'strip' ? [] : ['--import=tsx']
+
 // An empty folder outside of the repository, so that Node cannot find the sources of the packages.
 const directory = mkdtempSync(join(tmpdir(), 'packages-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
@@ -162,7 +165,11 @@ for (const [name, most] of Object.entries(installedSize))
 
 t.test('the commands analyze a pattern without another package', async (t) => {
   t.notOk(existsSync(join(modules, 'recheck')))
-  t.ok(existsSync(join(modules, commands, 'dist', 'recheck.LICENSE')))
+  t.match(
+    readFileSync(join(modules, commands, 'dist', 'recheck.cjs'), 'utf8'),
+    /^\/\/ recheck\/lib\/browser\.js of version 4/,
+  )
+  t.match(readFileSync(join(modules, commands, 'dist', 'recheck.LICENSE'), 'utf8'), /^MIT License/)
   const type = "{ type: object, patternProperties: { '^(a+)+$': true } }"
   write(
     join(project, 'steep', 'openapi.yaml'),
@@ -209,7 +216,7 @@ t.test('a project in an empty folder generates, compiles and serves a document b
     readFileSync(join(project, 'server.ts'), 'utf8').replace('const app', 'export const app'),
   )
   const token = 'a-token-of-the-tests-0123456789-abcdef'
-  const service = spawnProcess([process.execPath, '--import=tsx', 'start.ts'], {
+  const service = spawnProcess([process.execPath, ...loader, 'start.ts'], {
     cwd: project,
     env: { ACCESS_TOKENS: token },
   })
@@ -220,7 +227,7 @@ t.test('a project in an empty folder generates, compiles and serves a document b
   t.same([pet.status, await pet.text()], [200, '{"id":9007199254740993,"name":"Tom"}'])
   const [, call = ''] = /^```ts\n(import \{ createClient \}.*?)^```$/ms.exec(clientPage) ?? []
   write(join(project, 'call.ts'), call.replace(':3000', `:${port}`).replace('<ACCESS_TOKEN>', token))
-  const { stdout: called } = await execute(process.execPath, ['--import=tsx', 'call.ts'], { cwd: project })
+  const { stdout: called } = await execute(process.execPath, [...loader, 'call.ts'], { cwd: project })
   t.equal(called, 'Tom\n')
   const rejected = await fetch(url)
   t.equal(rejected.status, 401)

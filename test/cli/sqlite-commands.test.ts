@@ -114,6 +114,24 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await restored.close()
 })
 
+t.test('a relative path that looks like a URI names a file', async (t) => {
+  const directory = t.testdir({})
+  makeStore(join(directory, 'plants.db'), 1n)
+  const before = process.cwd()
+  process.chdir(directory)
+  t.teardown(() => process.chdir(before))
+  const STORE_URL = 'sqlite:plants.db'
+  t.equal(backup('file:copy.db?mode=memory', { STORE_URL }), '1 plants are in file:copy.db?mode=memory\n')
+  t.same(sqliteCommand('check', ['file:copy.db?mode=memory'], {}).code, 0)
+  t.match(restore('file:copy.db?mode=memory', { STORE_URL }), /^1 plants of file:copy/)
+  t.same(readdirSync(directory).sort(), [
+    'file:copy.db?mode=memory',
+    'plants.db',
+    'plants.db-lock',
+    'plants.db-replaced',
+  ])
+})
+
 t.test('a failed backup leaves nothing behind', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')

@@ -385,10 +385,12 @@ t.test('the commands of the workflows exist', async (t) => {
   for (const file of files) t.ok(existsSync(file), file)
 })
 
-t.test('tests also run on the oldest supported Node, and the checks on that of .nvmrc', async (t) => {
+t.test('tests run on the oldest supported Node and each later line, the checks on that of .nvmrc', async (t) => {
   const { checks, tests } = workflows.get('ci.yaml')?.jobs ?? {}
   t.equal(`>=${tests?.strategy?.matrix.node?.[0]}`, manifest.engines.node)
   t.ok(checks?.steps?.some((step) => step.with?.['node-version-file'] === '.nvmrc'))
+  const versions = [...(tests?.strategy?.matrix.node ?? []), readFileSync('.nvmrc', 'utf8').trim()]
+  t.same(versions.map((version) => version.replace(/\..*/, '')).sort(), ['20', '22', '24', '26'])
 })
 
 t.test('each part of .ci/nightly runs every night', async (t) => {
@@ -398,7 +400,7 @@ t.test('each part of .ci/nightly runs every night', async (t) => {
 
 t.test('the development container has the Node that the image is built with', async (t) => {
   const { image } = JSON.parse(readFileSync('.devcontainer/devcontainer.json', 'utf8'))
-  t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image} AS build\n`)
+  t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image}-slim AS build\n`)
 })
 
 /** Returns the versions of the packages that the package.json of a folder declares. */

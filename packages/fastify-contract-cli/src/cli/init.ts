@@ -8,6 +8,13 @@ import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
+import {
+  missingSettings,
+  type PackageManager,
+  packageManagerOf,
+  settingsFile,
+  versionsFor,
+} from '../init/package-manager.ts'
 import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
 import { runtimeFor } from '../init/runtime.ts'
 import { isWithin } from '../read/file-text.ts'
@@ -26,6 +33,7 @@ Writes a service for an OpenAPI document into DIRECTORY (default: the current di
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
 files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
+The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
 
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
@@ -53,6 +61,8 @@ below, and init rejects a reference to any other file: a document of somebody el
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
+  const manager = packageManagerOf(directory)
+  const settings = settingsFile(manager, directory)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
   const runtime = runtimeFor(process.versions.node)
   const packages = {
@@ -63,7 +73,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     devDependencies: {
       '@types/node': runtime.types,
       'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
-      typescript: rangeOf('typescript'),
+      typescript,
     },
   }
   const files = {
@@ -75,6 +85,8 @@ below, and init rejects a reference to any other file: a document of somebody el
       skipsOperations: compiled.skipped.length > 0,
       runtime,
       packages,
+      manager,
+      hasSettings: settings !== undefined,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -94,7 +106,17 @@ below, and init rejects a reference to any other file: a document of somebody el
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
-  const written = { directory, copies, files: Object.keys(files), handlers, errors, compiled, unread }
+  const written = {
+    directory,
+    copies,
+    files: Object.keys(files),
+    handlers,
+    errors,
+    compiled,
+    unread,
+    manager,
+    settings,
+  }
   console.log(terminalText(summary(written)))
 }
 
@@ -127,19 +149,19 @@ async function placeFor(path: string): Promise<string> {
   return path
 }
 
+/** The versions of TypeScript, which is faster since 7. The commands have one of their own. */
+const typescript = '^7.0.2'
+
 /** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
 const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`
 
-/** Returns the versions of the package with a module for the manifest of a project; its file if it was installed from one. */
-function versionFrom(module: string, directory: string): string {
-  const own = join(module, '..', '..')
-  const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
-  const above = join(own, '..', '..')
-  const manifest = join(above, 'package.json')
-  const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
-  const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
-  return file === undefined ? `^${version}` : `file:${relative(directory, resolve(above, file))}`
-}
+/** Returns the versions of the package with a module for the manifest of a project. */
+const versionFrom = (module: string, directory: string): string =>
+  versionsFor(
+    JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8')),
+    process.argv[1] as string,
+    directory,
+  )
 
 type Written = {
   directory: string
@@ -150,15 +172,20 @@ type Written = {
   compiled: Compiled
   /** The configuration of Redocly in the directory if it was not read. */
   unread: string | undefined
+  manager: PackageManager
+  /** The file with the settings of the package manager if init did not write it. */
+  settings: string | undefined
 }
 
-function summary({ directory, copies, files, handlers, errors, compiled, unread }: Written): string {
+function summary({ directory, copies, files, handlers, errors, compiled, unread, manager, settings }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
     if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
+  const generate = `${manager} run generate`
+  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
     '',
@@ -174,7 +201,7 @@ function summary({ directory, copies, files, handlers, errors, compiled, unread 
             5,
             '  ',
           ),
-          'generated/skipped-operations.json lists them with the reasons. npm run generate skips them.',
+          `generated/skipped-operations.json lists them with the reasons. ${generate} skips them.`,
         ]),
     ...(missing.length > 0
       ? [
@@ -188,16 +215,19 @@ function summary({ directory, copies, files, handlers, errors, compiled, unread 
           ...firstOf(distinct(errors.reasons), 10, '  '),
           'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
         ]),
-    ...(warnings.length > 1 ? [`npm run generate prints ${warnings.length} warnings about the document.`] : []),
-    ...(warnings.length === 1 ? [`npm run generate prints a warning about the document: ${warning}`] : []),
+    ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
+    ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
     ...(unread === undefined
       ? []
-      : [`init did not read ${unread}, since its plugins are code; npm run generate reads it and runs them.`]),
+      : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    '  npm install',
-    '  npm start',
+    `  ${manager} install`,
+    `  ${manager} start`,
+    ...(lacking === undefined
+      ? []
+      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
   ].join('\n')
 }
 

@@ -1,5 +1,5 @@
 import { mkdir, symlink } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { requiredScopes } from 'fastify-contract'
@@ -9,7 +9,7 @@ import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
-import { typeChecker } from '../typescript/type-checker.ts'
+import { checkTypes } from '../typescript/type-checker.ts'
 import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
 
 /*
@@ -18,7 +18,6 @@ import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reload
  */
 
 const options: DevOptions = JSON.parse(process.argv[2] as string)
-const checkTypes = typeChecker(options.entry)
 const bundle = await loadBundle()
 /** The routes of the document; undefined until it is generated. */
 let routes: Routes | undefined
@@ -36,7 +35,7 @@ process.on('message', async (request: BuildRequest) => {
 async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<Snapshotted> {
   if (hasNewDocument) routes = undefined
   routes ??= await generate(url)
-  checkTypes()
+  await checkTypes(options.entry, join(dirname(directory), 'types'))
   await bundle(join(directory, 'dist'))
   await mkdir(options.docs, { recursive: true })
   await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
@@ -67,8 +66,9 @@ async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
   return bundleWithEsbuild
 }
 
-const bundleWithEsbuild = (directory: string): Promise<unknown> =>
-  build({
+// A declaration, unlike a constant, exists when the module calls loadBundle.
+function bundleWithEsbuild(directory: string): Promise<unknown> {
+  return build({
     entryPoints: [options.entry],
     outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
     bundle: true,
@@ -80,3 +80,4 @@ const bundleWithEsbuild = (directory: string): Promise<unknown> =>
     sourcemap: true,
     logLevel: 'silent',
   })
+}

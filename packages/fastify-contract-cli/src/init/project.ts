@@ -6,6 +6,7 @@ import { markdownCode, markdownLink, markdownText, shellPath } from '../text/for
 import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
 import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
 import type { DerivedErrorBody } from './error-body.ts'
+import { npmSettings, type PackageManager, pnpmSettings } from './package-manager.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What the files of a new project depend on. */
@@ -21,14 +22,21 @@ export type Project = {
   runtime: Runtime
   /** The versions of the packages to install: those that run the service, and those for development. */
   packages: { dependencies: Record<string, string>; devDependencies: Record<string, string> }
+  manager: PackageManager
+  /** Whether another file has the settings of the package manager. */
+  hasSettings: boolean
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers } = project
+  const { compiled, errorBody, handlers, packages, manager, hasSettings } = project
   return {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
+    ...(manager === 'pnpm' &&
+      !hasSettings && {
+        'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
+      }),
     '.gitignore': 'node_modules/\ndist/\n.env\n',
     'README.md': readme(project),
     'src/server.ts': server(compiled.routes.info.title),
@@ -56,7 +64,7 @@ export function packageName(title: string): string {
 /** Commands run without the document's name if they find it by themselves. */
 const argument = (document: string): string => (document === 'openapi.yaml' ? '' : ` ${shellPath(document)}`)
 
-function manifest({ compiled, document, skipsOperations, runtime, packages }: Project): object {
+function manifest({ compiled, document, skipsOperations, runtime, packages, manager, hasSettings }: Project): object {
   const name = argument(document)
   const options = `${name}${skipsOperations ? ' --skip-unsupported' : ''}`
   return {
@@ -74,12 +82,9 @@ function manifest({ compiled, document, skipsOperations, runtime, packages }: Pr
       docs: `fastify-contract docs${options}`,
     },
     ...packages,
-    overrides,
+    ...(manager === 'npm' && !hasSettings && npmSettings),
   }
 }
-
-// light-my-request asks for cookie 2, which does not support Node 20, so npm would warn.
-const overrides = { 'light-my-request': { cookie: '1.1.1' } }
 
 /** The compiler options of a new project. */
 export const compilerOptions = {
@@ -236,41 +241,42 @@ test('an unknown path gets 404', async () => {
 })
 `
 
-function readme({ compiled, document, errorBody, runtime }: Project): string {
+function readme({ compiled, document, errorBody, runtime, manager }: Project): string {
   const { title } = compiled.routes.info
+  const production = { npm: 'npm ci --omit=dev', pnpm: 'pnpm install --frozen-lockfile --prod' }[manager]
   return `# ${markdownText(title)}
 
 A service for ${markdownLink(basename(document), document)}, with [fastify-contract](node_modules/fastify-contract/README.md).
 
 \`\`\`sh
-npm install
-npm start
+${manager} install
+${manager} start
 \`\`\`
 
-Without \`ACCESS_TOKENS\` or another source of tokens, \`npm start\` creates a token and prints a call with it. The
+Without \`ACCESS_TOKENS\` or another source of tokens, \`${manager} start\` creates a token and prints a call with it. The
 service accepts tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FILE\` or \`JWT_ISSUER\`.
 
 | file | what it is |
 |---|---|
 | ${markdownCode(document)} | the contract: the only place that defines operations |
-| \`generated/\` | written by \`npm run generate\` from the contract; commit it, do not edit it |
+| \`generated/\` | written by \`${manager} run generate\` from the contract; commit it, do not edit it |
 | \`src/handlers.ts\` | what each operation does |
 | \`src/app.ts\` | the handlers with their verifiers, as one Fastify instance |
 ${errorBody === undefined ? '' : '| `src/error-body.ts` | the body of the errors that the service itself sends |\n'}| \`src/server.ts\` | the process: configuration, log, metrics, probes, graceful shutdown |
 | \`test/operations.test.ts\` | calls each operation with its example |
 
-To change an operation, run \`npm run dev\` and edit the contract. The terminal then shows each handler that no longer
+To change an operation, run \`${manager} run dev\` and edit the contract. The terminal then shows each handler that no longer
 matches it, and a new handler to paste for each new operation. The service restarts when everything compiles.
 
 | command | what it does |
 |---|---|
-| \`npm run dev\` | runs the service and restarts it after each change |
-| \`npm test\` | calls each operation |
-| \`npm run lint\` | advises on the style of the contract, and checks the types |
-| \`npm run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
+| \`${manager} run dev\` | runs the service and restarts it after each change |
+| \`${manager} test\` | calls each operation |
+| \`${manager} run lint\` | advises on the style of the contract, and checks the types |
+| \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 
-For production, install with \`npm ci --omit=dev\`, which leaves out what only the commands need. There is no build:
-${runtimeNotes[runtime.command]}
+For production, install with \`${production}\`, which leaves out what only the commands need. There is no build:
+${runtimeNotes[runtime.command].replaceAll(/\bnpm\b/g, manager)}
 `
 }
 

@@ -25,11 +25,17 @@ export function moduleFindings(text: string, types: string, options?: object): F
   return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(findingOf)
 }
 
-/** The module resolution of Node 10, which a project may have, would not find the export of the engine. */
+/**
+ * Options that a project may have otherwise. The module resolution of Node 10 would not find the export of the engine, and
+ * this compiler does not know each target and library of TypeScript 7.
+ */
 const checkOptions = {
   types: [],
   noUnusedLocals: false,
   moduleResolution: compiler.ModuleResolutionKind.Bundler,
+  module: compiler.ModuleKind.ESNext,
+  target: compiler.ScriptTarget.ESNext,
+  lib: ['lib.esnext.d.ts'],
 }
 
 const findingOf = ({ start = 0, messageText }: ts.Diagnostic): Finding => ({
@@ -38,19 +44,20 @@ const findingOf = ({ start = 0, messageText }: ts.Diagnostic): Finding => ({
 })
 
 /**
- * Returns a TypeScript program of some modules with the given compiler options, by default those of tsconfig.json.
- * `texts` are virtual files by path, which take precedence over files on disk.
+ * Returns a TypeScript program of some modules with the given compiler options, by default those of tsconfig.json. `strict`
+ * is on by default, as it is since TypeScript 6. `texts` are virtual files by path, which take precedence over files on
+ * disk.
  */
 export function virtualProgram(
   modules: string[],
   texts: Record<string, string>,
   more: ts.CompilerOptions = {},
-  compilerOptions: object = ownOptions(),
+  compilerOptions?: object,
 ): ts.Program {
   const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
   const directories = new Set(Array.from(virtual.keys(), (path) => dirname(path)))
-  const { options: own } = compiler.convertCompilerOptionsFromJson(compilerOptions, '.')
-  const options = { ...own, ...more }
+  const own = compilerOptions && compiler.convertCompilerOptionsFromJson(compilerOptions, '.').options
+  const options = { strict: true, ...(own ?? ownOptions()), ...more }
   const host = compiler.createCompilerHost(options)
   const parsed = parsedFiles(options)
   reuseParsedFiles(host, parsed)
@@ -71,8 +78,10 @@ export function virtualProgram(
   }
 }
 
-/** Returns the compiler options of tsconfig.json; strict ones if there is none. */
-const ownOptions = (): object =>
-  compiler.readConfigFile('tsconfig.json', compiler.sys.readFile).config?.compilerOptions ?? strict
-
-const strict = { strict: true, target: 'ES2023', module: 'NodeNext', allowImportingTsExtensions: true, noEmit: true }
+/** Returns the compiler options of tsconfig.json and of those that it extends; none if it does not exist. */
+function ownOptions(): ts.CompilerOptions {
+  const { config = {} } = compiler.readConfigFile('tsconfig.json', compiler.sys.readFile)
+  // The files of the project are not needed, and it would take time to find them.
+  const host = { ...compiler.sys, readDirectory: () => [] }
+  return compiler.parseJsonConfigFileContent(config, host, '.').options
+}

@@ -4,6 +4,7 @@ import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { moduleFindings } from '../../src/typescript/virtual-program.ts'
+import { enterDirectory } from '../support/enter-directory.ts'
 import { ownPath } from '../support/own-path.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
@@ -124,6 +125,15 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
     const [finding] = moduleFindings(text, compiled.files['api.d.ts'] as string)
     t.match(text.slice(finding?.start), /^(massage|status)/)
   }
+})
+
+t.test('the options of TypeScript 7, also extended ones, leave handlers as they are', async (t) => {
+  const compiled = await compileDocument(documentOf({ get: { responses: { 200: json(int64, 7) } } }), 'a.yaml')
+  enterDirectory(t, {
+    'base.json': JSON.stringify({ compilerOptions: { target: 'es2025', lib: ['es2025'], stableTypeOrdering: true } }),
+    'tsconfig.json': JSON.stringify({ extends: './base.json', compilerOptions: { module: 'nodenext' } }),
+  })
+  t.match(handlerStubs(compiled, undefined), [/return \{ status: 200, body: 7n \}/])
 })
 
 t.test('without made values, a handler whose response has no example responds with 501', async (t) => {

@@ -180,7 +180,11 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
   const runtime = runtimeFor('24.3.0')
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, runtime, packages }
-  return { files: { ...compiled.files, ...projectFiles(project) }, compiled, errors }
+  return {
+    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasSettings: false }) },
+    compiled,
+    errors,
+  }
 }
 
 /** Returns the kinds of the nodes of a program, without the difference between an identifier and a string as a name. */

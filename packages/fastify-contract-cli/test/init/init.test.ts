@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import manifest from '../../package.json' with { type: 'json' }
@@ -7,6 +7,7 @@ import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
+import { npmSettings } from '../../src/init/package-manager.ts'
 import { packageName } from '../../src/init/project.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
@@ -60,14 +61,16 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)
   const read = (name: string) => readFileSync(join(project, name), 'utf8')
   t.equal(read('openapi/common/pet.yaml'), pet)
-  const { name, scripts, overrides, engines, dependencies, devDependencies } = JSON.parse(read('package.json'))
+  const { name, scripts, overrides, allowScripts, engines, dependencies, devDependencies } = JSON.parse(
+    read('package.json'),
+  )
   t.equal(name, 'pet-store')
   const { command, node, types } = runtimeFor(process.versions.node)
   t.same([scripts.start, engines.node], [`${command} src/server.ts`, node])
   t.equal(devDependencies['@types/node'], types)
   t.equal(Object.hasOwn(dependencies, 'tsx'), command === 'tsx')
   t.match(read('README.md'), `replace \`${command}\` by \`${command === 'tsx' ? 'node' : 'tsx'}\``)
-  t.same(overrides, { 'light-my-request': { cookie: '1.1.1' } })
+  t.same({ overrides, allowScripts }, npmSettings)
   t.match(read('README.md'), '[fastify-contract](node_modules/fastify-contract/README.md)')
   t.equal(scripts.generate, 'fastify-contract generate openapi/spec/pets.yaml --skip-unsupported')
   t.equal(scripts.docs, 'fastify-contract docs openapi/spec/pets.yaml --skip-unsupported')
@@ -81,6 +84,33 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(app, /digest: \(\) => \(_request, done\) =>\s+done\(new ContractError\('notImplemented', /)
   t.match(app, "contentType: 'text/plain'")
   t.notOk(readdirSync(join(project, 'src')).includes('error-body.ts'))
+})
+
+t.test('a project for pnpm has its settings and commands, and none of npm', async (t) => {
+  const directory = enterDirectory(t, { 'none.json': documentOf({}), 'pnpm-lock.yaml': '' })
+  const printed = t.capture(console, 'log')
+  await run(['none.json', 'new'])
+  t.match(printed()[0]?.args[0], /\nNext:\n {2}cd new\n {2}pnpm install\n {2}pnpm start$/)
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync('new/package.json', 'utf8'))
+  const read = ['name', 'version', 'private', 'type', 'engines', 'dependencies', 'devDependencies']
+  t.same(Object.keys(manifest), read, 'nothing else, which pnpm would ignore')
+  t.match(readFileSync('new/pnpm-workspace.yaml', 'utf8'), /^allowBuilds:\n {2}esbuild: false$/m)
+  const readme = readFileSync('new/README.md', 'utf8')
+  t.notMatch(readme, /(?<!p)npm/)
+  t.match(readme, 'pnpm install --frozen-lockfile --prod')
+
+  // In a workspace, pnpm reads the settings of its root.
+  writeFileSync('pnpm-workspace.yaml', "packages: ['*']\n")
+  await run(['none.json', 'member'])
+  t.notOk(existsSync('member/pnpm-workspace.yaml'))
+  t.ok(
+    printed()[0]?.args[0].endsWith(
+      `\nBefore, add to ${directory}/pnpm-workspace.yaml, since esbuild works without its install script:\nallowBuilds: { esbuild: false }`,
+    ),
+  )
+  writeFileSync('pnpm-workspace.yaml', "packages: ['*']\nallowBuilds: { esbuild: true }\n")
+  await run(['none.json', 'other'])
+  t.match(printed()[0]?.args[0], /pnpm start$/)
 })
 
 t.test('init writes nothing if a file exists, and leaves a document in the directory where it is', async (t) => {

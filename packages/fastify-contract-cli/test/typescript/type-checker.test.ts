@@ -1,30 +1,25 @@
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import t, { type Test } from 'tap'
 import { openPortForwarder } from '../../src/dev/port-forwarder.ts'
 import { compilerOptions } from '../../src/init/project.ts'
+import { tscOf } from '../../src/typescript/project-compiler.ts'
+import { checkTypes } from '../../src/typescript/type-checker.ts'
 
-// The compiler keeps the directory in which it was loaded.
-process.chdir(
-  t.testdir({
-    'tsconfig.json': JSON.stringify({ compilerOptions: { ...compilerOptions, types: [], lib: ['ES2023'] } }),
-  }),
-)
-const { typeChecker } = await import('../../src/typescript/type-checker.ts')
+const tsconfig = JSON.stringify({ compilerOptions: { ...compilerOptions, types: [], lib: ['ES2023'] } })
+process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
 t.teardown(() => process.chdir('/'))
 
-let written = 0
-
-/** Writes files, by paths; a checker that compares times of modification sees each change. */
+/** Writes files, by paths. */
 function write(files: Record<string, string>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
-    utimesSync(path, 1e9, 1e9 + ++written)
   }
 }
 
@@ -33,17 +28,13 @@ function projectOf(directory: string, files: Record<string, string>) {
   const change = (changed: Record<string, string>) =>
     write(Object.fromEntries(Object.entries(changed).map(([path, text]) => [join(directory, path), text])))
   change({ 'package.json': '{ "type": "module" }', ...files })
-  const check = typeChecker(join(directory, 'app.ts'))
   return {
     change,
-    problem(): string | undefined {
-      try {
-        check()
-        return undefined
-      } catch (error) {
-        // On a terminal the message has colors.
-        return stripVTControlCharacters((error as Error).message).replaceAll(`${directory}/`, '')
-      }
+    async problem(): Promise<string | undefined> {
+      const check = checkTypes(join(directory, 'app.ts'), 'types').then(() => undefined)
+      const error = await check.catch((error: Error) => error)
+      // On a terminal the message has colors.
+      return error && stripVTControlCharacters(error.message).replaceAll(`${directory}/`, '')
     },
   }
 }
@@ -53,14 +44,17 @@ t.test('a module that was missing is found once it exists', async (t) => {
     'app.ts':
       "import { own } from './own.ts'\nimport { value } from 'package'\nexport const sum: number = own + value\n",
   })
-  t.match(problem(), /app\.ts:1:21 - error TS2307: Cannot find module '\.\/own\.ts'.*app\.ts:2:23 - error TS2307/s)
+  t.match(
+    await problem(),
+    /app\.ts:1:21 - error TS2307: Cannot find module '\.\/own\.ts'.*app\.ts:2:23 - error TS2307/s,
+  )
   change({ 'own.ts': 'export const own = 1\n' })
-  t.notMatch(problem(), 'own.ts')
+  t.notMatch(await problem(), 'own.ts')
   change({ 'node_modules/package/package.json': '{ "name": "package", "version": "1.0.0", "types": "index.d.ts" }' })
   change({ 'node_modules/package/index.d.ts': 'export declare const value: number\n' })
-  t.equal(problem(), undefined)
+  t.equal(await problem(), undefined)
   rmSync('missing/own.ts')
-  t.match(problem(), 'own.ts', 'a module that is deleted is missing again')
+  t.match(await problem(), 'own.ts', 'a module that is deleted is missing again')
 })
 
 t.test('modules that use an augmented type are checked after each change that it depends on', async (t) => {
@@ -77,15 +71,15 @@ declare module 'request' { interface Request { tenant: Tenant } }
     'tenant.ts': 'export type Tenant = string\n',
     'app.ts': app,
   })
-  t.equal(problem(), undefined)
+  t.equal(await problem(), undefined)
   change({ 'tenant.ts': 'export type Tenant = number\n' })
-  t.match(problem(), /^handlers\.ts:2:\d+ - error TS2322: Type 'number' is not assignable to type 'string'\./)
+  t.match(await problem(), /^handlers\.ts:2:\d+ - error TS2322: Type 'number' is not assignable to type 'string'\./)
   change({ 'tenant.ts': 'export type Tenant = string\n' })
-  t.equal(problem(), undefined)
+  t.equal(await problem(), undefined)
   change({ 'app.ts': "import './handlers.ts'\n" })
-  t.match(problem(), /^handlers\.ts:2:\d+ - error TS2339: Property 'tenant' does not exist on type 'Request'\./)
+  t.match(await problem(), /^handlers\.ts:2:\d+ - error TS2339: Property 'tenant' does not exist on type 'Request'\./)
   change({ 'app.ts': app })
-  t.equal(problem(), undefined)
+  t.equal(await problem(), undefined)
 })
 
 t.test('modules that use a type that a package augments are checked after the package is imported', async (t) => {
@@ -99,11 +93,11 @@ t.test('modules that use a type that a package augments are checked after the pa
     'node_modules/plugin/index.d.ts':
       "import '../../request.ts'\ndeclare module '../../request.ts' { interface Request { cookie: string } }\n",
   })
-  t.match(problem(), /^handlers\.ts:2:\d+ - error TS2339/)
+  t.match(await problem(), /^handlers\.ts:2:\d+ - error TS2339/)
   change({ 'app.ts': "import './handlers.ts'\nimport 'plugin'\n" })
-  t.equal(problem(), undefined)
+  t.equal(await problem(), undefined)
   change({ 'app.ts': "import './handlers.ts'\n" })
-  t.match(problem(), /^handlers\.ts:2:\d+ - error TS2339/)
+  t.match(await problem(), /^handlers\.ts:2:\d+ - error TS2339/)
 })
 
 t.test('a message begins with its cause and has no long line', async (t) => {
@@ -114,10 +108,103 @@ declare const given: Promise<{ status: 200; body: { id: string; ${members} } }>
 export const handler: () => Promise<Body> = () => given
 `,
   })
-  const [first, ...lines] = (problem() as string).split('\n')
+  const [first, ...lines] = ((await problem()) as string).split('\n')
   t.equal(first, "app.ts:3:51 - error TS2322: Type 'string' is not assignable to type 'bigint'.")
   t.match(lines[0], /^ {2}(The types|Types) of .*body/)
   t.ok(lines.every((line) => line.length <= 170))
+})
+
+/** Returns a program that prints what `tsc --pretty` would, and its manifest, to write as the `typescript` of a project. */
+const compilerOf = (command: string, lines: string[]) => ({
+  'node_modules/typescript/package.json': JSON.stringify({ bin: { [command]: './run.cjs' } }),
+  'node_modules/typescript/run.cjs': `console.log(${JSON.stringify(lines.join('\n'))}); process.exit(2)`,
+})
+
+/** Returns the first line of a message as TypeScript 5.9 to 7 print it. */
+const headerOf = (place: string, message: string) =>
+  `${place.replace(/[^:]+/g, '\u001B[96m$&\u001B[0m')} - \u001B[91merror\u001B[0m\u001B[90m TS2322: \u001B[0m${message}`
+
+const sourceLine = '\u001B[7m7\u001B[0m   status: 299'
+
+t.test('the compiler of the project checks, and each version has the same messages', async (t) => {
+  const first = process.cwd()
+  const outputs = {
+    tsc: [
+      headerOf('src/b.ts:10:1', 'Second.'),
+      '',
+      sourceLine,
+      '',
+      headerOf('src/b.ts:7:5', "Type '299' is not assignable to type '400 | 200'."),
+      '',
+      sourceLine,
+      '',
+      '  \u001B[96msrc/c.ts\u001B[0m:\u001B[93m1\u001B[0m:\u001B[93m1\u001B[0m',
+      '    The expected type comes from here.',
+      '',
+      headerOf('src/a.ts:1:1', 'Third.'),
+      "  Types of property 'b' are incompatible.",
+      '    Other line.',
+      '    Type \'"b" | "a" | X[]\' is not assignable.',
+      '',
+      '',
+      'Found 3 errors in 2 files.',
+    ],
+    tsc6: [
+      headerOf('src/a.ts:1:1', 'Third.'),
+      "  Types of property 'b' are incompatible.",
+      '    Type \'"a" | "b" | X[]\' is not assignable.',
+      '',
+      headerOf('src/b.ts:7:5', "Type '299' is not assignable to type '200 | 400'."),
+      '',
+      sourceLine,
+      '',
+      '  \u001B[96msrc/c.ts\u001B[0m:\u001B[93m1\u001B[0m:\u001B[93m1\u001B[0m - The expected type comes from here.',
+      '    \u001B[7m1\u001B[0m status',
+      headerOf('src/b.ts:10:1', 'Second.'),
+      '',
+      sourceLine,
+    ],
+  }
+  for (const [command, lines] of Object.entries(outputs)) {
+    process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+    const { problem } = projectOf('.', { ...compilerOf(command, lines), 'app.ts': '' })
+    t.equal(
+      await problem(),
+      `src/a.ts:1:1 - error TS2322: Type '"a" | "b" | X[]' is not assignable.
+  Types of property 'b' are incompatible.
+  Third.
+
+src/b.ts:7:5 - error TS2322: Type '299' is not assignable to type '200 | 400'.
+7   status: 299
+
+src/b.ts:10:1 - error TS2322: Second.
+7   status: 299`,
+      command,
+    )
+  }
+  process.chdir(first)
+})
+
+t.test('without a compiler of the project, the compiler of this package checks', async (t) => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'compiler-'))
+  t.teardown(() => rmSync(elsewhere, { recursive: true }))
+  t.match(tscOf(elsewhere), /node_modules\/typescript\/bin\/tsc$/)
+})
+
+t.test('an output that is no list of messages is shown as it is', async (t) => {
+  const first = process.cwd()
+  process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+  const { problem, change } = projectOf('.', { ...compilerOf('tsc', ['out of memory']), 'app.ts': '' })
+  t.equal(await problem(), 'out of memory')
+  rmSync('node_modules', { recursive: true })
+  change({ 'tsconfig.json': '{ "compilerOptions": { "unknown": true } }' })
+  t.match(await problem(), /^tsconfig\.json:1:24 - error TS5023: Unknown compiler option 'unknown'\./)
+  rmSync('tsconfig.json')
+  change({ 'app.ts': "import { a } from './a.ts'\nexport const b: null = a\n", 'a.ts': 'export const a = 1\n' })
+  t.match(await problem(), /^app\.ts:2:14 - error TS2322: Type '1' is not assignable to type 'null'\./, 'strict')
+  change({ 'app.ts': 'export const b: number = a\n', 'a.d.ts': 'declare const a: number\n' })
+  t.equal(await problem(), undefined, 'a global declaration')
+  process.chdir(first)
 })
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+/** The package managers that `init` knows. */
+export type PackageManager = 'npm' | 'pnpm'
+
+/** Returns the package manager of a project: pnpm if its directory or one above has files of pnpm, or if pnpm runs this process. */
+export function packageManagerOf(directory: string): PackageManager {
+  const hasFile = directoriesFrom(directory).some((above) =>
+    ['pnpm-workspace.yaml', 'pnpm-lock.yaml'].some((name) => existsSync(join(above, name))),
+  )
+  return hasFile || process.env.npm_config_user_agent?.startsWith('pnpm/') ? 'pnpm' : 'npm'
+}
+
+/**
+ * Returns the path of the file with the settings of a project if it has one or belongs to a workspace: a
+ * pnpm-workspace.yaml, or the package.json of npm's workspace. Package managers ignore the settings of a member.
+ */
+export const settingsFile = (manager: PackageManager, directory: string): string | undefined =>
+  manager === 'pnpm' ? pnpmWorkspaceOf(directory) : npmWorkspaceAbove(directory)
+
+/** A pnpm-workspace.yaml above without `packages` has only the settings of its own directory. */
+const pnpmWorkspaceOf = (directory: string): string | undefined =>
+  directoriesFrom(directory)
+    .map((above) => join(above, 'pnpm-workspace.yaml'))
+    .find((path) => existsSync(path) && (dirname(path) === resolve(directory) || /^packages\s*:/m.test(textOf(path))))
+
+const npmWorkspaceAbove = (directory: string): string | undefined =>
+  directoriesFrom(dirname(resolve(directory)))
+    .map((above) => join(above, 'package.json'))
+    .find((path) => existsSync(path) && hasMember(path, resolve(directory)))
+
+/** Returns whether a directory matches one of the workspaces in a package.json, such as `packages/*`. */
+function hasMember(manifest: string, directory: string): boolean {
+  const { workspaces = [] } = JSON.parse(textOf(manifest))
+  const name = relative(dirname(manifest), directory).replaceAll('\\', '/')
+  return [workspaces.packages ?? workspaces].flat().some((pattern: string) => {
+    const escaped = pattern.replace(/^\.\/|\/$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars === '*' ? '[^/]*' : '.*'))}$`).test(name)
+  })
+}
+
+/** Returns what a file of settings lacks; undefined if it mentions esbuild. */
+export function missingSettings(manager: PackageManager, file: string): string | undefined {
+  if (textOf(file).includes('esbuild')) return undefined
+  return manager === 'pnpm' ? 'allowBuilds: { esbuild: false }' : '"allowScripts": { "esbuild": false }'
+}
+
+const textOf = (path: string): string => readFileSync(path, 'utf8')
+
+/**
+ * Returns the versions of a package for the manifest of a project: newer ones without a breaking change, or its file if it
+ * was installed from one.
+ *
+ * @param manifest The manifest of the package.
+ * @param command The path of the command that runs, whose project may have installed the package.
+ */
+export function versionsFor(
+  { name, version }: { name: string; version: string },
+  command: string,
+  directory: string,
+): string {
+  for (const above of directoriesFrom(dirname(command))) {
+    const manifest = join(above, 'package.json')
+    if (!existsSync(manifest)) continue
+    const { dependencies, devDependencies } = JSON.parse(textOf(manifest))
+    const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
+    if (file !== undefined) return `file:${relative(directory, resolve(above, file))}`
+  }
+  return `^${version}`
+}
+
+/** Returns a directory and those above it. */
+function directoriesFrom(directory: string): string[] {
+  const own = resolve(directory)
+  const above = dirname(own)
+  return above === own ? [own] : [own, ...directoriesFrom(above)]
+}
+
+/**
+ * Packages that support Node 20, by `PARENT>NAME`: the newer ones that these parents ask for do not, so package managers
+ * would warn. npm prefers a version of strip-json-comments that supports the running Node; pnpm does not.
+ */
+const cookie = '1.1.1'
+const stripJsonComments = '5.0.3'
+
+/** The part of package.json that only npm reads. esbuild works without its install script, for which npm would ask. */
+export const npmSettings = {
+  overrides: { 'light-my-request': { cookie } },
+  allowScripts: { esbuild: false },
+}
+
+/**
+ * Returns the text of pnpm-workspace.yaml, which has what `npmSettings` says.
+ *
+ * @param dependencies The versions of the packages of the project. Those from files replace what other packages ask a
+ *   registry for.
+ */
+export function pnpmSettings(dependencies: Record<string, string>): string {
+  const files = Object.entries(dependencies).filter(([, version]) => version.startsWith('file:'))
+  const overrides = [
+    ['light-my-request>cookie', cookie],
+    ['pino-pretty>strip-json-comments', stripJsonComments],
+    ...files,
+  ]
+  return [
+    '# esbuild works without its install script.',
+    'allowBuilds:',
+    '  esbuild: false',
+    'overrides:',
+    ...overrides.map((pair) => `  ${pair.map((text) => JSON.stringify(text)).join(': ')}`),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { BuildReply, BuildRequest, DevOptions } from '../../src/dev/reloader.ts'
+
+t.test("the build process checks types with the project's tsc and bundles with esbuild", async (t) => {
+  const directory = t.testdir({
+    'openapi.json': JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths: {} }),
+    src: {
+      'server.ts': "import { name } from './name.ts'\nconsole.log(name)\n",
+      'name.ts': "export const name = 'own'\n",
+    },
+    node_modules: {
+      typescript: {
+        'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }),
+        'tsc.cjs': `const { writeFileSync } = require('node:fs')
+writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
+      },
+    },
+  })
+  const options: DevOptions = {
+    document: 'openapi.json',
+    rules: undefined,
+    errors: undefined,
+    handlers: 'src/handlers.ts',
+    skipUnsupported: false,
+    out: 'generated',
+    docs: 'dist/docs',
+    entry: 'src/server.ts',
+    watch: undefined,
+    bundle: undefined,
+    trial: undefined,
+  }
+  const module = join(import.meta.dirname, '../../src/dev/build-process.ts')
+  const builder = fork(module, [JSON.stringify(options)], {
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  t.teardown(() => builder.kill())
+  const request: BuildRequest = {
+    directory: 'dist/dev/1',
+    hasNewDocument: true,
+    url: 'http://127.0.0.1',
+    token: 'none',
+  }
+  builder.send(request)
+  const [reply] = (await once(builder, 'message')) as [BuildReply]
+  t.same(reply, { scopes: '' })
+  const [, configuration = ''] = JSON.parse(readFileSync(join(directory, 'checked.json'), 'utf8'))
+  t.match(JSON.parse(readFileSync(join(directory, configuration), 'utf8')), {
+    compilerOptions: { noEmit: true },
+    files: [join(directory, 'src/server.ts')],
+  })
+  t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name)')
+  t.ok(existsSync(join(directory, 'generated/contract.mjs')))
+})

@@ -26,7 +26,7 @@ export async function loadSdk(): Promise<Sdk> {
 }
 
 /** The request headers that the protocol defines, and those that the SDK checks. */
-const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'accept', 'content-type']
+export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'accept', 'content-type']
 
 /** Only a deployment changes the tools, and a list names nothing that needs credentials. */
 const cacheHint = { ttlMs: 300_000, cacheScope: 'public' } as const

@@ -37,11 +37,13 @@ export function createCommit(database: SqliteDatabase): (batch: PlantBatch) => C
       return false
     }
   }
-  return transaction(database, 'IMMEDIATE', function create({ count, json }: PlantBatch): CreateOutcome[] {
-    if (createAll(json)) return new Array(count).fill('created')
+  /** Creates the plants of a batch with new ids, and compares the others. */
+  function createNew(json: string): CreateOutcome[] {
     const created = new Set((insertNew.all(json) as { id: bigint }[]).map(({ id }) => id))
     const kept = compare.all(json) as { id: bigint; same: bigint }[]
     // The first of several plants with an id is the created one.
     return kept.map(({ id, same }) => (created.delete(id) ? 'created' : same === 1n ? 'identical' : 'conflict'))
-  })
+  }
+  const createNewInTransaction = transaction(database, 'IMMEDIATE', createNew)
+  return ({ count, json }) => (createAll(json) ? new Array(count).fill('created') : createNewInTransaction(json))
 }

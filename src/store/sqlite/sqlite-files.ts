@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renameDurably, syncPath } from '../atomic-file.ts'
 
@@ -9,7 +9,7 @@ export type DatabaseFiles = {
    * nothing is written to a wrong file, and after it, because a commit to an unlinked file must not be acknowledged.
    */
   guard<Args extends unknown[], Result>(run: (...args: Args) => Result): (...args: Args) => Result
-  /** Returns the size of the write-ahead log in bytes, 0 when it is gone. */
+  /** Returns the size in bytes of the write-ahead log when it was last checked, 0 when it was gone. */
   journalBytes(): number
 }
 
@@ -20,9 +20,14 @@ export type DatabaseFiles = {
 export function watchFileIdentity(path: string): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
   const journal = `${realpathSync(path)}-wal`
-  const opened = [path, journal].map((file) => ({ file, identity: identityOf(file) }))
+  const opened = [path, journal].map((file) => ({ file, identity: identityOf(stat(file)) }))
+  let journalBytes = 0
   function assertInPlace(): void {
-    for (const { file, identity } of opened) if (identityOf(file) !== identity) throw new MovedError(file)
+    for (const { file, identity } of opened) {
+      const found = stat(file)
+      if (file === journal) journalBytes = found?.size ?? 0
+      if (identityOf(found) !== identity) throw new MovedError(file)
+    }
   }
   return {
     guard(run) {
@@ -33,7 +38,7 @@ export function watchFileIdentity(path: string): DatabaseFiles {
         return result
       }
     },
-    journalBytes: () => stat(journal)?.size ?? 0,
+    journalBytes: () => journalBytes,
   }
 }
 
@@ -45,13 +50,12 @@ class MovedError extends Error {
   }
 }
 
-function identityOf(file: string): string | undefined {
-  const found = stat(file)
+function identityOf(found: Stats | undefined): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
 /** Returns the status of a file, or undefined when it cannot be read for any reason. */
-function stat(file: string) {
+function stat(file: string): Stats | undefined {
   try {
     return statSync(file)
   } catch {

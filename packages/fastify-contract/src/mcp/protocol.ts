@@ -19,9 +19,8 @@ export async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@modelcontextprotocol/server')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     const remedy = 'run npm install @modelcontextprotocol/server'
-    throw new Error(`mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}`, { cause })
+    throw new Error(`mcpServer: the package @modelcontextprotocol/server cannot be loaded; ${remedy}`, { cause })
   }
 }
 

@@ -137,5 +137,5 @@ t.test('without the SDK, the start ends with one line that names the package', a
   const command = [process.execPath, loader, '--input-type=module', '--eval', script]
   const { stdout, stderr } = await spawnProcess(command, { cwd: ownPath('.') }).untilEnded()
   const remedy = 'run npm install @modelcontextprotocol/server'
-  t.equal(stdout + stderr, `mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}\n`)
+  t.equal(stdout + stderr, `mcpServer: the package @modelcontextprotocol/server cannot be loaded; ${remedy}\n`)
 })

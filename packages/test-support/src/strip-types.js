@@ -15,8 +15,8 @@ export function load(url, context, nextLoad) {
   if (url.endsWith('.ts')) {
     return { format: 'module', source: stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
-  // Only synchronous hooks see what is required, which has nothing to gain.
-  if (context.conditions.includes('require')) return nextLoad(url, context)
+  // Only synchronous hooks see what is required, which has nothing to gain. Node 20 registers hooks without conditions.
+  if (context.conditions?.includes('require')) return nextLoad(url, context)
   if (!url.startsWith('file:') || !url.includes('/node_modules/')) return nextLoad(url, context)
   const { format } = context
   // Node would parse the 9 MB of the compiler, to find the format of a package without a type and the names of exports.

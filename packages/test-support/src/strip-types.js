@@ -15,7 +15,7 @@ export function load(url, context, nextLoad) {
   if (url.endsWith('.ts')) {
     return { format: 'module', source: stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
-  // Only synchronous hooks see what is required, which has nothing to gain. Node 20 registers hooks without conditions.
+  // Only synchronous hooks see what is required, which has nothing to gain. Node 20 names no conditions for other hooks.
   if (context.conditions?.includes('require')) return nextLoad(url, context)
   if (!url.startsWith('file:') || !url.includes('/node_modules/')) return nextLoad(url, context)
   const { format } = context

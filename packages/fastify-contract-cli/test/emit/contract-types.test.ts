@@ -363,7 +363,7 @@ t.test('the sender sends the QUERY operation of a webhook and of a callback', as
   )
 })
 
-t.test('the client takes the table of a document as an import of JSON gives it', async (t) => {
+t.test('the client and the sender take the tables of a document as TypeScript infers imports of JSON', async (t) => {
   const responses = (schema: object) => ({ 200: { description: '', ...json(schema) } })
   const list = (style: string) => ({ in: 'query', name: style, style, explode: false, schema: { type: 'array' } })
   const document = {
@@ -381,11 +381,20 @@ t.test('the client takes the table of a document as an import of JSON gives it',
         },
       },
     },
+    webhooks: {
+      c: { post: { parameters: [list('pipeDelimited')], responses: responses(object({ a: int64 })) } },
+      d: { post: { requestBody: json(text), responses: { 204: { description: '' } } } },
+    },
   }
   const { files } = await compileDocument(document as unknown as Document, 'types.yaml')
-  check(t, files['api.d.ts'] as string, [
-    "import { exactClient } from 'fastify-contract/client'",
-    `const table = ${files['client.json']}`,
-    "export const client = exactClient<paths>(table, { baseUrl: '' })",
-  ])
+  const module = `import { exactClient } from 'fastify-contract/client'
+    import { webhookSender } from 'fastify-contract/webhooks'
+    import type { paths, webhooks } from './api.d.ts'
+    const clientTable = ${files['client.json']}
+    const table = ${files['webhooks.json']}
+    export const client = exactClient<paths>(clientTable, { baseUrl: '' })
+    export const sender = webhookSender<webhooks>(table)`
+  const texts = { 'src/typed.ts': module, 'src/api.d.ts': files['api.d.ts'] as string }
+  for (const exactOptionalPropertyTypes of [true, false])
+    t.same(diagnose(['src/typed.ts'], texts, { exactOptionalPropertyTypes }), [])
 })

@@ -219,9 +219,9 @@ t.test('the types of a sender are those of the document', async (t) => {
   const check = (body: string) =>
     diagnoseModules(['src/check.ts'], {
       'src/api.ts': files['api.d.ts'] as string,
-      'src/check.ts': `import { webhookSender } from '${sources}/webhooks/webhook-sender.ts'
+      'src/check.ts': `import { webhookSender, type WebhookTable } from '${sources}/webhooks/webhook-sender.ts'
 import type { webhooks } from './api.ts'
-const table = ${JSON.stringify(table)}
+declare const table: WebhookTable
 const sender = webhookSender<webhooks>(table)
 const url = 'https://a.example'
 ${body}`,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open.ts'
 import { builtCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { sqliteSkipReason } from '../support/sqlite.ts'
@@ -22,10 +23,17 @@ t.test('the built service prints no warning of Node or Fastify, not even of a pe
 
 t.test('commands of the built service print no warning', async (t) => {
   const [, ...tool] = builtCode.tool
-  const file = join(t.testdir({}), 'tokens.json')
-  const create = ['token', 'create', '--name', 'a', '--file', file]
-  for (const args of [['--help'], create, ['token', 'list', '--file', file]]) {
-    const { status, stderr } = spawnSync(node, ['--pending-deprecation', ...tool, ...args], { encoding: 'utf8' })
+  const directory = t.testdir({})
+  const file = join(directory, 'tokens.json')
+  const [plants, copy] = [join(directory, 'plants.db'), join(directory, 'copy.db')]
+  const commands = [['--help'], ['token', 'create', '--name', 'a', '--file', file], ['token', 'list', '--file', file]]
+  if (sqliteSkipReason === false) {
+    await (await openStore(`sqlite:${plants}`)).close()
+    commands.push(['backup', copy], ['check', copy], ['restore', copy])
+  }
+  const env = { ...process.env, STORE_URL: `sqlite:${plants}` }
+  for (const args of commands) {
+    const { status, stderr } = spawnSync(node, ['--pending-deprecation', ...tool, ...args], { encoding: 'utf8', env })
     t.equal(status, 0, stderr)
     t.notMatch(stderr, /Warning:/, args.join(' '))
   }

@@ -26,7 +26,8 @@ process.on('warning', (warning) => {
 // Most of a test runs once, but Node 20 spends a tenth of the CPU on optimizing it; later versions optimize later.
 if (process.version.startsWith('v20.')) setFlagsFromString('--interrupt-budget=1000000')
 
-const withoutHooks = (options = '') => options.replace(/"?--import=\S+processinfo\S+/, '').trim()
+// tap also silences Node's warnings, which a test could then not see.
+const withoutHooks = (options = '') => options.replace(/"?--import=\S+processinfo\S+|"?--no-warnings"?/g, '').trim()
 
 // tap's hooks cost 0.3 s of CPU in each child process and thread, where they only measure coverage. Only a process with
 // this loader can cover src, so every other one starts without them.

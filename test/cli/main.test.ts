@@ -90,15 +90,15 @@ t.test('a reader that closes its pipe is no error', async (t) => {
 })
 
 t.test('a Node version below that of package.json is rejected', async (t) => {
-  for (const version of ['20.19.2', '20.20.1', '22.0.0', '24.21.0'])
-    t.equal(nodeProblem(version, '>=20.19.2'), undefined, version)
+  for (const version of ['20.19.3', '20.20.1', '22.0.0', '24.21.0'])
+    t.equal(nodeProblem(version, '>=20.19.3'), undefined, version)
   for (const version of ['18.20.8', '20.18.3', '20.9.0', '9.0.0'])
-    t.equal(nodeProblem(version, '>=20.19.2'), `Node ${version} is too old; use Node 20.19.2 or newer`)
+    t.equal(nodeProblem(version, '>=20.19.3'), `Node ${version} is too old; use Node 20.19.3 or newer`)
 })
 
 t.test('plant-store reports an old Node in one line before it uses newer features', async (t) => {
   const { code, stdout, stderr } = await runTool(t, ['serve'], oldNode).untilEnded()
-  t.same([code, stdout, stderr], [1, '', 'plant-store: Node 18.20.8 is too old; use Node 20.19.2 or newer\n'])
+  t.same([code, stdout, stderr], [1, '', 'plant-store: Node 18.20.8 is too old; use Node 20.19.3 or newer\n'])
 })
 
 const withoutSqlite = async () => ({

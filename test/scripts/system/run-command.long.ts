@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { oldNode, run } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 
-const problem = 'Node 18.20.8 is too old; use Node 20.19.2 or newer\n'
+const problem = 'Node 18.20.8 is too old; use Node 20.19.3 or newer\n'
 
 t.test('every npm command checks the Node version first', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -5,7 +5,7 @@ export type Runtime = { command: 'node' | 'tsx'; node: string; types: string }
 const stripping: Runtime = { command: 'node', node: '^22.18.0 || >=24.3.0', types: '^22.18.0' }
 
 /** The oldest Node.js that the engine supports. */
-const oldest: Runtime = { command: 'tsx', node: '>=20.19.2', types: '^20.19.43' }
+const oldest: Runtime = { command: 'tsx', node: '>=20.19.3', types: '^20.19.43' }
 
 /** Returns how a new project runs if this version of Node.js, such as 24.3.0, creates it. */
 export function runtimeFor(version: string): Runtime {

@@ -204,7 +204,7 @@ t.test('init names the documents that it cannot read', async (t) => {
 t.test('a project runs without tsx on each Node that strips types without a warning', async (t) => {
   for (const version of ['22.18.0', '22.23.3', '24.3.0', '25.0.0', '26.10.0'])
     t.match(runtimeFor(version), { command: 'node', node: '^22.18.0 || >=24.3.0' }, version)
-  for (const version of ['20.19.2', '21.7.3', '22.17.1', '23.11.1', '24.2.0'])
+  for (const version of ['20.19.3', '21.7.3', '22.17.1', '23.11.1', '24.2.0'])
     t.match(runtimeFor(version), { command: 'tsx', node: manifest.engines.node }, version)
 })
 

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { run } from 'fastify-contract-test-support/child-process'
-import { querySkipReason } from 'fastify-contract-test-support/query-method'
 import t, { type Test } from 'tap'
 import { ownPath } from '../support/own-path.ts'
 
@@ -56,7 +55,7 @@ t.test('the mock runs from a document without a project, and describes errors as
   t.match(await get('/shards', 'HEAD'), [501])
 })
 
-t.test('the mock responds to QUERY, for which its document is of OpenAPI 3.2', { skip: querySkipReason }, async (t) => {
+t.test('the mock responds to QUERY, for which its document is of OpenAPI 3.2', async (t) => {
   const query = {
     operationId: 'queryShards',
     requestBody: { required: true, content: content({ type: 'object', required: ['name'] }) },

@@ -165,7 +165,11 @@ for (const [name, most] of Object.entries(installedSize))
 
 t.test('the commands analyze a pattern without another package', async (t) => {
   t.notOk(existsSync(join(modules, 'recheck')))
-  t.ok(existsSync(join(modules, commands, 'dist', 'recheck.LICENSE')))
+  t.match(
+    readFileSync(join(modules, commands, 'dist', 'recheck.cjs'), 'utf8'),
+    /^\/\/ recheck\/lib\/browser\.js of version 4/,
+  )
+  t.match(readFileSync(join(modules, commands, 'dist', 'recheck.LICENSE'), 'utf8'), /^MIT License/)
   const type = "{ type: object, patternProperties: { '^(a+)+$': true } }"
   write(
     join(project, 'steep', 'openapi.yaml'),

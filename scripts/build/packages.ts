@@ -39,12 +39,21 @@ export async function writePackage(name: string, directory = join('dist', name))
 
 const built = (path: string, extension: string) => path.replace('./src/', './dist/').replace(/\.ts$/, extension)
 
-/** Copies a CommonJS module without imports, with the license of its package, and returns the path of the copy. */
+/**
+ * Copies a CommonJS module without imports, with the version and the license of its package, and returns the path of the
+ * copy.
+ */
 async function copyModule(module: string, directory: string): Promise<string> {
   const { resolve } = createRequire(import.meta.url)
   const [name = ''] = module.split('/')
-  await cp(resolve(module), join(directory, 'dist', `${name}.cjs`))
-  await cp(join(dirname(resolve(`${name}/package.json`)), 'LICENSE'), join(directory, 'dist', `${name}.LICENSE`))
+  const manifest = resolve(`${name}/package.json`)
+  const { version } = JSON.parse(await readFile(manifest, 'utf8'))
+  const code = await readFile(resolve(module), 'utf8')
+  await write(
+    join(directory, 'dist', `${name}.cjs`),
+    `// ${module} of version ${version}; see ${name}.LICENSE\n${code}`,
+  )
+  await cp(join(dirname(manifest), 'LICENSE'), join(directory, 'dist', `${name}.LICENSE`))
   return `./dist/${name}.cjs`
 }
 

@@ -400,7 +400,7 @@ t.test('each part of .ci/nightly runs every night', async (t) => {
 
 t.test('the development container has the Node that the image is built with', async (t) => {
   const { image } = JSON.parse(readFileSync('.devcontainer/devcontainer.json', 'utf8'))
-  t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image} AS build\n`)
+  t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image}-slim AS build\n`)
 })
 
 /** Returns the versions of the packages that the package.json of a folder declares. */

@@ -302,8 +302,8 @@ t.test(
     t.testdir({})
     const user = 12_345
     // Other users may not be able to read this project's directory, so modules are loaded before the switch.
-    const drop = `import { openSqliteFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
-    openSqliteFile(':memory:', {}).close()
+    const drop = `import { loadDriver, openSqliteFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
+    loadDriver()
     process.setgroups([])
     process.setgid(${user})
     process.setuid(${user})`

@@ -1,6 +1,6 @@
 import type { Routes } from 'fastify-contract/contract'
 import type { Document } from './document/openapi-document.ts'
-import { routesOf } from './emit/routes-json.ts'
+import { routesOf } from './emit/route-table.ts'
 import { normalizedDocument } from './passes/normalize.ts'
 import { checkDocument } from './rules/check-document.ts'
 

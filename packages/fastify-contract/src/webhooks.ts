@@ -1,7 +1,7 @@
 export { type CallbackContext, callbackUrl } from './webhooks/runtime-expression.ts'
 export { newWebhookKeys, newWebhookSecret, type WebhookSecrets } from './webhooks/webhook-keys.ts'
 export type { Delivery, RetryOptions } from './webhooks/webhook-retries.ts'
-export { webhookSignature } from './webhooks/webhook-scheme.ts'
+export { webhookSignature, webhookSignatureFor } from './webhooks/webhook-scheme.ts'
 export {
   type SenderOptions,
   type SentRequest,

@@ -25,10 +25,10 @@ const compilerOptions = {
 
 /**
  * Compiles modules and returns one line for each diagnostic of them, not of what they import; `texts` holds, by path,
- * files that are not on disk.
+ * files that are not on disk, and `options` has compiler options that differ from those of this repository.
  */
-export function diagnose(modules: string[], texts: Record<string, string>): string[] {
-  const program = virtualProgram(modules, texts, {}, compilerOptions)
+export function diagnose(modules: string[], texts: Record<string, string>, options: object = {}): string[] {
+  const program = virtualProgram(modules, texts, {}, { ...compilerOptions, ...options })
   const diagnostics = modules.flatMap((module) => ts.getPreEmitDiagnostics(program, program.getSourceFile(module)))
   return diagnostics.map(({ code, file, start = 0, messageText }) => {
     const line =

@@ -1,15 +1,21 @@
-import { register, syncBuiltinESMExports } from 'node:module'
+import module, { syncBuiltinESMExports } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import workers from 'node:worker_threads'
 import processOnSpawn from 'process-on-spawn'
 
-register('./strip-types.js', import.meta.url)
+await registerHooks(new URL('strip-types.js', import.meta.url))
 // More hooks of the tests that run: a path relative to the directory where they were started.
 if (process.env.TEST_HOOKS !== undefined) {
   process.env.TEST_HOOKS = resolve(process.env.TEST_HOOKS)
-  register(pathToFileURL(process.env.TEST_HOOKS))
+  await registerHooks(pathToFileURL(process.env.TEST_HOOKS))
+}
+
+/** Registers the hooks that a module exports: in this thread where Node can, since later versions deprecate `register`. */
+async function registerHooks(url) {
+  if (module.registerHooks === undefined) module.register(url)
+  else module.registerHooks(await import(url))
 }
 
 // Fastify removes in its next major version what has such a code. --throw-deprecation concerns only warnings of Node.

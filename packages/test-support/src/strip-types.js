@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
+const require = createRequire(import.meta.url)
 const cache = new URL('../.tap/stripped/', import.meta.url)
 
 /**
  * Loads a TypeScript file as JavaScript, with its types replaced by blanks (a module hook of Node). Loads packages without
  * the hooks of tap, which are for code whose coverage is measured and take a tenth of a second for 200 modules.
  */
-export async function load(url, context, nextLoad) {
+export function load(url, context, nextLoad) {
   const shortCircuit = true
   if (url.endsWith('.ts')) {
-    return { format: 'module', source: await stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
+    return { format: 'module', source: stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
+  // Only synchronous hooks see what is required, which has nothing to gain. Node 20 names no conditions for other hooks.
+  if (context.conditions?.includes('require')) return nextLoad(url, context)
   if (!url.startsWith('file:') || !url.includes('/node_modules/')) return nextLoad(url, context)
   const { format } = context
   // Node would parse the 9 MB of the compiler, to find the format of a package without a type and the names of exports.
@@ -27,12 +31,12 @@ export async function load(url, context, nextLoad) {
 }
 
 /** The compiler takes half a second to load, so stripped texts are cached for all processes and test runs. */
-async function stripped(text) {
+function stripped(text) {
   const file = new URL(`${createHash('sha1').update(text).digest('hex')}.js`, cache)
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    const { default: stripTypes } = await import('ts-blank-space')
+    const { default: stripTypes } = require('ts-blank-space')
     const source = stripTypes(text)
     mkdirSync(cache, { recursive: true })
     // Writes to another name first: a parallel process must not read half a file.

@@ -177,17 +177,7 @@ type Written = {
   settings: string | undefined
 }
 
-function summary({
-  directory,
-  copies,
-  files,
-  handlers,
-  errors,
-  compiled,
-  unread,
-  manager,
-  settings,
-}: Written): string {
+function summary({ directory, copies, files, handlers, errors, compiled, unread, manager, settings }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
     if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)

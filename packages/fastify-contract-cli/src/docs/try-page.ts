@@ -13,7 +13,7 @@ import {
 } from '../document/openapi-document.ts'
 import { holderOf, isShown, serializedParameter } from '../document/parameter-objects.ts'
 import { credentialOf } from '../document/security-schemes.ts'
-import { routesOf } from '../emit/routes-json.ts'
+import { routesOf } from '../emit/route-table.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
 import { exampleRequestBody } from '../examples/request-examples.ts'
 import { validRequests } from '../examples/valid-requests.ts'

@@ -27,7 +27,7 @@ import {
   type Node,
   withoutKeys,
 } from '../document/walk-document.ts'
-import { type Fact, type Facts, printTypes } from '../typescript/print-types.ts'
+import { type Fact, type Facts, printTypes, webhookQuery } from '../typescript/print-types.ts'
 import { fileFormat } from '../typescript/schema-types.ts'
 import { asObject, typedSchema } from './typed-schemas.ts'
 
@@ -90,15 +90,23 @@ function operationNames(document: Document): OperationNames {
   }
 }
 
+type NamedItem = [name: string, item: Node]
+
 /** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
 function typed(document: Document, names: OperationNames): object {
   const { info, paths = {}, components = {} } = document
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
-  const items: [name: string, item: Node][] = []
+  const items: NamedItem[] = []
   for (const [name, item] of Object.entries(paths as Record<string, { $ref?: string }>))
     if (!name.startsWith('x-')) items.push(...withAdditional(name, resolved<Node>(document, item)))
-  const sent: [name: string, item: Node][] = []
-  for (const { name, item } of outgoingItems(document)) sent.push([name, withoutKeys(item, ['pointer'])])
+  const sent: NamedItem[] = []
+  for (const { name, item } of outgoingItems(document)) {
+    const [own, ...others] = withAdditional(name, withoutKeys(item, ['pointer']))
+    sent.push(own)
+    for (const [key, { post, ...rest }] of others)
+      if (key === `QUERY ${name}`)
+        items.push([webhookQuery(name), { ...rest, post: withoutKeys(post as Node, ['operationId']) }])
+  }
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
@@ -164,10 +172,10 @@ const known = methods.filter((method) => method !== 'query')
  * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types;
  * `printTypes` removes them from `paths`, and adds those of QUERY to their paths.
  */
-function withAdditional(path: string, item: Node): [name: string, item: Node][] {
+function withAdditional(path: string, item: Node): [NamedItem, ...NamedItem[]] {
   const { query, additionalOperations = {}, ...rest } = item
   const { parameters } = rest
-  const items: [name: string, item: Node][] = [[path, rest]]
+  const items: ReturnType<typeof withAdditional> = [[path, rest]]
   for (const { method, keys } of operationsIn(item)) {
     if (known.includes(keys[0] as string)) continue
     const post = (additionalOperations as Node)[method] ?? query

@@ -5,10 +5,10 @@ import { callStyles } from '../document/call-styles.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter, withDefaults } from '../document/openapi-document.ts'
 import { schemaOf } from '../document/parameter-objects.ts'
-import { isInt64, isInteger } from '../document/schemas.ts'
+import { isBigint, isExactInteger, isFraction, isInteger } from '../document/schemas.ts'
 import { issuerOf, isTokenScheme, securityScheme } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
-import { isNode, mapTree, type Node } from '../document/walk-document.ts'
+import { isNode, mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
 import { sendable, type ToolMark, toolMark } from '../rules/tool-rules.ts'
 import { int64Responses } from './client-json.ts'
 
@@ -50,7 +50,11 @@ export function mcpTable(document: Document): McpTable | undefined {
       annotations: { ...hintsOf(method), ...mark.annotations },
       method,
       path: routes[0] as string,
-      inputSchema: selfContained(document, inputs[index] as Node) as OperationTool['inputSchema'],
+      inputSchema: selfContained(
+        document,
+        inputs[index] as Node,
+        typeof root === 'number' ? withDigits : unchanged,
+      ) as OperationTool['inputSchema'],
       ...(output !== undefined && { outputSchema: outputSchemaOf(document, output, typeof outputRoot === 'number') }),
       ...(scopes !== undefined && { scopes }),
       ...(contentType !== undefined && !/^application\/(json|\*.*)$/.test(contentType) && { contentType }),
@@ -134,16 +138,35 @@ const tests = ['not', 'if', 'then', 'else', 'unevaluatedProperties', 'unevaluate
  */
 function outputSchemaOf(document: Document, schema: Schema, hasInt64: boolean): Node {
   const described = typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema
-  const output = selfContained(document, described as Node, hasInt64 ? withoutTests : undefined)
+  const output = selfContained(document, described as Node, hasInt64 ? withoutTests : unchanged)
   return isCertainObject(document, schema) ? { type: 'object', ...output } : output
 }
 
-/** Returns a schema without tests. Of `oneOf`, two schemas may match a string of digits. */
-function withoutTests({ oneOf, ...schema }: Node): Node {
-  const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !tests.includes(keyword)))
-  if (oneOf === undefined) return rest
-  return rest.anyOf === undefined ? { ...rest, anyOf: oneOf } : rest
+const unchanged = (schema: Node): Node => schema
+
+const withoutTests = (schema: Node): Node => withDigits(withoutKeys(schema, tests))
+
+/** Keywords with values of a schema. */
+const valued = ['enum', 'const', 'default', 'example', 'examples']
+
+/**
+ * Returns a schema that fits a string of digits in place of an int64. Two schemas of a `oneOf` may match the string. A
+ * schema that names no type of number may describe an int64 that another one makes it, or hold one: an integer that it
+ * allows may be either, and an example with an integer may have the wrong one.
+ */
+function withDigits({ oneOf, ...given }: Node): Node {
+  const schema = oneOf === undefined || given.anyOf !== undefined ? given : { ...given, anyOf: oneOf }
+  if (isFraction(schema) || isExactInteger(schema)) return schema
+  const unsuited = valued.filter((keyword) => holdsInteger(schema[keyword]))
+  const kept = withoutKeys(schema, unsuited)
+  const { enum: values = [schema.const] } = schema as { enum?: unknown[] }
+  const isChoice = unsuited.includes('enum') || unsuited.includes('const')
+  if (!isChoice || values.some((value) => !isInteger(value) && holdsInteger(value))) return kept
+  return { ...kept, enum: values.flatMap((value) => (isInteger(value) ? [value, String(value)] : [value])) }
 }
+
+const holdsInteger = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.values(value).some(holdsInteger) : isInteger(value)
 
 /** Returns whether a schema accepts objects only. */
 function isCertainObject(document: Document, schema: unknown, visited = new Set<unknown>()): boolean {
@@ -210,13 +233,16 @@ function withResponses(document: Document, schemas: Schema[]): Document {
 }
 
 /** Returns a schema with the shared schemas in `$defs`, each int64 as a string of digits, and each schema `simplified`. */
-function selfContained(document: Document, schema: Node, simplified = (one: Node): Node => one): Node {
+function selfContained(document: Document, schema: Node, simplified: (one: Node) => Node): Node {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Schema> }
   const shared = new Map<string, unknown>()
   const convert = (node: unknown) =>
     mapTree(node, 'schema', {
-      schema: ({ $ref, discriminator: _, xml: __, externalDocs: ___, 'x-mcp-header': ____, ...rest }) => {
-        const own = isInt64(rest) ? asDigits(rest) : withoutIgnored(simplified(rest))
+      schema: ({ $ref, discriminator: _, xml: __, externalDocs: ___, ...described }) => {
+        // The schema that has it leaves an ignored property out.
+        if (isIgnored(described)) return described
+        const rest = Object.fromEntries(Object.entries(described).filter(([keyword]) => !keyword.startsWith('x-')))
+        const own = isBigint(rest) ? asDigits(rest) : withoutIgnored(simplified(rest))
         if (typeof $ref !== 'string') return own
         const name = sharedName($ref)
         if (!shared.has(name)) shared.set(name, undefined)
@@ -236,17 +262,27 @@ function withoutIgnored(schema: Node): Node {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** Returns the schema of an int64 or uint64 as a string. Its bounds stay with the server. */
+/**
+ * Returns the schema of an int64 or uint64 as a string, or of a number whose integers may be int64. Its bounds stay with
+ * the server.
+ */
 function asDigits(node: Node): Node {
-  const { type, format, description, enum: values, const: value, title, deprecated } = node
+  const { type, format, description, enum: values, const: value, default: fallback, examples, title, deprecated } = node
   const digitsOf = (one: unknown) => (isInteger(one) ? String(one) : one)
+  const isMixed = isFraction(node)
+  const types = [type].flat().map((each) => (each === 'integer' ? 'string' : each))
+  const form = isMixed
+    ? 'An integer is a string of digits.'
+    : `${format === 'uint64' ? 'A' : 'An'} ${format} as a string of digits.`
   return {
-    type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
+    type: isMixed ? [...new Set(['string', ...types])] : types.length === 1 ? types[0] : types,
     pattern: '^-?[0-9]{1,20}$',
-    description: `${description === undefined ? '' : `${description} `}${format === 'uint64' ? 'A' : 'An'} ${format} as a string of digits.`,
+    description: description === undefined ? form : `${description} ${form}`,
     ...(title !== undefined && { title }),
     ...(deprecated !== undefined && { deprecated }),
     ...(Array.isArray(values) && { enum: values.map(digitsOf) }),
     ...(value !== undefined && { const: digitsOf(value) }),
+    ...(fallback !== undefined && { default: digitsOf(fallback) }),
+    ...(Array.isArray(examples) && { examples: examples.map(digitsOf) }),
   }
 }

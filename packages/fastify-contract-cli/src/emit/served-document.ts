@@ -24,7 +24,7 @@ import {
 } from '../rules/problems.ts'
 import { visible } from '../text/source-text.ts'
 import { int64Responses } from './client-json.ts'
-import { routesOf } from './routes-json.ts'
+import { routesOf } from './route-table.ts'
 
 /** What decides whether a document can be served. */
 export type CheckOptions = {

@@ -2,7 +2,7 @@ import type { Operation } from 'fastify-contract/contract'
 import type { WebhookTable } from 'fastify-contract/webhooks'
 import { callStyles } from '../document/call-styles.ts'
 import { type Document, outgoingEndpoints, outgoingItems } from '../document/openapi-document.ts'
-import { convertedOperations } from './routes-json.ts'
+import { convertedOperations } from './route-table.ts'
 
 /** Returns what the sender of webhooks and callbacks needs of a document; undefined if the document has none. */
 export function webhookTable(document: Document): WebhookTable | undefined {

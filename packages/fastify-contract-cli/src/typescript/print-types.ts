@@ -29,7 +29,8 @@ export function printTypes(document: object, facts: Facts): string {
     resolve: ($ref) => resolveRef(given, $ref, { silent: true }),
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
-  const text = astToString(nodes.map((node) => changedDeclaration(node, facts)))
+  const queries = queriesIn(nodes)
+  const text = astToString(nodes.map((node) => changedDeclaration(node, facts, queries)))
   return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))
 }
 
@@ -42,10 +43,15 @@ const withDeclaredHeaders = (text: string): string =>
     .replace(/^( *headers:) \{\n *\[name: string\]: unknown;\n *\};$/gm, '$1 Record<string, never>;')
     .replace(/^ *\[name: string\]: unknown;\n/gm, '')
 
-function changedDeclaration(node: ts.Node, facts: Facts): ts.Node {
+function changedDeclaration(node: ts.Node, facts: Facts, queries: Map<string, ts.TypeElement>): ts.Node {
   if (!compiler.isInterfaceDeclaration(node)) return node
   const { name } = node
-  if (name.text === 'paths') return withMembers(node, withQueries(node.members))
+  if (name.text === 'paths') {
+    return withMembers(
+      node,
+      node.members.filter(isPathMember).map((member) => withQuery(member, queries.get(`QUERY ${nameOf(member)}`))),
+    )
+  }
   if (name.text === 'operations') {
     return withMembers(
       node,
@@ -55,7 +61,10 @@ function changedDeclaration(node: ts.Node, facts: Facts): ts.Node {
   if (name.text !== 'webhooks') return node
   return withMembers(
     node,
-    node.members.map((member) => withMethodFacts(member, facts.webhooks)),
+    node.members.map(function changedWebhook(member) {
+      const query = queries.get(webhookQuery(nameOf(member)))
+      return withMethodFacts(withQuery(member, query), facts.webhooks)
+    }),
   )
 }
 
@@ -69,24 +78,28 @@ const withMembers = (node: ts.InterfaceDeclaration, members: ts.TypeElement[]): 
     members,
   )
 
+/** Returns the name in `paths` of the QUERY operation of a webhook, a name that is neither a path nor that of another. */
+export const webhookQuery = (name: string): string => `QUERY webhook ${name}`
+
 /**
- * Returns the members of `paths` that are paths, each with its QUERY operation: the document has the operations of
- * methods that openapi-typescript does not know as the POST of an item of their own, whose name is `METHOD PATH`.
+ * Returns the members of `paths` that are not paths, by name: the document has the operations of methods that
+ * openapi-typescript does not know as the POST of an item of their own, whose name is `METHOD PATH` or `webhookQuery`.
  */
-function withQueries(members: readonly ts.TypeElement[]): ts.TypeElement[] {
-  const queries = new Map<string, ts.TypeElement>()
-  for (const member of members) if (!isPathMember(member)) queries.set(nameOf(member), member)
-  return members.filter(isPathMember).map(function withQuery(member) {
-    const item = queries.get(`QUERY ${nameOf(member)}`)
-    return item === undefined ? member : mapMembers(member, (methods) => [...methods, queryMember(item)])
-  })
+function queriesIn(nodes: ts.Node[]): Map<string, ts.TypeElement> {
+  const found = new Map<string, ts.TypeElement>()
+  for (const node of nodes) {
+    if (!compiler.isInterfaceDeclaration(node) || node.name.text !== 'paths') continue
+    for (const member of node.members) if (!isPathMember(member)) found.set(nameOf(member), member)
+  }
+  return found
 }
 
-/** Returns the member `query` of a path, with the type of the POST of an item. */
-function queryMember(item: ts.TypeElement): ts.TypeElement {
+/** Returns a member of `paths` or `webhooks` with the member `query`, whose type is that of the POST of an item. */
+function withQuery(member: ts.TypeElement, item: ts.TypeElement | undefined): ts.TypeElement {
+  if (item === undefined) return member
   const { members } = (item as ts.PropertySignature).type as ts.TypeLiteralNode
-  const post = members.find((member) => nameOf(member) === 'post') as ts.PropertySignature
-  return property('query', post.type as ts.TypeNode)
+  const post = members.find((each) => nameOf(each) === 'post') as ts.PropertySignature
+  return mapMembers(member, (methods) => [...methods, property('query', post.type as ts.TypeNode)])
 }
 
 /** Returns whether a member of `paths` is a path, and not another name of the document. */

@@ -320,3 +320,81 @@ t.test('the client sends the QUERY operation of a path, but no method of additio
     ],
   )
 })
+
+t.test('the sender sends the QUERY operation of a webhook and of a callback', async (t) => {
+  const responses = { 204: { description: '' } }
+  const requestBody = { required: true, ...json(object({ size: int64 }, { required: ['size'] })) }
+  const parameters = [{ name: 'X-A', in: 'header', required: true, schema: text }]
+  const query = { operationId: 'asked', requestBody, responses }
+  const additionalOperations = { NOTIFY: { operationId: 'told', responses } }
+  const document = {
+    openapi: '3.2.0',
+    info: { title: 'Types', version: '1' },
+    paths: { '/a': { post: { operationId: 'a', responses, callbacks: { done: { '{$url}': { query } } } } } },
+    webhooks: {
+      asked: { parameters, query, additionalOperations },
+      'QUERY webhook asked': { post: { responses } },
+      told: { additionalOperations },
+    },
+  }
+  const { files } = await compileDocument(document as unknown as Document, 'types.yaml')
+  const call = (text: string) => `export const c${names++} = sender.${text}`
+  const header = "url: '', params: { header: { 'X-A': 'a' } }"
+  check(
+    t,
+    files['api.d.ts'] as string,
+    [
+      "import { webhookSender } from 'fastify-contract/webhooks'",
+      "import type { webhooks } from './api.d.ts'",
+      `const sender = webhookSender<webhooks>(${files['webhooks.json']})`,
+      call(`QUERY('asked', { ${header}, body: { size: 1n } })`),
+      call("QUERY('a done', { url: '', body: { size: 1n } })"),
+      call("POST('QUERY webhook asked', { url: '' })"),
+      same('keyof operations', "'a'"),
+      same('keyof paths', "'/a'"),
+    ],
+    [
+      call("QUERY('asked', { url: '', body: { size: 1n } })"),
+      call(`QUERY('asked', { ${header}, body: { size: 1 } })`),
+      call(`POST('asked', { ${header} })`),
+      call("QUERY('told', { url: '' })"),
+      call("QUERY('QUERY webhook asked', { url: '' })"),
+    ],
+  )
+})
+
+t.test('the client and the sender take the tables of a document as TypeScript infers imports of JSON', async (t) => {
+  const responses = (schema: object) => ({ 200: { description: '', ...json(schema) } })
+  const list = (style: string) => ({ in: 'query', name: style, style, explode: false, schema: { type: 'array' } })
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Types', version: '1' },
+    paths: {
+      '/a': {
+        get: { operationId: 'a', parameters: [list('pipeDelimited')], responses: responses(object({ a: int64 })) },
+      },
+      '/b': {
+        get: {
+          operationId: 'b',
+          parameters: [list('spaceDelimited')],
+          responses: responses({ type: 'array', items: object({ b: object({ c: int64 }) }) }),
+        },
+      },
+    },
+    webhooks: {
+      c: { post: { parameters: [list('pipeDelimited')], responses: responses(object({ a: int64 })) } },
+      d: { post: { requestBody: json(text), responses: { 204: { description: '' } } } },
+    },
+  }
+  const { files } = await compileDocument(document as unknown as Document, 'types.yaml')
+  const module = `import { exactClient } from 'fastify-contract/client'
+    import { webhookSender } from 'fastify-contract/webhooks'
+    import type { paths, webhooks } from './api.d.ts'
+    const clientTable = ${files['client.json']}
+    const table = ${files['webhooks.json']}
+    export const client = exactClient<paths>(clientTable, { baseUrl: '' })
+    export const sender = webhookSender<webhooks>(table)`
+  const texts = { 'src/typed.ts': module, 'src/api.d.ts': files['api.d.ts'] as string }
+  for (const exactOptionalPropertyTypes of [true, false])
+    t.same(diagnose(['src/typed.ts'], texts, { exactOptionalPropertyTypes }), [])
+})

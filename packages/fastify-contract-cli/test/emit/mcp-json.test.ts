@@ -14,6 +14,7 @@ const json = (schema?: unknown) => ({
 const shared = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 const schemas = {
+  Id: int64,
   Point: { type: 'object', required: ['x'], properties: { x: { type: 'number' } } },
   Nested: { type: 'object', properties: { id: int64, inner: { anyOf: [shared('Nested'), { type: 'null' }] } } },
   User: {
@@ -94,6 +95,46 @@ t.test('an output schema holds for values whose int64 are strings of digits', as
   t.match(await outputOf({ 200: json({ ...int64, const: large }), 201: json({ ...int64, enum: [large, 1] }) }), {
     anyOf: [{ const: String(large) }, { enum: [String(large), '1'] }],
   })
+})
+
+t.test('each schema of an int64 accepts its string of digits', async (t) => {
+  const properties = {
+    id: { ...int64, default: 3, examples: [4] },
+    both: { allOf: [int64, { type: 'integer' }] },
+    mixed: { allOf: [int64, { type: 'number' }] },
+    either: { anyOf: [int64, { type: ['number', 'null'], minimum: 0.5, title: 'Either' }] },
+    chosen: { ...shared('Id'), enum: [1, 2, 'none'], default: 1 },
+    fixed: { allOf: [shared('Id'), { const: 1 }] },
+    held: {
+      type: 'object',
+      properties: { id: int64 },
+      enum: [{ id: 1 }],
+      examples: [{ id: 1 }],
+      default: { name: 'a' },
+    },
+    count: { type: 'integer', enum: [1], default: 1 },
+  }
+  const body = { ...object, properties, required: ['id'], 'x-team': 'own' }
+  const choice = { oneOf: [body, shared('Id')] }
+  const { inputSchema, outputSchema } = await toolOf({ 200: json(choice) }, { requestBody: json(choice) }, 'post')
+  const mixed = {
+    type: ['string', 'number'],
+    pattern: digits.pattern,
+    description: 'An integer is a string of digits.',
+  }
+  const expected = {
+    id: { ...digits, default: '3', examples: ['4'] },
+    both: { allOf: [digits, digits] },
+    mixed: { allOf: [digits, mixed] },
+    either: { anyOf: [digits, { ...mixed, type: ['string', 'number', 'null'], title: 'Either' }] },
+    chosen: { $ref: '#/$defs/Id', enum: [1, '1', 2, '2', 'none'] },
+    fixed: { allOf: [{ $ref: '#/$defs/Id' }, { enum: [1, '1'] }] },
+    held: { type: 'object', properties: { id: digits }, default: { name: 'a' } },
+    count: { type: 'integer', enum: [1], default: 1 },
+  }
+  const described = { anyOf: [{ ...object, properties: expected, required: ['id'] }, { $ref: '#/$defs/Id' }] }
+  t.same(inputSchema.properties, { body: described })
+  t.same(outputSchema, { ...described, $defs: { Id: digits } })
 })
 
 t.test('an output has what only responses have, and no schema asks clients for headers', async (t) => {

@@ -55,6 +55,29 @@ t.test('the mock runs from a document without a project, and describes errors as
   t.match(await get('/shards', 'HEAD'), [501])
 })
 
+t.test('the mock responds to QUERY, for which its document is of OpenAPI 3.2', async (t) => {
+  const query = {
+    operationId: 'queryShards',
+    requestBody: { required: true, content: content({ type: 'object', required: ['name'] }) },
+    responses: document.paths['/shards'].get.responses,
+  }
+  const queried = { ...document, openapi: '3.2.0', paths: { '/shards': { query } } }
+  const { url } = await mock(t, t.testdir({ 'shards.json': JSON.stringify(queried) }), ['shards.json'])
+  async function send(method: string, body?: object) {
+    const init = {
+      method,
+      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }
+    const response = await fetch(`${url}/shards`, init)
+    return [response.status, response.headers.get('accept-query'), response.headers.get('allow'), await response.text()]
+  }
+  const accepted = '"application/json"'
+  t.same(await send('QUERY', { name: 'a' }), [200, accepted, null, '["a"]'])
+  t.match(await send('QUERY', {}), [400, accepted, null, /must have required property 'name'/])
+  t.match(await send('GET'), [405, accepted, 'QUERY', /./])
+  t.match(await send('OPTIONS'), [405, accepted, 'QUERY', /./])
+})
+
 t.test('the mock finds the document of its directory, and uses src/error-body.ts if there is one', async (t) => {
   const directory = t.testdir({
     'openapi.yaml': JSON.stringify(document),

@@ -33,9 +33,9 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 /**
  * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
  * client is `client_id`, and its scopes are those of `scope`, or else of `scp`. The verifier returns undefined for text
- * that is not a JWT, and for a token that is bound to a key, unless `boundTokens` is `accept`. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000
- * concurrent verifications it rejects with another error that has `retryAfter`. Nothing is fetched before the first
- * token.
+ * that is not a JWT, and for a token that is bound to a key, unless `boundTokens` is `accept`. It rejects with
+ * `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000 concurrent verifications it rejects with
+ * another error that has `retryAfter`. Nothing is fetched before the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times, boundTokens = 'reject' }: JwtOptions): VerifyToken {
   const getKey = cachedJwks({ issuer, jwksUrl }, times)

@@ -1,3 +1,4 @@
+import type { Imported } from '../contract/generated-types.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
@@ -55,9 +56,10 @@ export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
-  { nodes = [], responses = {}, parameters = {} }: CallTable,
+  table: Imported<CallTable>,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
+  const { nodes = [], responses = {}, parameters = {} } = table as CallTable
   const base = baseUrl.replace(/\/+$/, '')
 
   async function call(method: Method, path: string, init: Init = {}) {

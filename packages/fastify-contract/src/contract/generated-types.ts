@@ -13,3 +13,11 @@ export type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
     ? Kinds[Type]
     : 'json'
   : 'json'
+
+/**
+ * A value in a JSON module. TypeScript says of each object in a list that it may have the members of the others, with the
+ * value undefined.
+ */
+export type Imported<Value> = Value extends object
+  ? { [Name in keyof Value]: Imported<Value[Name]> | undefined }
+  : Value

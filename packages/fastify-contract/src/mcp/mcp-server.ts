@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
+import type { Imported } from '../contract/generated-types.ts'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { wholeBodyReader } from '../http/read-body.ts'
 import { contextOf, recordCall, withoutAddress } from '../http/request-context.ts'
@@ -9,11 +10,12 @@ import { bodyTypeFinder, checkContentType } from '../request/content-type.ts'
 import { serverPartsOf } from '../routes/create-server.ts'
 import { addressOf, tooMany } from '../routes/security.ts'
 import { parseMessage, type Received } from './json-rpc.ts'
+import { checkOrigin, pagePermissions } from './page-origins.ts'
 import { challengeWith, type ProtectedResource, protectedResource, type ResourceOptions } from './protected-resource.ts'
 import { type CallTool, loadSdk, protocol, type ToolResult } from './protocol.ts'
 import { type ToolRequest, toolRequests } from './tool-call.ts'
 import { toolResult } from './tool-result.ts'
-import type { Imported, McpTable, OperationTool } from './tool-table.ts'
+import type { McpTable, OperationTool } from './tool-table.ts'
 
 export { isToolHeader } from './tool-headers.ts'
 export type { McpTable, OperationTool, ToolAuthorization, ToolHints } from './tool-table.ts'
@@ -58,17 +60,24 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
     'application/json',
     wholeBodyReader(parseMessage, { limit: maxMessage, headersLimit: limits.headers, memory }),
   )
-  app.addHook('onRequest', inOrder([checkOrigin(origins)])) // 403
-  for (const each of resource?.paths ?? []) app.get(each, async () => resource?.metadata)
+  const originGuard = checkOrigin(origins)
+  // A page needs the metadata before it can call tools, and anyone may read it.
+  for (const each of resource?.paths ?? [])
+    app.get(each, async (_, reply) => reply.header('access-control-allow-origin', '*').send(resource?.metadata))
+  app.options(path, { onRequest: inOrder([originGuard]) }, async (_, reply) =>
+    reply.code(204).headers(pagePermissions(credentials)).send(),
+  )
   app.route({
-    method: ['GET', 'DELETE'],
+    method: ['GET', 'DELETE', 'PUT', 'PATCH'],
     url: path,
+    onRequest: inOrder([originGuard]),
     handler: async () => {
       throw new ContractError('noSuchMethod', 'there are no sessions and no streams; use POST', { allow: 'POST' })
     },
   })
   app.post(path, {
     onRequest: inOrder([
+      originGuard, // 403
       // Valid credentials bypass this limit, so that neighbors behind one address cannot lock each other out.
       (request) => (hasCredentials(request) ? undefined : tooMany(ofAddress.take(addressOf(request)))), // 429
       checkAccept, // 406
@@ -115,14 +124,6 @@ function signalOf({ raw }: FastifyReply): AbortSignal {
     if (!raw.writableEnded) abort.abort()
   })
   return abort.signal
-}
-
-/** A page can reach a server of its visitor's network by DNS rebinding, but it cannot forge its origin. */
-function checkOrigin(origins: string[]): Guard {
-  return function checkOwnOrigin({ headers: { origin } }) {
-    if (origin === undefined || origins.includes(origin)) return undefined
-    return new ContractError('insufficientScope', 'this origin may not call tools')
-  }
 }
 
 /** Rejects a client that does not accept both media types, which the protocol demands. */

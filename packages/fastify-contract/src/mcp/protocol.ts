@@ -19,14 +19,13 @@ export async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@modelcontextprotocol/server')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     const remedy = 'run npm install @modelcontextprotocol/server'
-    throw new Error(`mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}`, { cause })
+    throw new Error(`mcpServer: the package @modelcontextprotocol/server cannot be loaded; ${remedy}`, { cause })
   }
 }
 
 /** The request headers that the protocol defines, and those that the SDK checks. */
-const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'accept', 'content-type']
+export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'accept', 'content-type']
 
 /** Only a deployment changes the tools, and a list names nothing that needs credentials. */
 const cacheHint = { ttlMs: 300_000, cacheScope: 'public' } as const
@@ -46,6 +45,14 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
   type ListResult = { tools: (ReturnType<typeof listedTool> & { inputSchema: { type: 'object' } })[] }
   const list = { tools: tools.map(listedTool) } as ListResult
   const wrapped = new Set(tools.filter(isWrapped).map(({ name }) => name))
+  // Without them, the SDK would validate and write all tools for each list, a millisecond for each 180 KB.
+  const listTexts = new Map<boolean, string>()
+
+  /** Keeps the tools of a list as the SDK writes them. A client that has gone may get another answer, or none. */
+  function keepList(text: string, isLegacy: boolean): void {
+    const { result } = JSON.parse(text || '{}') as { result?: ListResult }
+    if (result !== undefined) listTexts.set(isLegacy, JSON.stringify(result.tools))
+  }
 
   return async function answer(
     { value, document }: RpcMessage,
@@ -58,8 +65,14 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
     const request = webRequest(headers, signal)
     const isLegacy = await sdk.isLegacyRequest(request, body)
     let structured: string | undefined
+    let isNewList = false
+    let listed: string | undefined
     const server = new sdk.Server(info, options)
-    server.setRequestHandler('tools/list', () => list)
+    server.setRequestHandler('tools/list', function listTools() {
+      listed = listTexts.get(isLegacy)
+      isNewList = listed === undefined
+      return isNewList ? list : { tools: [] }
+    })
     server.setRequestHandler('tools/call', async function call({ params: { name } }) {
       const called = callTool(name, given as GivenArguments)
       // The message is freed while the operation runs.
@@ -73,10 +86,13 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
       return { content, ...(structured !== undefined && { structuredContent: {} }), isError }
     })
     const response = await (isLegacy ? legacyResponse() : modernResponse())
-    const text = await response.text()
-    // No other part of the answer has this text: a quote in a string has a backslash before it.
-    const exact = text.replace('"structuredContent":{}', () => `"structuredContent":${structured}`)
-    return { status: response.status, text: structured === undefined ? text : exact }
+    let text = await response.text()
+    // No other part of the answer has these texts: a quote in a string has a backslash before it.
+    if (structured !== undefined)
+      text = text.replace('"structuredContent":{}', () => `"structuredContent":${structured}`)
+    if (listed !== undefined) text = text.replace('"tools":[]', () => `"tools":${listed}`)
+    if (isNewList) keepList(text, isLegacy)
+    return { status: response.status, text }
 
     async function legacyResponse(): Promise<Response> {
       const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

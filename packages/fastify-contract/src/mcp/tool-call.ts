@@ -122,7 +122,7 @@ function exactValues(
   return exact(args, root, '') as CallParameters
 
   function exact(value: unknown, node: ResponseSchemaNode | undefined, place: string): unknown {
-    if (node?.int64 && typeof value === 'number')
+    if (node?.int64 && Number.isInteger(value))
       reject(place, 'must be a string of digits, since JSON numbers beyond 2^53 are rounded')
     if (node?.int64 && typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value)
     // JSON has no infinity, and JSON.stringify would write null.

@@ -9,6 +9,9 @@ import type { OperationTool } from './tool-table.ts'
 /** The parts of a response that a result has. */
 type OperationResponse = { statusCode: number; payload: string; headers: Record<string, unknown> }
 
+/** Integers below this have at most 20 digits. A number that may be an int64 can be larger. */
+const maxDigits = 1e20
+
 /** Returns the result of a tool from the response of its operation. */
 export function toolResult(
   { outputSchema, outputRoot }: Pick<OperationTool, 'outputSchema' | 'outputRoot'>,
@@ -33,7 +36,7 @@ function withDigits(text: string, nodes: ResponseSchemaNode[], root: number): st
     if (typeof value === 'number') {
       const exact = exactNumberOf(document, holder, key)
       const number = (exact === undefined ? undefined : exactInteger(exact)) ?? value
-      return node?.int64 && Number.isInteger(value) ? String(number) : number
+      return node?.int64 && Number.isInteger(value) && Math.abs(value) < maxDigits ? String(number) : number
     }
     if (typeof value !== 'object' || value === null) return value
     const below = (inner: string | number) => {

@@ -53,11 +53,3 @@ export type McpTable = {
   /** Present if a tool accepts tokens of OAuth 2 or OpenID Connect. */
   authorization?: ToolAuthorization
 }
-
-/**
- * A value in a JSON module. TypeScript says of each object in a list that it may have the members of the others, with the
- * value undefined.
- */
-export type Imported<Value> = Value extends object
-  ? { [Name in keyof Value]: Imported<Value[Name]> | undefined }
-  : Value

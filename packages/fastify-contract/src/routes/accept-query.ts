@@ -31,4 +31,5 @@ export function queryAnnouncement(operations: ServedOperation[], prefix: string)
 const isQuery = (operation: ServedOperation): operation is Operation =>
   operation.method === 'QUERY' && 'schema' in operation
 
-const mediaTypesOf = ({ schema }: Operation): string[] => Object.keys(schema.body?.content ?? {})
+/** `generate` rejects a QUERY without a body. */
+const mediaTypesOf = ({ schema }: Operation): string[] => Object.keys(schema.body?.content as object)

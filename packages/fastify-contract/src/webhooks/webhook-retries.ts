@@ -65,7 +65,8 @@ export async function attemptRepeatedly<Result extends Attempted>(
     const wait = retryAfter + Math.random() * Math.min(maxDelay, delay * 2 ** (attempts - 1))
     const isLast = !mayRetry || attempts >= maxAttempts || performance.now() - start + wait > within
     if (isLast) return { last, attempts, mayRetry, retryAfter }
-    await sleep(wait, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
+    // The cause of an AbortError is the reason of its signal.
+    await sleep(wait, undefined, signal ? { signal } : {}).catch(({ cause }) => Promise.reject(cause))
   }
 }
 

@@ -1,6 +1,7 @@
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
 import { callRequest, type ParameterStyle, pairWriter, queryOf, sentBody } from '../client/request-serialization.ts'
+import type { Imported } from '../contract/generated-types.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
 import type { Content } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
@@ -38,6 +39,8 @@ export type WebhookTable = {
 export type SenderOptions = {
   /** Milliseconds until the whole response to an attempt must have arrived; default 15,000. */
   timeout?: number
+  /** The maximum number of bytes of a body that is signed or may be sent again; default 1,048,576. */
+  maxBody?: number
   /** The maximum number of bytes of a response body; default 65,536. */
   maxResponse?: number
   /** The function that sends a request; default: the global `fetch`. */
@@ -120,9 +123,10 @@ export class WebhookError extends Error {
  * id and the same bytes. It follows no redirect. Throws a TypeError for an invalid secret or retry option.
  */
 export function webhookSender<Webhooks extends object>(
-  { requests, callbacks, schemas }: WebhookTable,
+  table: Imported<WebhookTable>,
   options: SenderOptions = {},
 ): WebhookSender<Webhooks> {
+  const { requests, callbacks, schemas } = table as WebhookTable
   const validator = createValidator(schemas)
   const senders = new Map<string, ReturnType<typeof requestSender>>()
   const defaults = deliveryOf(options, { signers: [], schedule: retrySchedule({ attempts: 1 }) })
@@ -192,7 +196,7 @@ function requestSender(
   sent: SentRequest,
   validator: Validator,
   schemas: WebhookTable['schemas'],
-  { timeout = 15_000, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
+  { timeout = 15_000, maxBody = 1_048_576, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
   defaults: DeliveryOptions,
 ) {
   const { name, method, querystring, headers, styles = {} } = sent
@@ -210,17 +214,32 @@ function requestSender(
 
   async function attempt(message: Message, fetch: typeof sendDefault, signal: Given['signal']): Promise<Attempt> {
     const expiry = AbortSignal.timeout(timeout)
-    const request = requestOf(message, AbortSignal.any(signal ? [signal, expiry] : [expiry]))
+    const request = requestOf(message, eitherOf(signal, expiry))
     let response: Response | undefined
     try {
       response = await fetch(request)
-      const value = read(response, await bytesOf(response, maxResponse))
       const { status, ok, headers } = response
+      function tooLarge() {
+        return new WebhookError('responseTooLarge', `the response has more than ${maxResponse} bytes`, { status })
+      }
+      const value = read(response, await bytesOf(response.body, maxResponse, tooLarge))
       return { status, headers, outcome: ok ? { status, data: value, response } : { status, error: value, response } }
     } catch (thrown) {
       if (signal?.aborted) throw thrown
       const error = thrown instanceof WebhookError ? thrown : unanswered(request, thrown, expiry.aborted)
       return { status: error.status, headers: response?.headers, error }
+    }
+  }
+
+  /** Reads a body that may be a stream of the caller, which may be endless. */
+  async function bodyBytes(body: ReadableStream, signal: Given['signal']): Promise<Buffer> {
+    const expiry = AbortSignal.timeout(timeout)
+    const unusable = (problem: string) => new TypeError(`${method} ${name}: the body has ${problem}`)
+    const whole = body.pipeThrough(new TransformStream(), { signal: eitherOf(signal, expiry) })
+    try {
+      return await bytesOf(whole, maxBody, () => unusable(`more than ${maxBody} bytes`))
+    } catch (error) {
+      throw error === expiry.reason ? unusable(`no end after ${timeout} ms`) : error
     }
   }
 
@@ -244,7 +263,7 @@ function requestSender(
     const request = callRequest(target, all, pairs('header'), bodyOf(body, contentType))
     // A stream can be read once, and each serialization of a multipart form has another boundary.
     const isRead = request.body !== null && (signers.length > 0 || schedule.attempts > 1)
-    const message = { request, id, signers, ...(isRead && { bytes: Buffer.from(await request.arrayBuffer()) }) }
+    const message = { request, id, signers, ...(isRead && { bytes: await bodyBytes(request.body, signal) }) }
     const { last, ...state } = await attemptRepeatedly(() => attempt(message, fetch, signal), schedule, signal)
     const delivery = { id, ...state }
     if ('error' in last) throw Object.assign(last.error, { delivery })
@@ -285,16 +304,17 @@ function bodyWriter(
   }
 }
 
-/** Reads the body of a response, at most `limit` bytes. */
-async function bytesOf({ body, status }: Response, limit: number): Promise<Buffer> {
+const eitherOf = (given: AbortSignal | null | undefined, expiry: AbortSignal): AbortSignal =>
+  AbortSignal.any(given ? [given, expiry] : [expiry])
+
+/** Reads a body, at most `limit` bytes. Rejects with the error of `tooLarge` for a longer one. */
+async function bytesOf(body: ReadableStream | null, limit: number, tooLarge: () => Error): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   // Leaving the loop by an error cancels the body, which closes the connection.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > limit) {
-      throw new WebhookError('responseTooLarge', `the response has more than ${limit} bytes`, { status })
-    }
+    if (bytes > limit) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -270,9 +270,36 @@ t.test('pages of other origins are rejected against DNS rebinding', async (t) =>
   t.equal((await post('https://inspector.example')).status, 200)
 })
 
+t.test('pages of the allowed origins can send messages and read all responses', async (t) => {
+  const origin = 'https://inspector.example'
+  const { url } = await serve(t, { origins: [origin] })
+  const preflight = (from: string) =>
+    fetch(url, { method: 'OPTIONS', headers: { origin: from, 'access-control-request-method': 'POST' } })
+  const allowed = await preflight(origin)
+  t.equal(allowed.status, 204)
+  t.equal(allowed.headers.get('access-control-allow-origin'), origin)
+  t.equal(allowed.headers.get('access-control-allow-methods'), 'POST')
+  const names = 'mcp-protocol-version, mcp-method, mcp-name, accept, content-type, authorization'
+  t.equal(allowed.headers.get('access-control-allow-headers'), names)
+  const refused = await preflight('https://evil.example')
+  t.same([refused.status, refused.headers.get('access-control-allow-origin')], [403, null])
+  const { authorization: _, ...anonymous } = headers as Record<string, string>
+  for (const [status, body] of [
+    [200, message('tools/list')],
+    [401, message('tools/call', { name: 'listNames' })],
+    [400, '{'],
+  ] as const) {
+    const response = await fetch(url, { method: 'POST', headers: { ...anonymous, origin }, body })
+    const seen = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'].map((name) =>
+      response.headers.get(name),
+    )
+    t.same([response.status, ...seen], [status, origin, 'WWW-Authenticate', 'Origin'])
+  }
+})
+
 t.test('the endpoint has no sessions and no streams, and bounds each message', async (t) => {
   const { app, url } = await serve(t, { maxMessage: 200 })
-  for (const method of ['GET', 'DELETE']) {
+  for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
     const response = await fetch(url, { method, headers })
     t.same([response.status, response.headers.get('allow')], [405, 'POST'])
   }

@@ -11,10 +11,16 @@ const meta = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-type Message = { method: string; params?: Record<string, unknown>; meta?: object; headers?: Record<string, string> }
+type Message = {
+  method: string
+  id?: string
+  params?: Record<string, unknown>
+  meta?: object
+  headers?: Record<string, string>
+}
 
 /** Sends a message of revision 2026-07-28; returns the status and the body. */
-async function send(url: string, { method, params = {}, meta: given = meta, headers = {} }: Message) {
+async function send(url: string, { method, id = 'a', params = {}, meta: given = meta, headers = {} }: Message) {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -26,7 +32,7 @@ async function send(url: string, { method, params = {}, meta: given = meta, head
       ...(typeof params.name === 'string' && { 'mcp-name': params.name }),
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: given } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: given } }),
   })
   t.equal(response.headers.get('mcp-session-id'), null)
   t.match(response.headers.get('content-type'), 'application/json')
@@ -97,6 +103,18 @@ t.test('a result cannot set the structured content by its text, nor by the id of
   t.match(await response.json(), { id, result: { structuredContent: { result: largeId } } })
 })
 
+t.test('each list of a revision is the same, whatever its id', async (t) => {
+  const { url } = await serveTools(t)
+  const legacy = { 'mcp-protocol-version': '2025-11-25', 'mcp-method': '' }
+  for (const message of [{ method: 'tools/list' }, { method: 'tools/list', meta: {}, headers: legacy }]) {
+    const first = await send(url, message)
+    t.match(first.body, { result: { tools: { length: 7 } } })
+    t.same(await send(url, message), first)
+    const id = '"tools":[]'
+    t.same(await send(url, { ...message, id }), { ...first, body: { ...first.body, id } })
+  }
+})
+
 t.test('the plugin takes a generated table as TypeScript types a JSON module', async (t) => {
   const { table } = await serveTools(t)
   const options = {
@@ -119,5 +137,5 @@ t.test('without the SDK, the start ends with one line that names the package', a
   const command = [process.execPath, loader, '--input-type=module', '--eval', script]
   const { stdout, stderr } = await spawnProcess(command, { cwd: ownPath('.') }).untilEnded()
   const remedy = 'run npm install @modelcontextprotocol/server'
-  t.equal(stdout + stderr, `mcpServer: the package @modelcontextprotocol/server is missing; ${remedy}\n`)
+  t.equal(stdout + stderr, `mcpServer: the package @modelcontextprotocol/server cannot be loaded; ${remedy}\n`)
 })

@@ -45,6 +45,8 @@ t.test('the endpoint names its metadata in challenges, and serves it at both pat
   const forged = await app.inject({ url: wellKnown, headers: { host: 'evil.example' } })
   t.same(forged.json(), metadata, 'a client does not choose the URL')
   t.same((await get(url, `${wellKnown}/other`)).status, 404)
+  const page = await fetch(new URL(wellKnown, url), { headers: { origin: 'https://page.example' } })
+  t.same([page.status, page.headers.get('access-control-allow-origin')], [200, '*'], 'a page of any origin may read it')
   const first = `Bearer resource_metadata="https://trees.example${wellKnown}/mcp"`
   t.same(await call(url), { status: 401, challenge: `${first}, scope="trees:read", realm="Trees"` })
   t.same(await call(url, { authorization: 'Bearer wrong' }), {

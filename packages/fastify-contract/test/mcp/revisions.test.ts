@@ -87,6 +87,7 @@ for (const [title, connect, revision] of clients) {
       id: largeId,
       age: 300,
       height: 1.5,
+      girth: 1e300,
       planted: '2026-01-31',
       'x-any': '-9223372036854775808',
       branches: [{ id: '1', 'x-any': '7', branches: [] }],
@@ -97,8 +98,10 @@ for (const [title, connect, revision] of clients) {
     t.match(bodies.at(-1), `"text":"{\\"id\\":${largeId},\\"age\\":300`, 'as sent')
     t.match(await call('listTrees'), { structuredContent: wrapped([tree]) })
     t.match(await call('measure'), { structuredContent: wrapped(largeId) })
-    const put = (id: string) => call('putTree', { path: { id }, body: { id, branches: [] } })
-    t.match(await put('2'), { structuredContent: { id: '2', branches: [] } })
+    const put = (id: string, more = {}) => call('putTree', { path: { id }, body: { id, branches: [], ...more } })
+    for (const more of [{}, { rank: '1' }, { girth: largeId }, { girth: 0.5 }])
+      t.match(await put('2', more), { structuredContent: { id: '2', branches: [], ...more } })
+    t.match(await put('2', { girth: 1 }), { content: [{ text: /^body\/girth: must be a string/ }], isError: true })
     t.match(await put('0'), { structuredContent: { leaf: largeId } }, 'another status has another schema')
     t.match(await call('notes'), { content: [{ text: 'none' }], structuredContent: undefined, isError: false })
     t.match(await call('fellTree', { path: { id: '1' } }), { content: [{ text: 'HTTP 204' }], isError: false })

@@ -169,7 +169,7 @@ t.test('a chain of references that is too long to compile at once validates and 
   const nested = (levels: number, inner: string): string =>
     `${'{"id":9007199254740993,"next":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
   for (const code of [evaluateSchemaCode(schemaCode(routes)), undefined]) {
-    const app = serveRoutes(routes, { handlers: { putNode: handlers.putNode } as never, schemaCode: code as never })
+    const app = serveRoutes(routes, { handlers: { putNode: handlers.putNode } as never, schemaCode: code })
     t.teardown(() => app.close())
     const send = async (payload: string) => {
       const headers = { 'content-type': 'application/json' }
@@ -200,7 +200,7 @@ t.test('an inherited member does not count as one of a value', async (t) => {
     },
   }
   for (const code of [evaluateSchemaCode(schemaCode(routes)), undefined]) {
-    const app = serveRoutes(routes, { handlers: returning as never, schemaCode: code as never })
+    const app = serveRoutes(routes, { handlers: returning as never, schemaCode: code })
     t.teardown(() => app.close())
     const send = async (payload: string) => {
       const headers = { 'content-type': 'application/json' }

@@ -184,6 +184,8 @@ t.test('the JSON Schema of a schema contains the schemas that it refers to', asy
       },
     },
     Code: { ...string, pattern: '^a+$' },
+    // Backtracking takes quadratic time for this one, so the service has an automaton.
+    Slow: { ...string, pattern: 'a+b' },
   })
   const { input, output } = standard({ $ref: 'Pet.request#' })['~standard'].jsonSchema
   const written = input({ target: 'draft-2020-12' })
@@ -214,6 +216,7 @@ t.test('the JSON Schema of a schema contains the schemas that it refers to', asy
     type: 'string',
     pattern: '^a+$',
   })
+  t.match(standard({ $ref: 'Slow#' })['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), { pattern: 'a+b' })
 })
 
 t.test('the JSON Schema may be of draft-07', async (t) => {

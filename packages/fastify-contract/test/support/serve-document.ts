@@ -46,8 +46,8 @@ function factoriesOf({ operations }: Routes, given: GivenVerifiers): Record<stri
 
 export type Served = Partial<Omit<AnyServerOptions, 'contract' | 'verifiers' | 'log'>> & {
   verifiers?: GivenVerifiers
-  /** Default: the generated code of the schemas. */
-  schemaCode?: SchemaCode
+  /** Default: the generated code of the schemas; undefined: none, so that each schema is compiled at its first use. */
+  schemaCode?: SchemaCode | undefined
   limits?: Partial<Limits>
   logger?: { level: string; stream: DestinationStream }
   shedder?: LoadShedder
@@ -67,8 +67,9 @@ export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstan
   const limits = { ...testLimits, ...options.limits }
   const { shedder = createLoadShedder(limits, () => {}), memory = bodyMemory(limits.bodyMemory, () => {}) } = options
   const log = logger && pino({ level: logger.level }, logger.stream)
+  const code = 'schemaCode' in options ? options.schemaCode : evaluateSchemaCode(schemaCode(routes))
   const given = {
-    contract: { routes, schemaCode: options.schemaCode ?? evaluateSchemaCode(schemaCode(routes)) },
+    contract: { routes, ...(code !== undefined && { schemaCode: code }) },
     handlers,
     verifiers: factoriesOf(routes, verifiers),
     realm,

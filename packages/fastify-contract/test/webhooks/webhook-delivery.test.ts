@@ -142,6 +142,38 @@ t.test('a form and a stream are the same bytes in each attempt, and so is no bod
   t.same([received[2]?.body, received[4]?.body], ['bytes', ''])
 })
 
+t.test('a body that is signed or repeated is read within bounds, and until the signal aborts', async (t) => {
+  const { received, url } = await receiverOf(t, [])
+  let canceled = 0
+  /** Returns a stream of so many chunks of a kilobyte, which then has no end. */
+  const endless = (chunks: number) =>
+    new ReadableStream({
+      pull(controller) {
+        if (chunks-- > 0) controller.enqueue(new Uint8Array(1_024))
+        else return new Promise(() => {})
+      },
+      cancel: () => void canceled++,
+    })
+  const sent = { url, contentType: 'application/octet-stream' }
+  const secrets = newWebhookSecret()
+  const bounded = senderOf({ maxBody: 4_096, secrets })
+  const tooLarge = { name: 'TypeError', message: 'PUT uploaded: the body has more than 4096 bytes' }
+  await t.rejects(bounded.PUT('uploaded', { ...sent, body: endless(Number.POSITIVE_INFINITY) }), tooLarge)
+  await t.rejects(bounded.PUT('uploaded', { ...sent, body: new Uint8Array(4_097) }), tooLarge)
+  const late = { name: 'TypeError', message: 'PUT uploaded: the body has no end after 100 ms' }
+  const repeated = senderOf({ timeout: 100, retry: { attempts: 2 } })
+  await t.rejects(repeated.PUT('uploaded', { ...sent, body: endless(1) }), late)
+  const controller = new AbortController()
+  const aborted = senderOf({ secrets }).PUT('uploaded', { ...sent, body: endless(1), signal: controller.signal })
+  controller.abort(new Error('stopped'))
+  await t.rejects(aborted, { message: 'stopped' })
+  await t.rejects(senderOf({ secrets }).PUT('uploaded', { ...sent, body: endless(1_025) }), { name: 'TypeError' })
+  t.equal(canceled, 4, 'no stream is left open')
+  t.equal(received.length, 0)
+  await bounded.PUT('uploaded', { ...sent, body: new Uint8Array(4_096) })
+  t.equal(received[0]?.body.length, 4_096)
+})
+
 t.test('a stream that is neither signed nor repeated is not read before', async (t) => {
   const { received, url } = await receiverOf(t, [])
   const stream = new Blob(['bytes']).stream()
@@ -189,10 +221,18 @@ t.test('no attempt begins after the time for all, or before the receiver allows 
     [date, (wait) => wait > 3_500_000 && wait <= 3_600_000],
   ]
   for (const [value, isExpected] of cases) {
-    const { received, url } = await receiverOf(t, [503], { 'retry-after': value })
-    const { delivery } = await senderOf({ retry: { attempts: 2, delay: 0 } }).POST('added', { url, body })
+    // The signal ends a wait at once.
+    const controller = new AbortController()
+    let attempts = 0
+    const fetch = async () => {
+      attempts += 1
+      controller.abort(new Error('it waits for another attempt'))
+      return new Response(null, { status: 503, headers: { 'retry-after': value } })
+    }
+    const sender = senderOf({ fetch, retry: { attempts: 2, delay: 0 } })
+    const { delivery } = await sender.POST('added', { url: 'http://a.example', body, signal: controller.signal })
     t.ok(isExpected(delivery.retryAfter), `${value}: ${delivery.retryAfter}`)
-    t.match([received.length, delivery], [1, { attempts: 1, mayRetry: true }], 'it is later than 5 minutes')
+    t.match([attempts, delivery], [1, { attempts: 1, mayRetry: true }], 'it is later than 5 minutes')
   }
   for (const ignored of ['soon', '-1', '1.5', new Date(0).toUTCString()]) {
     const { url } = await receiverOf(t, [503], { 'retry-after': ignored })

@@ -12,6 +12,7 @@ import {
   type WebhookTable,
   webhookSender,
   webhookSignature,
+  webhookSignatureFor,
   webhookVerifier,
 } from '../../src/webhooks.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
@@ -276,4 +277,40 @@ t.test('the server does not start if a handler reads a signed body itself', asyn
       'operation receive: security scheme signature verifies the body, which its handler reads itself; ' +
         'use only media types of JSON, text or URL-encoded forms',
     )
+})
+
+t.test('each request can have secrets of its own, which are looked up before its body is read', async (t) => {
+  const tenants: Record<string, string> = { a: secret, b: other }
+  const { paths } = document as unknown as { paths: Record<string, object> }
+  const own = { ...document, paths: { '/nothing/{id}': paths['/nothing/{id}'] }, security: [{ signature: [] }] }
+  const lookups: Record<string, (id: string) => string | undefined | Promise<string | undefined>> = {
+    direct: (id) => tenants[id],
+    later: async (id) => tenants[id],
+  }
+  for (const [name, lookUp] of Object.entries(lookups)) {
+    const handle = async () => ({ status: 204, body: undefined })
+    const app = await serveDocument(own as unknown as Document, {
+      handlers: { nothing: handle, deleted: handle } as never,
+      limits: { authFailures: 3 },
+      verifiers: async (context) => {
+        const verifier = webhookSignatureFor(({ params }) => {
+          const { id } = params as { id: string }
+          if (id === 'broken') throw new Error('broken')
+          if (id === 'down') return Promise.reject()
+          const found = lookUp(id)
+          const verify = (one: string | undefined) => (one === undefined ? undefined : webhookVerifier(one))
+          return found instanceof Promise ? found.then(verify) : verify(found)
+        })
+        return { signature: await verifier(context) }
+      },
+    })
+    const statusOf = async (id: string, secrets: string[]) =>
+      (await app.inject({ url: `/nothing/${id}`, headers: signed('', secrets) })).statusCode
+    t.same([await statusOf('a', [secret]), await statusOf('b', [other])], [204, 204], name)
+    t.equal(await statusOf('broken', [secret]), 500)
+    t.equal(await statusOf('down', [secret]), 500)
+    t.same([await statusOf('a', [other]), await statusOf('none', [secret])], [401, 401])
+    t.equal(await statusOf('none', [secret]), 401)
+    t.equal(await statusOf('none', [secret]), 429, 'an unknown sender counts as a failure')
+  }
 })

@@ -21,9 +21,8 @@ export const readiness: Fault = {
     for (const [name, open] of Object.entries(faults)) {
       const directory = join(options.directory, name.replaceAll(' ', '-'))
       await mkdir(directory)
-      const store = await open(directory).catch(() => undefined)
-      if (store === undefined)
-        report.notRun(`what the fault "${name}" needs; a full disk needs the right to mount a tmpfs`)
+      const store = await open(directory).catch((error: Error) => error)
+      if (store instanceof Error) report.notRun(`what the fault "${name}" needs: ${store.message}`)
       else await run(report, name, store, options)
     }
   },

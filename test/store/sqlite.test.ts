@@ -102,6 +102,22 @@ t.test('the database of another program is rejected and unchanged', async (t) =>
   }
 })
 
+t.test(
+  'a UTF-16 file of another program is rejected, and so is its write-ahead log beside a file of ours',
+  async (t) => {
+    const directory = t.testdir({})
+    const [foreign, own] = [join(directory, 'foreign.db'), join(directory, 'own.db')]
+    await (await openSqlite(own)).close()
+    const database = openFile(foreign)
+    database.exec("PRAGMA encoding = 'UTF-16'; PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+    copyFileSync(`${foreign}-wal`, `${own}-wal`)
+    database.close()
+    const message = 'it, or its write-ahead log, is of another program, because it has UTF-16; check the path'
+    await t.rejects(openSqlite(foreign), { message })
+    await t.rejects(openSqlite(own), { message })
+  },
+)
+
 t.test("the write-ahead log of another program's killed process is unchanged", async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'foreign.db')

@@ -67,6 +67,11 @@ export function openSqliteFile(path: string, { readOnly = false, timeout = 0 }: 
   } catch (error) {
     database.close()
     const failure = error as Error & { errstr?: string }
+    // The database in memory has UTF-8, and SQLite attaches no other encoding (sqlite.org/pragma.html#pragma_encoding).
+    if (failure.message.includes('same text encoding')) {
+      const problem = 'it, or its write-ahead log, is of another program, because it has UTF-16'
+      throw new Error(`${problem}; check the path`, { cause: error })
+    }
     // SQLite's own message is the same for all codes, and contains the URI.
     failure.message = failure.errstr ?? failure.message
     if (codeOf(error) !== 'SQLITE_NOTADB') throw failure

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import t from 'tap'
-import { codeOf, loadDriver, transaction } from '../../src/store/sqlite/sqlite-driver.ts'
+import { codeOf, loadDriver, lockFile, transaction } from '../../src/store/sqlite/sqlite-driver.ts'
 import { openFile, requireSqlite } from '../support/sqlite.ts'
 
 requireSqlite(t)
@@ -98,4 +99,17 @@ t.test('a transaction is rolled back after an error, also after one that SQLite 
     t.equal(database.prepare('SELECT count(*) AS plants FROM plants').get().plants, 1)
   }
   database.close()
+})
+
+t.test('a file is locked until its lock is released', async (t) => {
+  const path = join(t.testdir({}), 'a-lock')
+  const busy = { message: 'database is locked', errcode: 5 }
+  const release = lockFile(path, 0)
+  t.throws(() => lockFile(path, 0), busy)
+  release()
+  const other = openFile(path)
+  other.exec('BEGIN IMMEDIATE')
+  t.throws(() => lockFile(path, 0), busy, 'a lock that only readers could share')
+  other.exec('ROLLBACK')
+  lockFile(path, 0)()
 })

@@ -48,9 +48,9 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
   // Without them, the SDK would validate and write all tools for each list, a millisecond for each 180 KB.
   const listTexts = new Map<boolean, string>()
 
-  /** Keeps the tools of a list as the SDK writes them. A client that has gone may get another answer, or none. */
+  /** Keeps the tools of a list as the SDK writes them. A client that has gone may get another answer. */
   function keepList(text: string, isLegacy: boolean): void {
-    const { result } = JSON.parse(text || '{}') as { result?: ListResult }
+    const { result } = JSON.parse(text) as { result?: ListResult }
     if (result !== undefined) listTexts.set(isLegacy, JSON.stringify(result.tools))
   }
 
@@ -91,7 +91,7 @@ export function protocol(sdk: Sdk, { info, tools }: McpTable) {
     if (structured !== undefined)
       text = text.replace('"structuredContent":{}', () => `"structuredContent":${structured}`)
     if (listed !== undefined) text = text.replace('"tools":[]', () => `"tools":${listed}`)
-    if (isNewList) keepList(text, isLegacy)
+    if (isNewList && text !== '') keepList(text, isLegacy)
     return { status: response.status, text }
 
     async function legacyResponse(): Promise<Response> {

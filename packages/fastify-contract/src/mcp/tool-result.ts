@@ -40,7 +40,7 @@ function withDigits(text: string, nodes: ResponseSchemaNode[], root: number): st
     }
     if (typeof value !== 'object' || value === null) return value
     const below = (inner: string | number) => {
-      const { members = {}, others } = node ?? {}
+      const { members = {}, others } = { ...node }
       return converted(value, inner, Object.hasOwn(members, inner) ? members[inner] : others)
     }
     if (Array.isArray(value)) return value.map((_, inner) => below(inner))

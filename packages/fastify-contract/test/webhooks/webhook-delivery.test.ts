@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { compileDocument } from 'fastify-contract-cli/compile'
@@ -253,14 +252,16 @@ t.test('no attempt begins after the time for all, or before the receiver allows 
 
 t.test('the signal of the caller ends the wait for an attempt with its reason', async (t) => {
   const controller = new AbortController()
-  const { received, url } = await receiver(t, async function respond(response) {
-    response.writeHead(503, { 'retry-after': '60' }).end()
-    await once(response, 'close')
-    controller.abort(new Error('stopped'))
-  })
-  const sender = senderOf({ retry: { attempts: 2, delay: 0 } })
-  await t.rejects(sender.POST('added', { url, body, signal: controller.signal }), { message: 'stopped' })
-  t.equal(received.length, 1)
+  let attempts = 0
+  const fetch = async () => {
+    attempts += 1
+    setTimeout(() => controller.abort(new Error('stopped')), 50)
+    return new Response(null, { status: 503, headers: { 'retry-after': '60' } })
+  }
+  const sender = senderOf({ fetch, retry: { attempts: 2, delay: 0 } })
+  const { signal } = controller
+  await t.rejects(sender.POST('added', { url: 'http://a.example', body, signal }), { message: 'stopped' })
+  t.equal(attempts, 1)
 })
 
 t.test('waits are random and double up to their maximum', async (t) => {

@@ -66,14 +66,14 @@ export function openSqliteFile(path: string, { readOnly = false, timeout = 0 }: 
     database.prepare('ATTACH ? AS store').run(`${pathToFileURL(path)}${readOnly ? '?mode=ro' : ''}`)
   } catch (error) {
     database.close()
-    const failure = error as Error & { errstr?: string }
+    const failure = error as Error & { errstr: string }
     // The database in memory has UTF-8, and SQLite attaches no other encoding (sqlite.org/pragma.html#pragma_encoding).
     if (failure.message.includes('same text encoding')) {
       const problem = 'it, or its write-ahead log, is of another program, because it has UTF-16'
       throw new Error(`${problem}; check the path`, { cause: error })
     }
-    // SQLite's own message is the same for all codes, and contains the URI.
-    failure.message = failure.errstr ?? failure.message
+    // The driver's message is the same for all codes, and contains the URI.
+    failure.message = failure.errstr
     if (codeOf(error) !== 'SQLITE_NOTADB') throw failure
     throw new Error('it is not a SQLite database; check the path, or restore a backup', { cause: error })
   }

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from 'fastify-contract-test-support/heap'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until } from 'fastify-contract-test-support/poll'
@@ -239,9 +238,6 @@ t.test("the header timeout may exceed both Node's default and the request timeou
     t.match(await send(), { status: 200 })
   }
 })
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 const head = (framing: string) =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`

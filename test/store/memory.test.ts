@@ -1,17 +1,7 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { parseJson } from 'fastify-contract'
+import { heapInUse } from 'fastify-contract-test-support/heap'
 import t from 'tap'
 import { openMemory } from '../../src/store/memory.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
-/** Returns the number of heap bytes in use, after a garbage collection. */
-function heapInUse(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 const size = 262_144
 

@@ -109,7 +109,7 @@ t.test('a file is locked until its lock is released', async (t) => {
   release()
   const other = openFile(path)
   other.exec('BEGIN IMMEDIATE')
-  t.throws(() => lockFile(path, 0), busy, 'a lock that only readers could share')
+  t.throws(() => lockFile(path, 0), busy, 'another connection writes')
   other.exec('ROLLBACK')
   lockFile(path, 0)()
 })

@@ -9,6 +9,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
+import { readWebStream } from '../http/read-web-stream.ts'
 import type { Client } from '../http/request-context.ts'
 import { type BoundTokens, digestLookup, isKeySource, scopesIn, type VerifyToken } from './tokens.ts'
 
@@ -259,13 +260,8 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { headers, redirect: 'error', signal })
   // The query may hold a secret, and the message is logged.
   const name = url.replace(/[?#].*$/s, '')
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-    size += chunk.length
-    if (size > sizeLimit) throw new Error(`the response of ${name} has more than ${sizeLimit} bytes`)
-    chunks.push(chunk)
-  }
+  const tooLarge = () => new Error(`the response of ${name} has more than ${sizeLimit} bytes`)
+  const bytes = await readWebStream(response.body, sizeLimit, tooLarge)
   if (response.status !== 200) throw new Error(`${name} responds with status ${response.status}`)
-  return JSON.parse(Buffer.concat(chunks).toString())
+  return JSON.parse(bytes.toString())
 }

@@ -119,8 +119,8 @@ export function digestLookup<Found>(find: (digest: string) => Found | undefined)
 }
 
 /**
- * What a verifier does with a token that is bound to a key of its client (`cnf`, RFC 7800): a thief who has the token
- * alone must not be able to use it. `accept` is only for a service behind a proxy that checks the proof of the key, by
+ * Whether a verifier accepts a token that is bound to a key (`cnf`, RFC 7800). Only the client with the key may use such a
+ * token, so that a stolen token is useless. A verifier cannot check the key. Use `accept` only behind a proxy that does, by
  * DPoP (RFC 9449) or by the certificate of the connection (RFC 8705).
  */
 export type BoundTokens = 'reject' | 'accept'

@@ -173,8 +173,7 @@ function canonicalKey(document: JsonDocument, holder: Holder, key: string | numb
   const value = holder[key]
   if (typeof value === 'object' && value !== null) return `#${idOf(document, value, ids)}`
   if (typeof value !== 'number') return JSON.stringify(value)
-  const exact = exactNumberOf(document, holder, key)
-  return String((exact === undefined ? undefined : exactInteger(exact)) ?? value)
+  return String(exactValueOf(document, holder, key, value))
 }
 
 function idOf(document: JsonDocument, value: object, ids: Ids): number {
@@ -198,6 +197,17 @@ function idOf(document: JsonDocument, value: object, ids: Ids): number {
 /** Returns the value of an exact number if it is an integer; see `integerOf`. */
 export const exactInteger = (exact: ExactNumber): bigint | undefined =>
   typeof exact === 'bigint' ? exact : integerOf(exact)
+
+/** Returns the exact value of a number, as a bigint, if it is an integer that its double may not hold; otherwise the double. */
+export function exactValueOf(
+  document: JsonDocument,
+  holder: object,
+  key: string | number,
+  double: number,
+): bigint | number {
+  const exact = exactNumberOf(document, holder, key)
+  return (exact === undefined ? undefined : exactInteger(exact)) ?? double
+}
 
 /**
  * Returns whether the value of a JSON number may differ from its double. Returns false if the double is not an integer:

@@ -1,6 +1,6 @@
 import type { ResponseSchemaNode } from '../client/exact-client.ts'
 import { kindOf } from '../contract/media-types.ts'
-import { exactInteger, exactNumberOf } from '../json/json-document.ts'
+import { exactValueOf } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/write-json.ts'
 import type { ToolResult } from './protocol.ts'
@@ -34,8 +34,7 @@ function withDigits(text: string, nodes: ResponseSchemaNode[], root: number): st
     const value = (holder as Record<string | number, unknown>)[key]
     const node = nodes[index ?? -1]
     if (typeof value === 'number') {
-      const exact = exactNumberOf(document, holder, key)
-      const number = (exact === undefined ? undefined : exactInteger(exact)) ?? value
+      const number = exactValueOf(document, holder, key, value)
       return node?.int64 && Number.isInteger(value) && Math.abs(value) < maxDigits ? String(number) : number
     }
     if (typeof value !== 'object' || value === null) return value

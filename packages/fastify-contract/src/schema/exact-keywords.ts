@@ -1,7 +1,7 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { multipleTest } from '../json/decimal.ts'
-import { duplicateItems, exactInteger, exactNumberOf, type JsonDocument } from '../json/json-document.ts'
+import { duplicateItems, exactInteger, exactNumberOf, exactValueOf, type JsonDocument } from '../json/json-document.ts'
 import { lazyMatcher } from './linear-pattern.ts'
 
 /**
@@ -256,7 +256,7 @@ export const exactKeyword = (keyword: string): string => `x-exact-${keyword}`
 function compareCheck(keyword: string, digits: string): Check {
   const { accepts } = comparisons[keyword] as Comparison
   const integers = digits.split(',').map(BigInt) as [bigint, ...bigint[]]
-  return (value, ...place) => accepts(integerAt(...place, value) ?? value, ...integers)
+  return (value, ...place) => accepts(exactValueOf(...place, value), ...integers)
 }
 
 /** Leaves a value that is no integer to Ajv's own check of the type. */
@@ -271,7 +271,7 @@ function integerAt(document: JsonDocument, holder: object, key: string | number,
 
 function multipleCheck(divisor: number): Check {
   const isMultiple = multipleTest(divisor)
-  return (value, document, holder, key) => isMultiple(integerAt(document, holder, key, value) ?? value)
+  return (value, document, holder, key) => isMultiple(exactValueOf(document, holder, key, value))
 }
 
 export type ExactFunctions = ReturnType<typeof exactFunctions>

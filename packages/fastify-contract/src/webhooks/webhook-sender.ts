@@ -5,6 +5,7 @@ import type { Imported } from '../contract/generated-types.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../contract/media-types.ts'
 import type { Content } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
+import { readWebStream } from '../http/read-web-stream.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { responseKey } from '../response/send-response.ts'
 import { createSerializer } from '../schema/interpreted-serializer.ts'
@@ -222,7 +223,7 @@ function requestSender(
       function tooLarge() {
         return new WebhookError('responseTooLarge', `the response has more than ${maxResponse} bytes`, { status })
       }
-      const value = read(response, await bytesOf(response.body, maxResponse, tooLarge))
+      const value = read(response, await readWebStream(response.body, maxResponse, tooLarge))
       return { status, headers, outcome: ok ? { status, data: value, response } : { status, error: value, response } }
     } catch (thrown) {
       if (signal?.aborted) throw thrown
@@ -237,7 +238,7 @@ function requestSender(
     const unusable = (problem: string) => new TypeError(`${method} ${name}: the body has ${problem}`)
     const whole = body.pipeThrough(new TransformStream(), { signal: eitherOf(signal, expiry) })
     try {
-      return await bytesOf(whole, maxBody, () => unusable(`more than ${maxBody} bytes`))
+      return await readWebStream(whole, maxBody, () => unusable(`more than ${maxBody} bytes`))
     } catch (error) {
       throw error === expiry.reason ? unusable(`no end after ${timeout} ms`) : error
     }
@@ -306,19 +307,6 @@ function bodyWriter(
 
 const eitherOf = (given: AbortSignal | null | undefined, expiry: AbortSignal): AbortSignal =>
   AbortSignal.any(given ? [given, expiry] : [expiry])
-
-/** Reads a body, at most `limit` bytes. Rejects with the error of `tooLarge` for a longer one. */
-async function bytesOf(body: ReadableStream | null, limit: number, tooLarge: () => Error): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Leaving the loop by an error cancels the body, which closes the connection.
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
 
 /** Returns a function that parses and validates the body of a response. It throws a WebhookError. */
 function responseReader({ responses }: SentRequest, validator: Validator) {

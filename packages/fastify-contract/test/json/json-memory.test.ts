@@ -1,16 +1,6 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { heapInUse } from 'fastify-contract-test-support/heap'
 import t from 'tap'
 import { parseJson } from '../../src/json/parse-json.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
-/** Returns the number of heap bytes in use, after a garbage collection. */
-function heapInUse(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 const size = 262_144
 const times = 8

@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Document } from 'fastify-contract-cli/testing'
+import { collectGarbage } from 'fastify-contract-test-support/heap'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
@@ -281,8 +280,6 @@ t.test('an upload can be sent back while it arrives', async (t) => {
 })
 
 t.test('a slow handler slows its client: the service holds no more than 512 KiB of an upload', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collectGarbage = runInNewContext('gc') as () => void
   const used = () => {
     collectGarbage()
     const { arrayBuffers, heapUsed } = process.memoryUsage()

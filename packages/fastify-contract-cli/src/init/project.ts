@@ -78,7 +78,8 @@ function manifest({ compiled, document, skipsOperations, runtime, packages, mana
       dev: `fastify-contract dev${options}`,
       generate: `fastify-contract generate${options}`,
       test: `${runtime.command} --test test/*.test.ts`,
-      lint: `fastify-contract lint${name} && tsc`,
+      typecheck: 'fastify-contract typecheck',
+      lint: `fastify-contract lint${name} && fastify-contract typecheck`,
       docs: `fastify-contract docs${options}`,
     },
     ...packages,
@@ -272,6 +273,7 @@ matches it, and a new handler to paste for each new operation. The service resta
 |---|---|
 | \`${manager} run dev\` | runs the service and restarts it after each change |
 | \`${manager} test\` | calls each operation |
+| \`${manager} run typecheck\` | names each handler that does not match the contract |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
 | \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 

@@ -266,8 +266,9 @@ service accepts tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FI
 ${errorBody === undefined ? '' : '| `src/error-body.ts` | the body of the errors that the service itself sends |\n'}| \`src/server.ts\` | the process: configuration, log, metrics, probes, graceful shutdown |
 | \`test/operations.test.ts\` | calls each operation with its example |
 
-To change an operation, run \`${manager} run dev\` and edit the contract. The terminal then shows each handler that no longer
-matches it, and a new handler to paste for each new operation. The service restarts when everything compiles.
+To change an operation, run \`${manager} run dev\` and edit the contract. The terminal then shows what changed for the
+handlers, each handler that no longer matches, and a new handler to paste for each new operation. The service restarts when
+everything compiles.
 
 | command | what it does |
 |---|---|

@@ -43,9 +43,16 @@ type ErrorNumber = { error: number; meaning: string }
  * Returns the changes between a released document and the one at `path`, whose bundled form is `published`. The most
  * severe changes come first; a change of info.version is left out. Limits: a promise in a description counts as text,
  * and overlapping branches of a oneOf are not detected.
+ *
+ * @param given The bundled form of the older document; default: the file `released` has it.
  */
-export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
-  const older: Published = JSON.parse(await readFile(released, 'utf8'))
+export async function contractChanges(
+  released: string,
+  path: string,
+  published: Published,
+  given?: Published,
+): Promise<Change[]> {
+  const older: Published = given ?? JSON.parse(await readFile(released, 'utf8'))
   const numbers = errorNumberChanges(older, published, path)
   const differences = (await documentDifferences(older, published)).filter(
     ({ difference: { typeName, property }, pointer }) =>

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { stringifyJson } from 'fastify-contract/json'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Severity } from '../changes/change-severity.ts'
 import {
   type Change,
@@ -57,10 +57,10 @@ ${documentHelp}
   const path = findDocument(words[0] ?? options.document)
   const publish = (file: string) => publishedText(file, { rules, skipUnsupported })
   const { text, rejection } = await publish(path)
-  const document: Document = JSON.parse(text)
+  const document = parseExactJson(text) as Document
   if (since !== undefined) {
     const { text: older } = await publish(since)
-    const changes = await contractChanges(since, path, document, JSON.parse(older)).catch(rejected)
+    const changes = await contractChanges(since, path, document, parseExactJson(older) as Document).catch(rejected)
     return report({ document: path, since, next: undefined, changes }, format, failOn)
   }
   const { version } = document.info

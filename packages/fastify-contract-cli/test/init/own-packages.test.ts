@@ -73,7 +73,7 @@ t.test('a manifest above that installs another copy decides nothing', async (t) 
   const directory = t.testdir({
     'package.json': JSON.stringify({ devDependencies: { [name]: '1.0.0' } }),
     node_modules: { [name]: installed },
-    dist: { [name]: installed },
+    dist: { [name]: { ...installed } },
   })
   const built = join(directory, 'dist', name)
   t.equal(isFromRegistry(name, built, join(built, 'cli.js')), false)

@@ -46,7 +46,7 @@ export class DocumentFiles {
     try {
       await this.#read(file, from)
     } catch (error) {
-      const isOptional = from?.isExample || !isUrl(file)
+      const isOptional = from?.isExample || this.fetched === undefined
       if (from === undefined || !isOptional || !(error instanceof SourceError) || error instanceof LimitError)
         throw error
       this.failures.set(file, error.message)
@@ -54,7 +54,9 @@ export class DocumentFiles {
   }
 
   async #read(file: string, from: Origin | undefined): Promise<void> {
-    const bytes = isUrl(file) ? await this.#fetch(file, from) : await readBytes(file, sourceLimits.bytes - this.#size)
+    const bytes = this.fetched
+      ? await this.#fetch(this.fetched, file, from)
+      : await readBytes(file, sourceLimits.bytes - this.#size)
     this.#size += bytes.length
     this.sources.set(file, undefined)
     const text = decodedText(bytes)
@@ -64,13 +66,15 @@ export class DocumentFiles {
   }
 
   /** Fetches a file. An example is optional; without another file, the document would refer to one that nobody reads. */
-  async #fetch(file: string, from: Origin | undefined): Promise<Uint8Array> {
+  async #fetch(fetched: FetchedFiles, file: string, from: Origin | undefined): Promise<Uint8Array> {
     try {
-      return await (this.fetched as FetchedFiles).read(file)
+      return await fetched.read(file)
     } catch (error) {
       if (!(error instanceof FetchError) || from === undefined) throw error
       const message = `${this.placeOf(from)}: refers to ${error.message}`
-      const isOptional = from.isExample && !(error instanceof FetchLimitError)
+      // The copy of the document would refer to a file of this machine.
+      const isLocal = file.startsWith('file:')
+      const isOptional = from.isExample && !isLocal && !(error instanceof FetchLimitError)
       throw isOptional ? new SourceError(message) : new LimitError(message)
     }
   }

@@ -78,12 +78,14 @@ t.test('neither a redirect nor a reference nor a name server leads from a public
   pages['/to-intranet'] = redirect(`https://intranet.test:${port}/a`)
   pages['/to-address'] = redirect(`https://${intranet}:${port}/a`)
   pages['/back'] = redirect(`https://public.test:${port}/to-intranet`)
-  const read = (host: string, path: string, options = network()) => fetched(t, `https://${host}:${port}${path}`, options)
+  const read = (host: string, path: string, options = network()) =>
+    fetched(t, `https://${host}:${port}${path}`, options)
   t.equal(await read('public.test', '/a'), 'content')
   t.equal(await read('public.test', '/to-other'), 'content')
   t.equal(await read('intranet.test', '/a'), 'content', 'the user named it')
   t.equal(await read('intranet.test', '/to-other'), 'content')
-  const private3 = /: leads to 127\.0\.0\.3, a private address; only the URL of the document itself may lead to an address/
+  const private3 =
+    /: leads to 127\.0\.0\.3, a private address; only the URL of the document itself may lead to an address/
   asked.length = 0
   t.match(await read('public.test', '/to-intranet'), private3)
   t.match(await read('public.test', '/to-address'), private3)
@@ -91,7 +93,10 @@ t.test('neither a redirect nor a reference nor a name server leads from a public
   t.same(asked.splice(0), ['/to-intranet', '/to-address', '/back', '/to-intranet'])
   t.match(await read('public.test', '/a', network({ 'public.test': [[forbidden]] })), /, a forbidden address; /)
   t.match(await read('public.test', '/a', network({ 'public.test': [[first, intranet]] })), private3)
-  t.match(await read('public.test', '/a', network({ 'public.test': [] })), /cannot be fetched \(no address of public\.test\)/)
+  t.match(
+    await read('public.test', '/a', network({ 'public.test': [] })),
+    /cannot be fetched \(no address of public\.test\)/,
+  )
   t.same(asked.splice(0), [])
 
   const url = `https://public.test:${port}/a`
@@ -125,7 +130,9 @@ t.test('references lead to the origin of the document, and to those that the use
   })
   await t.rejects(reader.read('file:///etc/passwd'), { message: /^file:\/\/\/etc\/passwd: is not a URL of HTTPS/ })
   await t.rejects(reader.read('data:application/json,{}'), { message: /is not a URL of HTTPS/ })
-  await t.rejects(reader.read(`${at}/out`), { message: `${at}/out: redirects to http://127.0.0.2:1/; refer to that URL` })
+  await t.rejects(reader.read(`${at}/out`), {
+    message: `${at}/out: redirects to http://127.0.0.2:1/; refer to that URL`,
+  })
   t.same(other.asked, [])
   for (const origin of ['', 'example.com', 'https://example.com/a', 'http://example.com', 'ftp://example.com'])
     t.throws(() => new UrlReader(`${at}/a`, { allowedOrigins: [origin] }), /no origin; write one such as|not a URL of/)
@@ -161,7 +168,9 @@ t.test('the size of each file and of all, their number and the time are limited'
   await reader.readDocument(`${at}/small`)
   await reader.read(`${at}/small`)
   await t.rejects(reader.read(`${at}/small`), { message: /small: the document has more than 2000 bytes; split it$/ })
-  await t.rejects(reader.read(`${at}/small`), { message: /small: the document has more than 3 files; bundle it first$/ })
+  await t.rejects(reader.read(`${at}/small`), {
+    message: /small: the document has more than 3 files; bundle it first$/,
+  })
 })
 
 t.test('a compressed answer is decompressed, whatever its media type is', async (t) => {

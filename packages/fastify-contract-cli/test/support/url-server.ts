@@ -12,8 +12,10 @@ import type { FetchOptions } from '../../src/fetch/url-reader.ts'
 export type Pages = Record<string, string | RequestListener>
 
 /** Returns a listener that redirects to a URL. */
-export const redirect = (to: string): RequestListener => (_request, response) =>
-  response.writeHead(302, { Location: to }).end()
+export const redirect =
+  (to: string): RequestListener =>
+  (_request, response) =>
+    response.writeHead(302, { Location: to }).end()
 
 /** Starts a server of pages on a loopback address until the end of a test. `asked` lists the requested paths. */
 export async function startPages(t: Test, pages: Pages, { isSecure = false, host = '127.0.0.1' } = {}) {

@@ -1,26 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
-import { type Compiled, compileContract } from '../emit/compile.ts'
+import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
-import { skippedOperations } from '../emit/skipped-operations-json.ts'
-import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
-import {
-  missingSettings,
-  type PackageManager,
-  packageManagerOf,
-  settingsFile,
-  versionsFor,
-} from '../init/package-manager.ts'
-import { checkedErrorBody, compilerOptions, projectFiles } from '../init/project.ts'
+import { checkedErrorBody } from '../init/checked-error-body.ts'
+import { deriveErrorBody } from '../init/error-body.ts'
+import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
+import { placeDocument } from '../init/place-document.ts'
+import { compilerOptions, projectFiles } from '../init/project.ts'
 import { runtimeFor } from '../init/runtime.ts'
+import { firstOf, summary } from '../init/summary.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
-import { shellPath } from '../text/foreign-text.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 
@@ -120,30 +115,6 @@ below, and init rejects a reference to any other file: a document of somebody el
   console.log(terminalText(summary(written)))
 }
 
-type Copy = { from: string; to: string }
-
-/**
- * Returns the path of the document in the project, and the files to copy; none if the document is there already.
- *
- * @param files The absolute paths of the files of the document, which is the first.
- */
-function placeDocument(files: string[], directory: string): { path: string; copies: Copy[] } {
-  const [document = ''] = files
-  if (isWithin(directory, document)) return { path: relative(directory, document), copies: [] }
-  if (files.length === 1) return { path: basename(document), copies: [{ from: document, to: basename(document) }] }
-  const common = commonDirectory(files.map((file) => dirname(file)))
-  const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
-  return { path: (copies[0] as Copy).to, copies }
-}
-
-/** Returns the deepest directory that contains all of the given absolute ones. */
-function commonDirectory([first = '', ...others]: string[]): string {
-  const above = dirname(first)
-  return above === first || others.every((other) => isWithin(first, other))
-    ? first
-    : commonDirectory([above, ...others])
-}
-
 async function placeFor(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
   return path
@@ -162,90 +133,3 @@ const versionFrom = (module: string, directory: string): string =>
     process.argv[1] as string,
     directory,
   )
-
-type Written = {
-  directory: string
-  copies: Copy[]
-  files: string[]
-  handlers: string[]
-  errors: DerivedErrorBody
-  compiled: Compiled
-  /** The configuration of Redocly in the directory if it was not read. */
-  unread: string | undefined
-  manager: PackageManager
-  /** The file with the settings of the package manager if init did not write it. */
-  settings: string | undefined
-}
-
-function summary({ directory, copies, files, handlers, errors, compiled, unread, manager, settings }: Written): string {
-  const missing: string[] = []
-  for (const handler of handlers)
-    if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
-  const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
-  const { warnings, skipped } = compiled
-  const [warning = ''] = warnings
-  const generate = `${manager} run generate`
-  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
-  return [
-    `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
-    '',
-    handlers.length === 0
-      ? 'The document has no operations.'
-      : `${handlers.length - missing.length} of ${handlers.length} operations respond with their example, or without a body.`,
-    ...(skipped.length === 0
-      ? []
-      : [
-          `Not counted: ${skippedOperations(skipped).length} that cannot be served as the document describes them; these respond with 501:`,
-          ...firstOf(
-            skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`),
-            5,
-            '  ',
-          ),
-          `generated/skipped-operations.json lists them with the reasons. ${generate} skips them.`,
-        ]),
-    ...(missing.length > 0
-      ? [
-          `These have no example of a success, and respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
-        ]
-      : []),
-    ...('text' in errors
-      ? ['src/error-body.ts creates the body of errors as the document describes it.']
-      : [
-          'Errors are plain text, because the document describes members that only you can fill:',
-          ...firstOf(distinct(errors.reasons), 10, '  '),
-          'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
-        ]),
-    ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
-    ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
-    ...(unread === undefined
-      ? []
-      : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
-    '',
-    'Next:',
-    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    `  ${manager} install`,
-    `  ${manager} start`,
-    ...(lacking === undefined
-      ? []
-      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
-  ].join('\n')
-}
-
-/** Returns the first entries of a list, and how many more there are. */
-const firstOf = (list: string[], count: number, indent = ''): string[] =>
-  list.length > count ? [...list.slice(0, count), `${indent}${list.length - count} more`] : list
-
-/** Returns a line for each distinct text of lines `POINTER: TEXT`, with its first pointer and the number of the others. */
-function distinct(lines: string[]): string[] {
-  const pointers = new Map<string, string[]>()
-  for (const line of lines) {
-    const [, pointer = '', text = ''] = /^(#\S*): (.*)$/s.exec(line) ?? [line, '', line]
-    pointers.set(text, [...(pointers.get(text) ?? []), pointer])
-  }
-  const told: string[] = []
-  for (const [text, [first = '', ...others]] of pointers) {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`
-    told.push(first === '' ? `  ${text}` : `  ${first}${more}: ${text}`)
-  }
-  return told
-}

@@ -27,8 +27,7 @@ export type ExampleRequest = {
 
 /**
  * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
- * the credentials of its first security requirement that a request can meet: placeholders, or those with a token of
- * `listVerifier`.
+ * the credentials of its `shownRequirement`: placeholders, or those with a token of `listVerifier`.
  */
 export function exampleRequest(
   document: Document,

@@ -43,8 +43,8 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
 /** Whether a response is a whole example of the document, or has examples of parts. */
 export type ExampleOrigin = 'whole' | 'parts'
 
-/** An example response. Its origin is undefined for an error, or if it is made from keywords alone. */
-type ExampleResponse = { outcome: HandlerResponse; origin: ExampleOrigin | undefined }
+/** An example response. Its origin is undefined if it is made from keywords alone. */
+export type ExampleResponse = { outcome: HandlerResponse; origin: ExampleOrigin | undefined }
 
 /**
  * Yields the response of `exampleResponse`, and then, in case an example breaks its schema, one that is made from the
@@ -55,9 +55,7 @@ export function* exampleResponses(document: Document, endpoint: Endpoint): Gener
   const given = exampleHeaders(document, response)
   const choices = given.headers === undefined ? [given] : [given, exampleHeaders(document, response, generatedValue)]
   for (const { body, origin } of exampleBodies(document, response)) {
-    for (const headers of choices) {
-      yield { outcome: { status, ...headers, ...body }, origin: status < 400 ? origin : undefined }
-    }
+    for (const headers of choices) yield { outcome: { status, ...headers, ...body }, origin }
   }
 }
 

@@ -136,39 +136,33 @@ t.test('the options of TypeScript 7, also extended ones, leave handlers as they 
   t.match(handlerStubs(compiled, undefined), [/return \{ status: 200, body: 7n \}/])
 })
 
-t.test('without made values, a handler whose response has no example responds with 501', async (t) => {
+t.test('a handler says where its response is from, or why it responds with 501', async (t) => {
   const named = { type: 'object', properties: { a: { ...text, example: 'b' }, c: text } }
-  const made = { 200: json({ type: 'object', properties: { a: text } }) }
-  const broken = { 200: json(int64, 'seven') }
   const operations = {
-    made: { responses: made },
+    made: { responses: { 200: json({ type: 'object', properties: { a: text } }) } },
     done,
-    broken: { responses: broken },
-    failing: { responses: { 405: { description: 'a' } } },
+    broken: { responses: { 200: json(int64, 'seven') } },
     named: { responses: { 200: json(named) } },
+    redirect: { responses: { 302: { description: 'a' }, 404: json(text) } },
+    failing: { responses: { 405: { description: 'a' }, 404: json(text, 'none') } },
+    impossible: { responses: { 200: json({ ...text, pattern: '.^', minLength: 1 }) } },
   }
-  const compiled = await compileDocument(documentOf(operations), 'a.yaml')
-  const statements = handlerStubs(compiled, undefined, { madeToo: false }).map((handler) =>
-    handler.split('\n').slice(2, -1),
-  )
+  const statements = (await stubs(documentOf(operations))).map((handler) => handler.split('\n').slice(2, -1))
+  const lines = (...all: string[]) => all.map((line) => `    ${line}`)
   t.same(statements, [
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'made is not written yet')",
-    ],
-    ['    // The response has no body.', '    return { status: 204, body: undefined }'],
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'broken is not written yet')",
-    ],
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'failing is not written yet')",
-    ],
-    [
-      '    // Made from the schema and the examples of its parts.',
-      "    return { status: 200, body: { a: 'b', c: '' } }",
-    ],
+    lines('// Made from the schema; the document has no valid example.', "return { status: 200, body: { a: '' } }"),
+    lines('// The response has no body.', 'return { status: 204, body: undefined }'),
+    lines('// Made from the schema; the document has no valid example.', 'return { status: 200, body: 0n }'),
+    lines('// Made from the schema and the examples of its parts.', "return { status: 200, body: { a: 'b', c: '' } }"),
+    lines('// The response has no body.', 'return { status: 302, body: undefined }'),
+    lines(
+      '// The document lists errors only, so the response is 501.',
+      "throw new ContractError('notImplemented', 'failing is not written yet')",
+    ),
+    lines(
+      '// No valid response can be made from the document, so the response is 501.',
+      "throw new ContractError('notImplemented', 'impossible is not written yet')",
+    ),
   ])
 })
 

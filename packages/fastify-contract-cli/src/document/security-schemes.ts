@@ -43,12 +43,13 @@ export function tokenVerifierOf({ type, scheme = '' }: SecurityScheme): 'apiKey'
  * request can meet, or else the first one.
  */
 export function shownRequirement(document: Document, security: SecurityRequirement[]): SecurityRequirement {
-  const possible = security.filter((each) => conflictingSchemes(document, each) === undefined)
-  return possible.find((each) => takesToken(document, each)) ?? possible[0] ?? security[0] ?? {}
+  const possible = security.find((each) => conflictingSchemes(document, each) === undefined)
+  return security.find((each) => takesToken(document, each)) ?? possible ?? security[0] ?? {}
 }
 
-/** Returns whether a token can be each credential of a security requirement. */
+/** Returns whether a request with a token as each credential meets a security requirement. */
 export const takesToken = (document: Document, requirement: SecurityRequirement): boolean =>
+  conflictingSchemes(document, requirement) === undefined &&
   Object.keys(requirement).every((name) => tokenVerifierOf(securityScheme(document, name)) !== undefined)
 
 /** Types whose credential is a bearer token. */

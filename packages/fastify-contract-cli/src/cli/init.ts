@@ -26,8 +26,8 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
-which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
-errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
+which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
+bodies of its errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
 files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
 The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a
 registry, the project has its packages as files, in vendor/.
@@ -56,7 +56,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     skipUnsupported: true,
     sources,
   })
-  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)

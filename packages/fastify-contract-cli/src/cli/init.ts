@@ -8,6 +8,7 @@ import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
+import { leaveOut, partNames } from '../init/optional-files.ts'
 import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
@@ -30,14 +31,16 @@ errors, the process around it, a test, and the generated files. A document outsi
 files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
 The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
 
-If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
+those that exist. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
+--without PARTS       leave out files that the service does not need: some of ${partNames}
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false, rules: undefined },
+    { without: '', 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -58,6 +61,7 @@ below, and init rejects a reference to any other file: a document of somebody el
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
+  const leftOut = leaveOut(options.without, directory, settings)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
   const runtime = runtimeFor(process.versions.node)
   const packages = {
@@ -82,6 +86,7 @@ below, and init rejects a reference to any other file: a document of somebody el
       packages,
       manager,
       hasSettings: settings !== undefined,
+      leftOut: leftOut.files,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -111,6 +116,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     unread,
     manager,
     settings,
+    leftOut: leftOut.reasons,
   }
   console.log(terminalText(summary(written)))
 }

@@ -19,6 +19,8 @@ export type Written = {
   manager: PackageManager
   /** The file with the settings of the package manager if init did not write it. */
   settings: string | undefined
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut: string[]
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
@@ -32,6 +34,7 @@ export function summary({
   unread,
   manager,
   settings,
+  leftOut,
 }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
@@ -43,6 +46,7 @@ export function summary({
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
+    ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     '',
     handlers.length === 0
       ? 'The document has no operations.'

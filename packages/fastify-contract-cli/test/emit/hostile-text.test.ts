@@ -181,7 +181,10 @@ async function filesOf(document: Document, name: string): Promise<Made> {
   const runtime = runtimeFor('24.3.0')
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, runtime, packages }
   return {
-    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasSettings: false }) },
+    files: {
+      ...compiled.files,
+      ...projectFiles({ ...project, manager: 'npm', hasSettings: false, leftOut: new Set() }),
+    },
     compiled,
     errors,
   }

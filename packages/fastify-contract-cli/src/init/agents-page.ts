@@ -1,6 +1,9 @@
 import { markdownCode } from '../text/foreign-text.ts'
 import type { Project } from './project.ts'
 
+const errorRule =
+  '- `src/error-body.ts` writes the body of each thrown error. If an error schema changes, change it, too.\n'
+
 /** Returns the AGENTS.md of a new project, which tells coding agents how to change the service. */
 export function agentsPage({ document, errorBody, manager }: Project): string {
   const contract = markdownCode(document)
@@ -29,12 +32,7 @@ To change only what an operation does, start at step 4.
 - A handler returns \`{ status, body }\` of a response that the contract lists. It throws any other error:
   \`throw new ContractError('unavailable', 'the database is down', { 'retry-after': '5' })\`, from \`fastify-contract\`.
 - To respond with another status or property, first add it to the contract.
-- Secrets come from environment variables, never from code. ${
-    errorBody === undefined
-      ? ''
-      : `
-- \`src/error-body.ts\` writes the body of each thrown error. If an error schema changes, change it, too.`
-  }
+${errorBody === undefined ? '' : errorRule}- Secrets come from environment variables, never from code.
 
 ## Files and commands
 

@@ -36,7 +36,7 @@ COPY --from=build /service/package.json ./
 COPY --from=build /service/dist/docs dist/docs
 COPY --from=build /service/generated generated
 COPY --from=build /service/src src
-# All addresses of the container. The service then requires ACCESS_TOKENS, TOKENS_FILE or JWT_ISSUER.
+# All addresses of the container. If operations require tokens, ACCESS_TOKENS, TOKENS_FILE or JWT_ISSUER must be set, too.
 ENV NODE_ENV=production HOST=0.0.0.0
 # A number, because Kubernetes cannot tell whether a name is root.
 USER 10001:10001
@@ -56,10 +56,12 @@ function packageFiles({ dependencies, devDependencies }: Project['packages']): s
     .map((version) => version.slice('file:'.length).replaceAll('\\', '/'))
   const outside = files.filter((file) => file.startsWith('../'))
   const directories = new Set(files.filter((file) => !outside.includes(file)).map((file) => dirname(file)))
+  const advice = [
+    '# A build reads no file outside of this directory. Copy these to vendor/, name them there in package.json, install, and',
+    `# write COPY vendor/ vendor/ here: ${lineText(outside.join(', '))}`,
+  ]
   return [
-    ...outside.map(
-      (file) => `# No build reads ${lineText(file)}: copy it to vendor/, and change package.json and this COPY.`,
-    ),
+    ...(outside.length > 0 ? advice : []),
     ...Array.from(directories, (path) => `COPY ${JSON.stringify([`${path}/`, `${path}/`])}`),
   ]
 }

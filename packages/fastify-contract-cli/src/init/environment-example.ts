@@ -1,3 +1,4 @@
+import type { Compiled } from '../emit/compile.ts'
 import type { Project } from './project.ts'
 
 /** The variables with the sources of tokens. */
@@ -14,14 +15,15 @@ const tokens = `# Tokens, with commas between them, each of at least 128 bits: o
 
 `
 
+/** Returns whether an operation requires credentials, so that the service needs a source of tokens. */
+export const isSecured = ({ routes }: Compiled): boolean =>
+  routes.operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
+
 /**
  * Returns the .env.example of a new project: the variables that matter first, with their defaults. Neither quotes nor
  * comments follow a value, because docker run --env-file would keep them.
  */
 export function environmentExample({ compiled }: Project): string {
-  const isSecured = compiled.routes.operations.some(({ security }) =>
-    security.some((one) => Object.keys(one).length > 0),
-  )
   return `# Copy this file to .env, which Git ignores. Variables of the environment have precedence over it.
 # All variables: node_modules/fastify-contract/docs/configuration.md
 
@@ -33,7 +35,7 @@ export function environmentExample({ compiled }: Project): string {
 # MANAGEMENT_HOST=127.0.0.1
 # MANAGEMENT_PORT=3001
 
-${isSecured ? tokens : ''}# Proxies whose X-Forwarded-For is trusted, and origins of pages that may call the service.
+${isSecured(compiled) ? tokens : ''}# Proxies whose X-Forwarded-For is trusted, and origins of pages that may call the service.
 # TRUST_PROXY=10.0.0.0/8
 # CORS_ORIGINS=https://app.example
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { markdownCode, markdownLink, markdownText } from '../text/foreign-text.ts'
+import { isSecured } from './environment-example.ts'
 import { installation } from './package-manager.ts'
 import { packageName } from './package-name.ts'
 import type { Project } from './project.ts'
@@ -51,7 +52,7 @@ matches it, and a new handler to paste for each new operation. The service resta
 
 ## Production
 
-${leftOut.has('Dockerfile') ? '' : `${imageNotes(packageName(title), manager)}\n\n`}Without a container, install with \`${installation[manager].production}\`, which leaves out what only the commands need. There is no build:
+${leftOut.has('Dockerfile') ? '' : `${imageNotes(packageName(title), manager, isSecured(compiled))}\n\n`}Without a container, install with \`${installation[manager].production}\`, which leaves out what only the commands need. There is no build:
 ${runtimeNotes[runtime.command].replaceAll(/\bnpm\b/g, manager)}
 `
 }
@@ -64,14 +65,14 @@ const optionalFiles: [path: string, what: string][] = [
   ['AGENTS.md', 'tells coding agents how to change the service'],
 ]
 
-const imageNotes = (name: string, manager: string): string => `\`\`\`sh
+const imageNotes = (name: string, manager: string, isSecured: boolean): string => `\`\`\`sh
 docker build --tag ${name} .
-docker run --rm --publish 127.0.0.1:3000:3000 --env-file .env --stop-timeout 40 ${name}
+${isSecured ? 'export ACCESS_TOKENS="$(openssl rand -base64 32)"\n' : ''}docker run --rm --stop-timeout 40 --publish 127.0.0.1:3000:3000 ${isSecured ? '--env ACCESS_TOKENS ' : ''}${name}
 \`\`\`
 
-The build needs the lock file that \`${manager} install\` writes. The container requires a source of tokens in \`.env\`. It runs
-as user 10001 and needs no writable path. After \`docker stop\`, it finishes the requests in flight. With Podman, build
-with \`--format docker\`, because the default format has no health check.`
+The build needs the lock file that \`${manager} install\` writes. With Podman, add \`--format docker\`, because its default
+format has no health check. The container runs as user 10001 and needs no writable path. After \`docker stop\`, it finishes
+the requests in flight.`
 
 /** How a project runs its TypeScript modules, and how to change that. */
 const runtimeNotes = {

@@ -264,7 +264,8 @@ const usualPages = ['README.md', 'AGENTS.md'].map((path) => [path, linesOf(usual
 
 /** The files whose languages have no safe place for a text of a document: only the tag of the image is made from its title. */
 const withoutText = ['Dockerfile', '.dockerignore', '.editorconfig', '.env.example', '.github/workflows/ci.yaml']
-const withoutTag = (text = ''): string => text.replace(/(?<=^# +docker build --tag )[a-z][a-z\d-]*(?= \.$)/m, 'harmless')
+const withoutTag = (text = ''): string =>
+  text.replace(/(?<=^# +docker build --tag )[a-z][a-z\d-]*(?= \.$)/m, 'harmless')
 
 t.test('text of a document stays in its comment, string, word, value and element', async (t) => {
   const property = fc.asyncProperty(hostile, hostile, async (text, name) => {

@@ -3,7 +3,7 @@ import type { Project } from './project.ts'
 
 /** The variables with the sources of tokens. */
 const tokens = `# Tokens, with commas between them, each of at least 128 bits: openssl rand -base64 32
-# Without them, the service creates a token at each start. On another HOST than 127.0.0.1 it needs them, or one of the others.
+# Without a source of tokens, the service creates a token at each start, but does not start on another HOST than 127.0.0.1.
 # ACCESS_TOKENS=
 
 # A file with digests of tokens, which may change while the service runs.

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, extname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
 import { markdownPages } from '../../scripts/lint/markdown-links.ts'
 import { landingPage } from '../../scripts/site/site-pages.ts'
@@ -14,7 +13,6 @@ import { chromium } from '../support/chromium.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { inBrowser, inPage, violations } from './accessibility.ts'
 
-const execute = promisify(execFile)
 const repository = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'owner/name' }
 
 /** Copies the project with its pages, and with the packages that build the site. */
@@ -31,17 +29,24 @@ function copyWithPages(t: Test): string {
   return directory
 }
 
-const build = (directory: string, ...args: string[]) =>
-  execute('npx', ['tsx', 'scripts/site.ts', ...args], { cwd: directory, env: { ...process.env, ...repository } })
+/** Starts the command in a copy of the project, until the test ends. */
+function start(t: Test, directory: string, ...args: string[]) {
+  // The command runs the generator as a process of its own, which the signal must reach, too.
+  const options = { cwd: directory, env: repository, detached: true }
+  const command = spawnProcess(['npx', 'tsx', 'scripts/site.ts', ...args], options)
+  t.teardown(() => command.signal('SIGKILL'))
+  return command
+}
 
 const root = copyWithPages(t)
 const site = join(root, 'dist', 'site')
-const { stdout, stderr } = await build(root)
+const serving = start(t, root, '--serve')
+const [, address = ''] = await serving.find('stdout', /(http:\/\/127\.0\.0\.1:\d+\/)/)
 const pages = markdownPages('.').map((file) => (file === landingPage ? 'index.md' : file))
 const htmlOf = (page: string) => readFileSync(join(site, page.replace(/\.md$/, '.html')), 'utf8')
 
 t.test('each page is on the site as HTML and as the Markdown of the repository', async (t) => {
-  t.notMatch(stdout + stderr, /failed|warn/i)
+  t.notMatch(serving.output.stdout + serving.output.stderr, /failed|warn/i)
   t.same(
     readdirSync(site, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.html') && !/^(404\.html|api\/.*)$/.test(file))
@@ -154,7 +159,15 @@ t.test('the search finds a guide, and its result leads there', inBrowser, async 
   for (const asked of requests) t.match(asked, /^data:/.test(asked) ? /./ : url)
 })
 
+t.test('--serve serves the site on this machine', async (t) => {
+  for (const path of ['', 'docs/stores.html', 'api/index.html'])
+    t.match(await (await fetch(address + path)).text(), /^<!doctype html>/i)
+  t.match(await (await fetch(`${address}docs/stores.md`)).text(), /^# Stores\n/)
+})
+
 t.test('a link that leads nowhere fails the build', async (t) => {
   appendFileSync(join(root, 'docs', 'stores.md'), '\n[a](missing.md)\n')
-  await t.rejects(build(root), { code: 1, stderr: /dead link/ })
+  const { code, stdout, stderr } = await start(t, root).untilEnded()
+  t.equal(code, 1)
+  t.match(stdout + stderr, /dead link .*missing in file .*docs\/stores\.md/)
 })

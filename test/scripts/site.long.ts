@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -56,6 +57,12 @@ t.test('each page is on the site as HTML and as the Markdown of the repository',
   for (const page of pages.filter((page) => page !== 'index.md'))
     t.equal(readFileSync(join(site, page), 'utf8'), readFileSync(page, 'utf8'), page)
   for (const name of ['index.html', 'history.html', 'openapi.json']) t.ok(existsSync(join(site, 'api', name)), name)
+})
+
+t.test('the configuration has the types of the generator', async (t) => {
+  // The compiler leaves out directories whose names begin with a dot.
+  const { status, stdout } = spawnSync('npx', ['tsc', '-p', 'scripts/site'], { encoding: 'utf8' })
+  t.equal(status, 0, stdout)
 })
 
 t.test('llms.txt and llms-full.txt have every page', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { landingPage, type SiteSection, sitePath } from './site-pages.ts'
 
 /**
@@ -40,7 +40,9 @@ export function writeSiteFiles(root: string, out: string, sections: SiteSection[
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, texts[index] as string)
   }
-  cpSync(join(root, 'dist', 'docs'), join(out, 'api'), { recursive: true })
+  // The service has the page that tries operations, because it needs the service.
+  const filter = (path: string) => basename(path) !== 'try.html'
+  cpSync(join(root, 'dist', 'docs'), join(out, 'api'), { recursive: true, filter })
   cpSync(join(root, 'generated', 'openapi.json'), join(out, 'api', 'openapi.json'))
   writeFileSync(join(out, 'llms.txt'), llmsIndex(texts[0] as string, sections))
   writeFileSync(

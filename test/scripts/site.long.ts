@@ -56,7 +56,7 @@ t.test('each page is on the site as HTML and as the Markdown of the repository',
   )
   for (const page of pages.filter((page) => page !== 'index.md'))
     t.equal(readFileSync(join(site, page), 'utf8'), readFileSync(page, 'utf8'), page)
-  for (const name of ['index.html', 'history.html', 'openapi.json']) t.ok(existsSync(join(site, 'api', name)), name)
+  t.same(readdirSync(join(site, 'api')).sort(), ['history.html', 'index.html', 'openapi.json'])
 })
 
 t.test('the configuration has the types of the generator', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import t from 'tap'
-import { writePackages } from '../../scripts/build/packages.ts'
+import { packages, writePackages } from '../../scripts/build/packages.ts'
 import { landingPage } from '../../scripts/site/site-pages.ts'
 import { commandsIn } from '../examples/example-commands.ts'
 import { runCommands } from '../examples/run-example.ts'
@@ -19,10 +19,10 @@ t.test('the recording of the landing page is what its commands print', { timeout
   writeFileSync(join(directory, 'package.json'), '{}')
   copyFileSync('scripts/site/orders.yaml', join(directory, 'openapi.yaml'))
   await writePackages(directory)
-  const names = ['fastify-contract', 'fastify-contract-cli']
-  for (const name of names)
+  for (const name of packages) {
     await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: join(directory, name) })
-  const archives = names.map((name) => `./${name}-0.1.0.tgz`)
+  }
+  const archives = packages.map((name) => `./${name}-0.1.0.tgz`)
   await execute('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...archives], { cwd: directory })
 
   const [, recording = ''] = /^```console\n(.*?)^```$/ms.exec(readFileSync(landingPage, 'utf8')) ?? []

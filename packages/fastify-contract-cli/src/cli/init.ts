@@ -8,6 +8,7 @@ import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
+import { writeFirstDocs } from '../init/first-docs.ts'
 import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
@@ -33,11 +34,12 @@ The commands are those of pnpm if that runs init, or has a file in or above DIRE
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
+--no-docs             leave out dist/docs, the documentation that the service shows
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false, rules: undefined },
+    { 'no-docs': false, 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -99,12 +101,13 @@ below, and init rejects a reference to any other file: a document of somebody el
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  const docs = options['no-docs'] ? undefined : await writeFirstDocs(directory)
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const written = {
     directory,
     copies,
-    files: Object.keys(files),
+    files: [...Object.keys(files), ...(docs === undefined ? [] : [`${docs}/`])],
     handlers,
     errors,
     compiled,

@@ -11,7 +11,8 @@ import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
 import { asPublished } from '../passes/normalize.ts'
 import type { Bundle } from '../read/bundle-sources.ts'
-import { readSources, type Sources } from '../read/source-files.ts'
+import { readDocument } from '../read/read-document.ts'
+import type { Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
 import {
   findingsIn,
@@ -55,7 +56,7 @@ export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & 
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
-  const sources = options.sources ?? (await readSources(path))
+  const sources = options.sources ?? (await readDocument(path))
   const bundled = await bundleWith(sources, options.rules)
   const { document: published, problems: unresolved } = bundled
   const [source] = sources.files.values()

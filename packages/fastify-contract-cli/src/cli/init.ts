@@ -7,7 +7,6 @@ import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
-import { writeFirstDocs } from '../init/first-docs.ts'
 import { install } from '../init/install.ts'
 import { ownPackages, packInto } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
@@ -20,6 +19,7 @@ import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { writeFirstDocs } from './first-docs.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {

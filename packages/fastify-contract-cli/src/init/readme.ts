@@ -35,7 +35,7 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`${manager} run dev\` | runs the service and restarts it after each change |
 | \`${manager} test\` | calls each operation |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
-| \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
+| \`${manager} run docs\` | writes \`dist/docs\`, which the service shows at http://127.0.0.1:3001/docs; run it after a clone |
 
 For production, install with \`${production}\`, which leaves out what only the commands need. There is no build:
 ${runtimeNotes[runtime.command].replaceAll(/\bnpm\b/g, manager)}

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import t from 'tap'
 import cliManifest from '../../package.json' with { type: 'json' }
-import { run } from '../../src/cli/init.ts'
+import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
@@ -11,6 +11,9 @@ import { npmSettings } from '../../src/init/package-manager.ts'
 import { packageName } from '../../src/init/package-name.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+
+/** Runs init without the documentation, which takes seconds. */
+const run = (args: string[]) => init(['--no-docs', ...args])
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
 const document = `openapi: 3.1.0
@@ -241,7 +244,10 @@ t.test('init says how many handlers return made values, and which respond with 5
   t.match(made, /^2 of 3 operations respond as the document describes them, 1 with values made from the schema\.$/m)
   t.match(made, /^These respond with 501 until you write them, for the reason in src\/handlers\.ts: failing$/m)
   const handlers = readFileSync(join('made', 'src', 'handlers.ts'), 'utf8')
-  t.match(handlers, "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }")
+  t.match(
+    handlers,
+    "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }",
+  )
   t.match(handlers, '// The document lists errors only, so the response is 501.')
 })
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDocs } from '../docs/docs-page.ts'
 import { configurations } from '../redocly/redocly.ts'
+import { docsDirectory } from './project-files.ts'
 
 /** The size of a document up to which `init` writes its pages, in characters: larger ones take more than two seconds. */
 const sizeLimit = 600_000
@@ -13,12 +14,11 @@ const sizeLimit = 600_000
  */
 export async function writeFirstDocs(directory: string, published: string): Promise<string | undefined> {
   if (published.length > sizeLimit || configurations.some((name) => existsSync(name))) return undefined
-  const docs = join('dist', 'docs')
-  return await writeDocs(join(directory, docs), {
+  return await writeDocs(join(directory, docsDirectory), {
     generated: join(directory, 'generated'),
     released: join(directory, 'openapi', 'released'),
   }).then(
-    () => docs,
+    () => docsDirectory,
     () => undefined,
   )
 }

@@ -13,7 +13,7 @@ import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 /** Runs init without the documentation, which takes seconds. */
-const run = (args: string[]) => init(['--no-docs', ...args])
+const run = (args: string[]) => init(['--without', 'docs', ...args])
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
 const document = `openapi: 3.1.0

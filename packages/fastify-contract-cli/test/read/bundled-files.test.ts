@@ -7,7 +7,7 @@ import { enterDirectory } from '../support/enter-directory.ts'
 import { serveRoutes } from '../support/serve-document.ts'
 
 /** Runs init without the documentation, which takes seconds. */
-const init = (args: string[]) => run(['--no-docs', ...args])
+const init = (args: string[]) => run(['--without', 'docs', ...args])
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
 const operation = (id: string, schema: string, more = '') =>

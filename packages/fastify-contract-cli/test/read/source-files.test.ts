@@ -15,7 +15,7 @@ import { bundle, lint as findingsOf } from '../../src/redocly/redocly.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 /** Runs init without the documentation, which takes seconds. */
-const init = (args: string[]) => run(['--no-docs', ...args])
+const init = (args: string[]) => run(['--without', 'docs', ...args])
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
 const pathsWith = (schema: string, more = '') => `${head}paths:

@@ -35,7 +35,8 @@ const commandRooms = {
   text: [],
   reports: [],
   document: ['text'],
-  read: ['document', 'reports'],
+  fetch: [],
+  read: ['fetch', 'document', 'reports'],
   passes: ['read', 'document', 'reports'],
   redocly: ['passes', 'read', 'document'],
   rules: ['passes', 'read', 'document', 'reports', 'text'],
@@ -46,7 +47,7 @@ const commandRooms = {
   docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
-  init: ['emit', 'examples', 'rules', 'document', 'typescript', 'text'],
+  init: ['emit', 'examples', 'rules', 'read', 'document', 'typescript', 'text'],
   cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { runDev } from '../dev/reloader.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument, findErrorModule, handlersModule } from './project-files.ts'
+import { documentHelp, findDocument, findErrorModule, handlersModule, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract dev`. */
 export async function run(args: string[]): Promise<void> {
@@ -36,7 +36,7 @@ ${documentHelp}
       errors: findErrorModule(),
       handlers: handlersModule,
       docs: join('dist', 'docs'),
-      'skip-unsupported': false,
+      'skip-unsupported': skipsUnsupported(),
     },
     ['DOCUMENT'],
     args,

@@ -7,7 +7,7 @@ import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument } from './project-files.ts'
+import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {
@@ -30,7 +30,7 @@ ${documentHelp}
       out: join('dist', 'docs'),
       document: undefined,
       rules: undefined,
-      'skip-unsupported': false,
+      'skip-unsupported': skipsUnsupported(),
       ...docsDefaults,
     },
     ['DOCUMENT'],

@@ -9,6 +9,7 @@ import {
   findErrorModule,
   handlersModule,
   loadErrorModule,
+  skipsUnsupported,
 } from './project-files.ts'
 
 /** Runs `fastify-contract generate`. */
@@ -29,7 +30,7 @@ ${documentHelp}
 `,
     {
       check: false,
-      'skip-unsupported': false,
+      'skip-unsupported': skipsUnsupported(),
       document: undefined,
       rules: undefined,
       out: 'generated',

@@ -8,6 +8,7 @@ import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
+import { leaveOut, partNames } from '../init/optional-files.ts'
 import { ownPackages, packInto } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
@@ -32,15 +33,17 @@ files. The service runs at once, with npm install and npm start: without tsx if 
 The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a
 registry, the project has its packages as files, in vendor/.
 
-If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
+those that exist. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
 --install             install the packages of the project, so that npm start is the next command
+--without PARTS       leave out files that the service does not need: some of ${partNames}
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { install: false, 'include-outside': false, rules: undefined },
+    { install: false, without: '', 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -62,6 +65,7 @@ below, and init rejects a reference to any other file: a document of somebody el
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
   const { engine, commands } = ownPackages(process.argv[1] as string)
+  const leftOut = leaveOut(options.without, directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
@@ -85,6 +89,7 @@ below, and init rejects a reference to any other file: a document of somebody el
       packages,
       manager,
       hasSettings: settings !== undefined,
+      leftOut: leftOut.files,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -117,6 +122,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     manager,
     settings,
     isInstalled: options.install && (await install(manager, directory)),
+    leftOut: leftOut.reasons,
   }
   console.log(terminalText(summary(written)))
 }

@@ -21,6 +21,8 @@ export type Written = {
   settings: string | undefined
   /** Whether the packages of the project are installed. */
   isInstalled: boolean
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut: string[]
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
@@ -35,6 +37,7 @@ export function summary({
   manager,
   settings,
   isInstalled,
+  leftOut,
 }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
@@ -46,6 +49,7 @@ export function summary({
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
+    ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     '',
     handlers.length === 0
       ? 'The document has no operations.'

@@ -241,7 +241,10 @@ t.test('init says how many handlers return made values, and which respond with 5
   t.match(made, /^2 of 3 operations respond as the document describes them, 1 with values made from the schema\.$/m)
   t.match(made, /^These respond with 501 until you write them, for the reason in src\/handlers\.ts: failing$/m)
   const handlers = readFileSync(join('made', 'src', 'handlers.ts'), 'utf8')
-  t.match(handlers, "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }")
+  t.match(
+    handlers,
+    "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }",
+  )
   t.match(handlers, '// The document lists errors only, so the response is 501.')
 })
 

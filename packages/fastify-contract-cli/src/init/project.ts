@@ -34,13 +34,13 @@ export type Project = {
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers, packages, manager, hasSettings, leftOut } = project
+  const { compiled, errorBody, handlers, manager, hasSettings, leftOut } = project
   const files = {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     ...(manager === 'pnpm' &&
       !hasSettings && {
-        'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
+        'pnpm-workspace.yaml': pnpmSettings,
       }),
     '.gitignore': gitignore,
     '.editorconfig': editorconfig,
@@ -73,8 +73,8 @@ function manifest({ compiled, document, skipsOperations, runtime, packages, mana
       dev: 'fastify-contract dev',
       generate: 'fastify-contract generate',
       test: `${runtime.command} --test test/*.test.ts`,
-      typecheck: 'tsc',
-      lint: 'fastify-contract lint && tsc',
+      typecheck: 'fastify-contract typecheck',
+      lint: 'fastify-contract lint && fastify-contract typecheck',
       docs: 'fastify-contract docs',
     },
     'fastify-contract': { document, ...(skipsOperations && { skipUnsupported: true }) },

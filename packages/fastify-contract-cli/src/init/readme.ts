@@ -39,14 +39,15 @@ service accepts tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FI
 |---|---|
 ${files.map(([path, what]) => `| ${path} | ${what} |`).join('\n')}
 
-To change an operation, run \`${manager} run dev\` and edit the contract. The terminal then shows each handler that no longer
-matches it, and a new handler to paste for each new operation. The service restarts when everything compiles.
+To change an operation, run \`${manager} run dev\` and edit the contract. The terminal then shows what changed for the
+handlers, each handler that no longer matches, and a new handler to paste for each new operation. The service restarts when
+everything compiles.
 
 | command | what it does |
 |---|---|
 | \`${manager} run dev\` | runs the service and restarts it after each change |
 | \`${manager} test\` | calls each operation |
-| \`${manager} run typecheck\` | checks the types |
+| \`${manager} run typecheck\` | names each handler that does not match the contract |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
 | \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
 

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Report } from 'fastify-contract-test-support/scenario-report'
 import { runScenarios, type Scenario, scenarioList } from 'fastify-contract-test-support/scenario-runner'
-import { packages, writePackage } from '../../scripts/build/packages.ts'
+import { writePackages } from '../../scripts/build/packages.ts'
 import { commandLine } from '../../scripts/system/command-line.ts'
 import { provideImage } from './base-image.ts'
 import { type Checked, checkContainer } from './container-checks.ts'
@@ -58,22 +58,16 @@ function projectOf(manager: 'npm' | 'pnpm'): Run {
   }
 }
 
-/** Writes and installs a project, which has the packages in vendor/. */
+/** Writes and installs a project, which has the packages of this repository in vendor/. */
 async function writeProject(manager: 'npm' | 'pnpm', directory: string, project: string): Promise<void> {
-  const vendor = join(project, 'vendor')
-  mkdirSync(vendor, { recursive: true })
-  const dependencies: Record<string, string> = manager === 'pnpm' ? { pnpm: '12' } : {}
-  for (const name of packages) {
-    const folder = join(directory, 'packages', name)
-    await writePackage(name, folder)
-    await runCommand(['npm', 'pack', '--silent', '--pack-destination', vendor], folder)
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    dependencies[name] = `file:pets/vendor/${name}-${version}.tgz`
-  }
+  await writePackages(directory)
   writeFileSync(join(directory, 'openapi.yaml'), documentText)
+  const dependencies = { 'fastify-contract-cli': 'file:commands.tgz', ...(manager === 'pnpm' && { pnpm: '12' }) }
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }))
   // init then writes a project for pnpm.
   if (manager === 'pnpm') writeFileSync(join(directory, 'pnpm-lock.yaml'), '')
+  const [name = ''] = (await runCommand(['npm', 'pack', '--silent', './fastify-contract-cli'], directory)).split('\n')
+  renameSync(join(directory, name), join(directory, 'commands.tgz'))
   await runCommand(['npm', 'install', '--no-audit', '--no-fund'], directory)
   await runCommand(['npx', '--no-install', 'fastify-contract', 'init', 'openapi.yaml', 'pets'], directory)
   await runCommand(['npx', '--no-install', manager, 'install'], project)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import t from 'tap'
-import { packages, writePackage } from '../../scripts/build/packages.ts'
+import { packages, writePackages } from '../../scripts/build/packages.ts'
 import { landingPage } from '../../scripts/site/site-pages.ts'
 import { commandsIn } from '../examples/example-commands.ts'
 import { runCommands } from '../examples/run-example.ts'
@@ -18,8 +18,8 @@ t.test('the recording of the landing page is what its commands print', { timeout
   t.teardown(() => rmSync(directory, { recursive: true, maxRetries: 10 }))
   writeFileSync(join(directory, 'package.json'), '{}')
   copyFileSync('scripts/site/orders.yaml', join(directory, 'openapi.yaml'))
+  await writePackages(directory)
   for (const name of packages) {
-    await writePackage(name, join(directory, name))
     await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: join(directory, name) })
   }
   const archives = packages.map((name) => `./${name}-0.1.0.tgz`)

@@ -1,14 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
-import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
+import { install } from '../init/install.ts'
+import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
+import { ownPackages, packInto } from '../init/own-packages.ts'
+import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { runtimeFor } from '../init/runtime.ts'
@@ -18,6 +20,7 @@ import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { writeFirstDocs } from './first-docs.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
@@ -25,19 +28,23 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
-which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
-errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
-files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
-The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
+which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
+bodies of its errors, the process around it, a test, the generated files, and the documentation. A document outside of
+DIRECTORY is copied with all its files. The service runs at once, with npm install and npm start: without tsx if the
+Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in or above
+DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
 
-If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
+those that exist. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
+--install             install the packages of the project, so that npm start is the next command
+--without PARTS       leave out files that the service does not need: some of ${partNames}
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false, rules: undefined },
+    { install: false, without: '', 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -53,21 +60,22 @@ below, and init rejects a reference to any other file: a document of somebody el
     skipUnsupported: true,
     sources,
   })
-  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
-  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  const { engine, commands } = ownPackages(process.argv[1] as string)
+  const leftOut = leaveOut(options.without, directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
-      'fastify-contract': versionFrom(engine, directory),
+      'fastify-contract': engine.version,
       ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
     },
     devDependencies: {
       '@types/node': runtime.types,
-      'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
+      'fastify-contract-cli': commands.version,
       typescript,
     },
   }
@@ -82,10 +90,12 @@ below, and init rejects a reference to any other file: a document of somebody el
       packages,
       manager,
       hasSettings: settings !== undefined,
+      leftOut: leftOut.files,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
-  const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
+  const vendored = [engine, commands].flatMap(({ to }) => to ?? [])
+  const existing = [...Object.keys(files), ...copies.map(({ to }) => to), ...vendored].filter((name) =>
     existsSync(join(directory, name)),
   )
   if (existing.length > 0) {
@@ -97,20 +107,27 @@ below, and init rejects a reference to any other file: a document of somebody el
       `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
     )
   }
+  await packInto(directory, [engine, commands])
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  const [docs, isInstalled] = await Promise.all([
+    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
+    options.install && install(manager, directory),
+  ])
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const written = {
     directory,
     copies,
-    files: Object.keys(files),
+    files: [...Object.keys(files), ...vendored, ...(docs === undefined ? [] : [`${docs}/`])],
     handlers,
     errors,
     compiled,
     unread,
     manager,
     settings,
+    isInstalled,
+    leftOut: leftOut.reasons,
   }
   console.log(terminalText(summary(written)))
 }
@@ -125,11 +142,3 @@ const typescript = '^7.0.2'
 
 /** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
 const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`
-
-/** Returns the versions of the package with a module for the manifest of a project. */
-const versionFrom = (module: string, directory: string): string =>
-  versionsFor(
-    JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8')),
-    process.argv[1] as string,
-    directory,
-  )

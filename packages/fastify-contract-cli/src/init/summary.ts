@@ -19,6 +19,10 @@ export type Written = {
   manager: PackageManager
   /** The file with the settings of the package manager if init did not write it. */
   settings: string | undefined
+  /** Whether the packages of the project are installed. */
+  isInstalled: boolean
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut: string[]
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
@@ -32,6 +36,8 @@ export function summary({
   unread,
   manager,
   settings,
+  isInstalled,
+  leftOut,
 }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
@@ -43,10 +49,11 @@ export function summary({
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
+    ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     '',
     handlers.length === 0
       ? 'The document has no operations.'
-      : `${handlers.length - missing.length} of ${handlers.length} operations respond with their example, or without a body.`,
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond as the document describes them${madeOf(handlers)}.`,
     ...(skipped.length === 0
       ? []
       : [
@@ -60,7 +67,7 @@ export function summary({
         ]),
     ...(missing.length > 0
       ? [
-          `These have no example of a success, and respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
+          `These respond with 501 until you write them, for the reason in src/handlers.ts: ${firstOf(missing, 10).join(', ')}`,
         ]
       : []),
     ...('text' in errors
@@ -78,12 +85,18 @@ export function summary({
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    `  ${manager} install`,
+    ...(isInstalled ? [] : [`  ${manager} install`]),
     `  ${manager} start`,
     ...(lacking === undefined
       ? []
       : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
   ].join('\n')
+}
+
+/** Returns how many handlers return a value that is made from the schema. */
+function madeOf(handlers: string[]): string {
+  const made = handlers.filter((handler) => /^ {4}\/\/ Made from the schema;/m.test(handler)).length
+  return made === 0 ? '' : `, ${made} with values made from the schema`
 }
 
 /** Returns the first entries of a list, and how many more there are. */

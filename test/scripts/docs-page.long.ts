@@ -37,6 +37,8 @@ paths:
             application/json:
               schema: { $ref: '#/components/schemas/Thing' }
               example: { id: 9223372036854775805, more: [true, 9007199254740995] }
+            application/vnd.thing+json:
+              schema: { $ref: '#/components/schemas/Thing' }
 components:
   schemas:
     Thing:
@@ -165,6 +167,17 @@ for (const width of [1280, 390])
       await evaluate('document.documentElement.clientWidth'),
     )
   })
+
+t.test('the layout can be changed by the keyboard', inBrowser, async (t) => {
+  const { evaluate, pressEnter } = await show(t, fileUrl(pages.plants))
+  const panels = '#api-content [data-section-id="/plants"] div:has(> [data-testid=middle-panel])'
+  const direction = () => evaluate(`getComputedStyle(document.querySelector('${panels}')).flexDirection`)
+  t.equal(await direction(), 'row')
+  await evaluate(`document.querySelector('[aria-label="Change the layout"]').focus()`)
+  await pressEnter()
+  await evaluate('settled()')
+  t.equal(await direction(), 'column')
+})
 
 t.test('what a link of the contents leads to begins below the bar', inBrowser, async (t) => {
   const { evaluate } = await show(t, fileUrl(pages.plants), 1280, 800)

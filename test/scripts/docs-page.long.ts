@@ -98,7 +98,7 @@ t.test('the page of a service names its address, a published one the servers of 
 
 t.test('each digit of an integer is shown and copied', inBrowser, async (t) => {
   const page = await show(t, fileUrl(pages.digits))
-  const expected = document.match(/\d{16,}/g) ?? []
+  const expected: string[] = document.match(/\d{16,}/g) ?? []
   t.equal(expected.length, 8)
   const text: string = await page.evaluate('document.body.innerText')
   for (const digits of expected) t.ok(text.includes(digits), digits)

@@ -1,4 +1,4 @@
-import type { StandIn } from './exact-integers.ts'
+import type { StandIn } from './integer-stand-ins.ts'
 
 /** Matches a number as JavaScript writes it. */
 const numbers = /\d+(?:\.\d+)?(?:e\+\d+)?/g

@@ -2,7 +2,7 @@ import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints, type Server, serverUrl } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
 import { withCodeSamples } from './code-samples.ts'
-import { type StandIn, withStandIns } from './exact-integers.ts'
+import { type StandIn, withStandIns } from './integer-stand-ins.ts'
 import { withServiceHeaders } from './service-headers.ts'
 
 /** What the script of the documentation page needs beside the document, as the extension `x-page` of its copy. */

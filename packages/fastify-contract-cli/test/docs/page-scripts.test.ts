@@ -1,7 +1,7 @@
 import { stringifyJson } from 'fastify-contract/json'
 import t from 'tap'
 import { digitsOf } from '../../src/docs/exact-digits.ts'
-import { withStandIns } from '../../src/docs/exact-integers.ts'
+import { withStandIns } from '../../src/docs/integer-stand-ins.ts'
 import { layOutJson } from '../../src/docs/layout-json.ts'
 import { atService } from '../../src/docs/service-address.ts'
 import { shownDocument } from '../../src/docs/shown-document.ts'

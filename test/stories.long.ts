@@ -7,7 +7,7 @@ import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { writePackages } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -31,11 +31,8 @@ const directory = mkdtempSync(join(tmpdir(), 'stories-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const run = async (cwd: string, file: string, ...args: string[]) =>
   (await execute(file, args, { cwd, env, timeout: limit, maxBuffer: 2 ** 26 })).stdout
-for (const name of packages) {
-  await writePackage(name, join(directory, name))
-  await run(join(directory, name), 'npm', 'pack', '--silent', '--pack-destination', directory)
-}
-const tarballs = packages.map((name) => join(directory, `${name}-0.1.0.tgz`))
+await writePackages(directory)
+await run(join(directory, 'fastify-contract-cli'), 'npm', 'pack', '--silent', '--pack-destination', directory)
 
 const examples = 'node_modules/@readme/oas-examples'
 
@@ -72,12 +69,14 @@ const operation = `
               example: { count: 1 }
 `
 
-/** Returns the paths of all files below a folder, except what is installed or generated. */
+/** Returns the paths of the code and the settings below a folder, except what is installed or generated. */
 const ownFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/\/(node_modules|generated|dist|openapi)\//.test(path) && !/package-lock|\.yaml$/.test(path))
+    .filter(
+      (path) => /\.(?:ts|json)$/.test(path) && !/\/(node_modules|generated|dist|openapi)\/|package-lock/.test(path),
+    )
 
 const linesOf = (path: string): number => readFileSync(path, 'utf8').split('\n').length - 1
 
@@ -90,14 +89,12 @@ function edit(path: string, from: string | RegExp, to: string): void {
   )
 }
 
-/** Starts a command of a project on free ports, and kills it when the test ends. */
+/** Starts a command of a project on the free ports that its .env names, and kills it when the test ends. */
 async function start(t: Test, cwd: string, script: string) {
   const port = await freePort()
-  const started = spawnProcess(['npm', 'run', '--silent', script], {
-    cwd,
-    detached: true,
-    env: { ...env, PORT: String(port), MANAGEMENT_PORT: String(await freePort()) },
-  })
+  writeFileSync(join(cwd, '.env'), `PORT=${port}\nMANAGEMENT_PORT=${await freePort()}\n`)
+  const withoutPorts = { ...env, PORT: undefined, MANAGEMENT_PORT: undefined }
+  const started = spawnProcess(['npm', 'run', '--silent', script], { cwd, detached: true, env: withoutPorts })
   t.teardown(() => started.signal('SIGKILL'))
   return {
     ...started,
@@ -127,8 +124,8 @@ for (const [name, documentOf] of stories)
     const given = join(project, basename(document))
     if (name === 'several files') cpSync(join(document, '..'), project, { recursive: true })
     else cpSync(document, given)
-    const command = ['--yes', ...tarballs.map((path) => `--package=${path}`), 'fastify-contract']
-    const printed = await run(project, 'npx', ...command, 'init', basename(given))
+    const tarball = join(directory, 'fastify-contract-cli-0.1.0.tgz')
+    const printed = await run(project, 'npx', '--yes', tarball, 'init', basename(given))
     t.comment(printed)
     t.match(printed, /src\/error-body\.ts creates the body of errors as the document describes it/)
     step('init')

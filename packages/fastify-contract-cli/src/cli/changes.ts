@@ -17,7 +17,7 @@ import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument } from './project-files.ts'
+import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract changes`. */
 export async function run(args: string[]): Promise<void> {
@@ -41,7 +41,7 @@ ${documentHelp}
       released: 'openapi/released',
       'fail-on': undefined,
       format: 'text',
-      'skip-unsupported': false,
+      'skip-unsupported': skipsUnsupported(),
     },
     ['DOCUMENT'],
     args,

@@ -1,7 +1,16 @@
 import { join } from 'node:path'
+import { loadEnvironmentFile } from 'fastify-contract/service'
 import { runDev } from '../dev/reloader.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument, findErrorModule, handlersModule } from './project-files.ts'
+import {
+  docsDirectory,
+  documentHelp,
+  findDocument,
+  findErrorModule,
+  handlersModule,
+  sampleClient,
+  skipsUnsupported,
+} from './project-files.ts'
 
 /** Runs `fastify-contract dev`. */
 export async function run(args: string[]): Promise<void> {
@@ -15,14 +24,15 @@ that arrive during the switch wait. After an error the last working service keep
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
 MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections
 to free ports, which the log of the service names. Without ACCESS_TOKENS it creates a token with every scope, which
-stays valid after restarts.
+stays valid after restarts. Variables that are not set come from .env, if it exists.
 
 ${documentHelp}
 --entry FILE          the module that starts the service (default: src/server.ts); its directory is watched
 --watch DIRECTORIES   other directories to watch, separated by commas
 --bundle MODULE       a module whose function bundle(DIRECTORY) bundles the service (default: esbuild bundles it)
 --trial NAME=VALUE    environment variables for the start on trial, separated by commas, such as those of an empty store
---docs DIRECTORY      the directory of the documentation page (default: dist/docs)
+--docs DIRECTORY      the directory of the documentation, which is written after each change of the document (default:
+                      ${docsDirectory})
 --out, --errors, --handlers    as for fastify-contract generate
 `,
     {
@@ -35,15 +45,21 @@ ${documentHelp}
       out: 'generated',
       errors: findErrorModule(),
       handlers: handlersModule,
-      docs: join('dist', 'docs'),
-      'skip-unsupported': false,
+      docs: docsDirectory,
+      'skip-unsupported': skipsUnsupported(),
     },
     ['DOCUMENT'],
     args,
   )
   try {
+    loadEnvironmentFile('.env')
     const { 'skip-unsupported': skipUnsupported, ...others } = options
-    await runDev({ ...others, skipUnsupported, document: findDocument(words[0] ?? options.document) })
+    await runDev({
+      ...others,
+      client: sampleClient(),
+      skipUnsupported,
+      document: findDocument(words[0] ?? options.document),
+    })
   } catch (error) {
     // The ports that are open keep the process running.
     console.error(`dev: ${(error as Error).message}`)

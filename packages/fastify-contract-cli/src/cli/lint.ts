@@ -12,7 +12,8 @@ export async function run(args: string[]): Promise<void> {
 Advises on the style of the document: prints one line for each finding. No other command requires a style. It exits with
 1 if a finding has the severity error, which only rules of your own can have.
 
-DOCUMENT        the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+DOCUMENT        the OpenAPI document, also as --document FILE (default: that of package.json, or openapi.yaml
+                or the only openapi/*.yaml)
 --rules FILE    the rules, a configuration of Redocly (https://redocly.com/docs/cli/configuration); default:
                 redocly.yaml if it exists, otherwise recommended rules, all as warnings
 `,

@@ -21,7 +21,7 @@ the handlers. Requests are authenticated (with any credentials), parsed, validat
 Listens on 127.0.0.1, on the port PORT (default: 3000).
 
 DOCUMENT              the OpenAPI document, which needs no project; operations that cannot be served respond with 501
-                      (default: the generated files, or without them openapi.yaml or the only openapi/*.yaml)
+                      (default: the generated files, or without them as of fastify-contract generate)
 --generated DIRECTORY the files of fastify-contract generate (default: generated)
 --rules FILE          the configuration for bundling DOCUMENT, such as decorators (default: redocly.yaml if it exists)
 --errors FILE         the module whose errorBody creates the bodies of errors (default: ${errorModule} if it exists,

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { docsDefaults } from '../docs/docs-page.ts'
 import { type ErrorBodySource, loadErrorBody } from '../rules/error-bodies.ts'
+import { projectSettings } from './project-settings.ts'
 
 /** The default module of errorBody, which makes the bodies of a service's errors. */
 export const errorModule = join('src', 'error-body.ts')
@@ -10,7 +12,8 @@ export const findErrorModule = (): string | undefined => (existsSync(errorModule
 
 /** The lines of the help of each command that compiles the document. */
 export const documentHelp = `\
-DOCUMENT              the OpenAPI document, also as --document FILE (default: openapi.yaml or the only openapi/*.yaml)
+DOCUMENT              the OpenAPI document, also as --document FILE (default: that of package.json, or
+                      openapi.yaml or the only openapi/*.yaml)
 --rules FILE          the configuration for bundling, such as decorators (default: redocly.yaml if it exists)
 --skip-unsupported    accept operations that cannot be served; they respond with 501 (see skipped-operations.json)`
 
@@ -32,17 +35,31 @@ async function registerTsx(): Promise<void> {
 /** The default module of the handlers. */
 export const handlersModule = join('src', 'handlers.ts')
 
+/** Returns whether the project accepts operations that cannot be served without --skip-unsupported. */
+export const skipsUnsupported = (): boolean => projectSettings().skipUnsupported ?? false
+
+/** The default directory of the documentation, which the service shows. */
+export const docsDirectory = join('dist', 'docs')
+
+/** Returns the module from which the samples of the documentation import createClient, unless an option names another. */
+export const sampleClient = (): string => projectSettings().client ?? docsDefaults.client
+
+/** The names of files that a command takes for the document by itself. */
+const documentName = /\.(?:ya?ml|json)$/
+
 /**
- * Returns the path of the OpenAPI document of a project: the given one, or openapi.yaml, or the only YAML file in the
- * directory openapi.
+ * Returns the path of the OpenAPI document of a project: the given one, or that of the settings, or openapi.yaml (or .yml,
+ * .json), or the only such file in the directory openapi.
  */
 export function findDocument(given: string | undefined): string {
-  if (given !== undefined) {
-    if (existsSync(given) || /^https?:/.test(given)) return given
-    throw new Error(`${given} does not exist; name an OpenAPI document`)
+  const named = given ?? projectSettings().document
+  if (named !== undefined) {
+    if (existsSync(named) || /^https?:/.test(named)) return named
+    throw new Error(`${named} does not exist; name an OpenAPI document`)
   }
-  if (existsSync('openapi.yaml')) return 'openapi.yaml'
-  const names = existsSync('openapi') ? readdirSync('openapi').filter((name) => name.endsWith('.yaml')) : []
+  const own = ['openapi.yaml', 'openapi.yml', 'openapi.json'].find((name) => existsSync(name))
+  if (own !== undefined) return own
+  const names = existsSync('openapi') ? readdirSync('openapi').filter((name) => documentName.test(name)) : []
   if (names[0] === undefined || names.length > 1) {
     throw new Error('there is neither openapi.yaml nor one openapi/*.yaml; name the document')
   }

@@ -1,16 +1,19 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import manifest from '../../package.json' with { type: 'json' }
-import { run } from '../../src/cli/init.ts'
+import cliManifest from '../../package.json' with { type: 'json' }
+import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
 import { npmSettings } from '../../src/init/package-manager.ts'
-import { packageName } from '../../src/init/project.ts'
+import { packageName } from '../../src/init/package-name.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+
+/** Runs init without the documentation, which takes seconds. */
+const run = (args: string[]) => init(['--without', 'docs', ...args])
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
 const document = `openapi: 3.1.0
@@ -49,7 +52,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
     .flatMap(({ args }) => args)
     .join('\n')
   t.match(summary, /: openapi\/spec\/pets\.yaml, openapi\/common\/pet\.yaml, package\.json, /)
-  t.match(summary, /^1 of 1 operations respond with their example, or without a body\.$/m)
+  t.match(summary, /^1 of 1 operations respond as the document describes them\.$/m)
   t.match(
     summary,
     /^Not counted: 1 that cannot be served .*\n {2}#\/paths\S+\/trace: .*\ngenerated\/skipped-operations\.json lists them/m,
@@ -61,9 +64,8 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(summary, /\nNext:\n {2}cd .*project\n {2}npm install\n {2}npm start$/)
   const read = (name: string) => readFileSync(join(project, name), 'utf8')
   t.equal(read('openapi/common/pet.yaml'), pet)
-  const { name, scripts, overrides, allowScripts, engines, dependencies, devDependencies } = JSON.parse(
-    read('package.json'),
-  )
+  const manifest = JSON.parse(read('package.json'))
+  const { name, scripts, overrides, allowScripts, engines, dependencies, devDependencies } = manifest
   t.equal(name, 'pet-store')
   const { command, node, types } = runtimeFor(process.versions.node)
   t.same([scripts.start, engines.node], [`${command} src/server.ts`, node])
@@ -72,8 +74,8 @@ t.test('init copies a document of several files, skips what is unsupported, and 
   t.match(read('README.md'), `replace \`${command}\` by \`${command === 'tsx' ? 'node' : 'tsx'}\``)
   t.same({ overrides, allowScripts }, npmSettings)
   t.match(read('README.md'), '[fastify-contract](node_modules/fastify-contract/README.md)')
-  t.equal(scripts.generate, 'fastify-contract generate openapi/spec/pets.yaml --skip-unsupported')
-  t.equal(scripts.docs, 'fastify-contract docs openapi/spec/pets.yaml --skip-unsupported')
+  t.equal(scripts.generate, 'fastify-contract generate')
+  t.same(manifest['fastify-contract'], { document: 'openapi/spec/pets.yaml', skipUnsupported: true })
   t.match(
     read('src/handlers.ts'),
     / {2}\/\/ GET \/pets\/\{id\} takes path\.id\n {2}async getPet\(\): ReturnType<.*> \{\n/,
@@ -91,7 +93,7 @@ t.test('a project for pnpm has its settings and commands, and none of npm', asyn
   const printed = t.capture(console, 'log')
   await run(['none.json', 'new'])
   t.match(printed()[0]?.args[0], /\nNext:\n {2}cd new\n {2}pnpm install\n {2}pnpm start$/)
-  const { scripts: _, ...manifest } = JSON.parse(readFileSync('new/package.json', 'utf8'))
+  const { scripts: _, 'fastify-contract': __, ...manifest } = JSON.parse(readFileSync('new/package.json', 'utf8'))
   const read = ['name', 'version', 'private', 'type', 'engines', 'dependencies', 'devDependencies']
   t.same(Object.keys(manifest), read, 'nothing else, which pnpm would ignore')
   t.match(readFileSync('new/pnpm-workspace.yaml', 'utf8'), /^allowBuilds:\n {2}esbuild: false$/m)
@@ -125,7 +127,7 @@ t.test('init writes nothing if a file exists, and leaves a document in the direc
   await t.rejects(run(['none.yaml', directory]), { message: /^init: none\.yaml does not exist/ })
   rmSync('src/app.ts')
   await run(['none.json', directory])
-  t.equal(JSON.parse(readFileSync('package.json', 'utf8')).scripts.dev, 'fastify-contract dev none.json')
+  t.same(JSON.parse(readFileSync('package.json', 'utf8'))['fastify-contract'], { document: 'none.json' })
   t.match(printed()[0]?.args[0], /^The document has no operations\.$/m)
 })
 
@@ -163,8 +165,9 @@ t.test('text of a document and its name are no code in a new project', async (t)
   await run(['$(touch X) `id`.yaml', "it's new"])
   t.match(printed()[0]?.args[0], "  cd 'it'\\''s new'\n")
   const read = (name: string) => readFileSync(join(directory, "it's new", name), 'utf8')
-  const { scripts } = JSON.parse(read('package.json'))
-  t.equal(scripts.generate, "fastify-contract generate '$(touch X) `id`.yaml' --skip-unsupported")
+  const { scripts, 'fastify-contract': settings } = JSON.parse(read('package.json'))
+  t.equal(scripts.generate, 'fastify-contract generate')
+  t.equal(settings.document, '$(touch X) `id`.yaml')
   t.match(read('src/app.ts'), /\/\/ Write the verifier of "digest process\.exit\(7\)\/\/"; until then/)
   t.match(read('README.md'), '[$(touch X) \\`id\\`.yaml]'.replace('$', '\\$'))
   t.match(read('README.md'), '| ``$(touch X) `id`.yaml`` |')
@@ -191,6 +194,63 @@ t.test('init counts what it would list at length', async (t) => {
   })
 })
 
+t.test('init --install installs the packages, or says what to do', async (t) => {
+  const npm = (code: number) => `#!/bin/sh\necho "$PWD $*" >> "$NOTES"\necho out\nexit ${code}\n`
+  const directory = enterDirectory(t, {
+    'none.json': documentOf({}),
+    good: { npm: npm(0) },
+    bad: { npm: npm(3) },
+    notes: '',
+  })
+  const printed = t.capture(console, 'log')
+  const told = t.capture(process.stderr, 'write')
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+    process.exitCode = 0
+  })
+  process.env.NOTES = join(directory, 'notes')
+  for (const [name, next, problem] of [
+    ['good', /\n {2}cd good-1\n {2}npm start$/, undefined],
+    ['bad', /\n {2}cd bad-1\n {2}npm install\n {2}npm start$/, /^init: npm install failed in bad-1 \(3\); correct /],
+    ['none', /\n {2}npm install\n {2}npm start$/, /^init: npm install failed in none-1 \(spawn npm ENOENT\); /],
+  ] as const) {
+    for (const file of ['good/npm', 'bad/npm']) chmodSync(file, 0o755)
+    process.env.PATH = name === 'none' ? directory : `${join(directory, name)}:${PATH}`
+    process.exitCode = 0
+    await run(['none.json', `${name}-1`, '--install'])
+    t.match(printed()[0]?.args[0], next)
+    const [first, ...others] = told().map(({ args }) => String(args[0]))
+    t.equal(first, `init: installing the packages of ${name}-1 with npm\n`)
+    t.equal(process.exitCode, problem === undefined ? 0 : 1)
+    t.same(others.length, problem === undefined ? 0 : 1)
+    if (problem !== undefined) t.match(others[0], problem)
+  }
+  t.match(readFileSync('notes', 'utf8'), /^\S+good-1 install --no-audit --no-fund\n\S+bad-1 install/)
+})
+
+t.test('init says how many handlers return made values, and which respond with 501', async (t) => {
+  const text = { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } }
+  const error = { description: 'a' }
+  const paths = {
+    '/made': { get: { operationId: 'made', responses: { 200: text } } },
+    '/done': { get: { operationId: 'done', responses: { 204: { description: 'a' } } } },
+    '/failing': { get: { operationId: 'failing', responses: { 404: error } } },
+  }
+  enterDirectory(t, { 'made.json': documentOf(paths) })
+  const printed = t.capture(console, 'log')
+  await run(['made.json', 'made'])
+  const made = printed()[0]?.args[0]
+  t.match(made, /^2 of 3 operations respond as the document describes them, 1 with values made from the schema\.$/m)
+  t.match(made, /^These respond with 501 until you write them, for the reason in src\/handlers\.ts: failing$/m)
+  const handlers = readFileSync(join('made', 'src', 'handlers.ts'), 'utf8')
+  t.match(
+    handlers,
+    "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }",
+  )
+  t.match(handlers, '// The document lists errors only, so the response is 501.')
+})
+
 t.test('init names the documents that it cannot read', async (t) => {
   enterDirectory(t, { 'two.json': '{ "swagger": "2.0", "info": { "title": "a", "version": "1.0.0" }, "paths": {} }' })
   await t.rejects(run(['two.json', 'new']), {
@@ -205,7 +265,7 @@ t.test('a project runs without tsx on each Node that strips types without a warn
   for (const version of ['22.18.0', '22.23.3', '24.3.0', '25.0.0', '26.10.0'])
     t.match(runtimeFor(version), { command: 'node', node: '^22.18.0 || >=24.3.0' }, version)
   for (const version of ['20.19.3', '21.7.3', '22.17.1', '23.11.1', '24.2.0'])
-    t.match(runtimeFor(version), { command: 'tsx', node: manifest.engines.node }, version)
+    t.match(runtimeFor(version), { command: 'tsx', node: cliManifest.engines.node }, version)
 })
 
 t.test('the name of a package is made from any title', async (t) => {

@@ -8,7 +8,7 @@ import t from 'tap'
 import { run } from '../../src/cli/init.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
-import { generatedCount, generatedValue } from '../../src/examples/examples.ts'
+import { generatedCount, generatedValue } from '../../src/examples/schema-values.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
 
@@ -160,7 +160,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
   const directory = t.testdir({ 'examples.json': JSON.stringify(document) })
   const project = join(directory, 'project')
   const printed = t.capture(console, 'log')
-  await run([join(directory, 'examples.json'), project])
+  await run([join(directory, 'examples.json'), project, '--without', 'docs'])
   printed()
   const rejected = [...Object.keys(impossible), 'impossible']
   const requests = readFileSync(join(project, 'generated/requests.http'), 'utf8')

@@ -1,14 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
+import { install } from '../init/install.ts'
 import { readNamed, sample } from '../init/named-document.ts'
-import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
+import { ownPackages, packInto } from '../init/own-packages.ts'
+import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { askChoice, type Choice, canAsk } from '../init/questions.ts'
 import { runtimeFor } from '../init/runtime.ts'
@@ -28,7 +29,7 @@ Writes a service for an OpenAPI document into DIRECTORY (default: the current di
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
 errors, the process around it, a test, and the generated files. The service runs at once, with npm install and npm start:
 without tsx if the Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in
-or above DIRECTORY.
+or above DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
 
 DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied with all its files. That of a URL is fetched
 with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
@@ -37,13 +38,14 @@ init asks for it on a terminal, and writes a sample with three operations elsewh
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
+--install             install the packages of the project, so that npm start is the next command
 --sample              write the sample, into the only argument DIRECTORY
 --allow-origin LIST   other origins to which a fetched document may refer, such as https://example.com, separated by commas
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false, rules: undefined, sample: false, 'allow-origin': undefined },
+    { install: false, 'include-outside': false, rules: undefined, sample: false, 'allow-origin': undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -60,7 +62,12 @@ async function chosen(words: string[], isSample: boolean): Promise<Choice> {
 }
 
 /** The options of the command line. */
-type Options = { 'include-outside': boolean; rules: string | undefined; 'allow-origin': string | undefined }
+type Options = {
+  install: boolean
+  'include-outside': boolean
+  rules: string | undefined
+  'allow-origin': string | undefined
+}
 
 /** Writes a project, and returns the summary. */
 async function writeProject({ document, directory }: Choice, options: Options, step: Step): Promise<string> {
@@ -82,16 +89,16 @@ async function writeProject({ document, directory }: Choice, options: Options, s
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
-  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  const { engine, commands } = ownPackages(process.argv[1] as string)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
-      'fastify-contract': versionFrom(engine, directory),
+      'fastify-contract': engine.version,
       ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
     },
     devDependencies: {
       '@types/node': runtime.types,
-      'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
+      'fastify-contract-cli': commands.version,
       typescript,
     },
   }
@@ -111,7 +118,8 @@ async function writeProject({ document, directory }: Choice, options: Options, s
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
-  const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
+  const vendored = [engine, commands].flatMap(({ to }) => to ?? [])
+  const existing = [...Object.keys(files), ...copies.map(({ to }) => to), ...vendored].filter((name) =>
     existsSync(join(directory, name)),
   )
   if (existing.length > 0) {
@@ -124,20 +132,24 @@ async function writeProject({ document, directory }: Choice, options: Options, s
     )
   }
   step(`writing ${directory}`)
+  await packInto(directory, [engine, commands])
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
+  // The package manager writes to the same terminal.
+  step('')
   const written = {
     directory,
     copies,
-    files: Object.keys(files),
+    files: [...Object.keys(files), ...vendored],
     handlers,
     errors,
     compiled,
     unread,
     manager,
     settings,
+    isInstalled: options.install && (await install(manager, directory)),
   }
   return summary(written)
 }
@@ -152,11 +164,3 @@ const typescript = '^7.0.2'
 
 /** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
 const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`
-
-/** Returns the versions of the package with a module for the manifest of a project. */
-const versionFrom = (module: string, directory: string): string =>
-  versionsFor(
-    JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8')),
-    process.argv[1] as string,
-    directory,
-  )

@@ -48,30 +48,8 @@ export function missingSettings(manager: PackageManager, file: string): string |
 
 const textOf = (path: string): string => readFileSync(path, 'utf8')
 
-/**
- * Returns the versions of a package for the manifest of a project: newer ones without a breaking change, or its file if it
- * was installed from one.
- *
- * @param manifest The manifest of the package.
- * @param command The path of the command that runs, whose project may have installed the package.
- */
-export function versionsFor(
-  { name, version }: { name: string; version: string },
-  command: string,
-  directory: string,
-): string {
-  for (const above of directoriesFrom(dirname(command))) {
-    const manifest = join(above, 'package.json')
-    if (!existsSync(manifest)) continue
-    const { dependencies, devDependencies } = JSON.parse(textOf(manifest))
-    const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
-    if (file !== undefined) return `file:${relative(directory, resolve(above, file))}`
-  }
-  return `^${version}`
-}
-
 /** Returns a directory and those above it. */
-function directoriesFrom(directory: string): string[] {
+export function directoriesFrom(directory: string): string[] {
   const own = resolve(directory)
   const above = dirname(own)
   return above === own ? [own] : [own, ...directoriesFrom(above)]
@@ -90,25 +68,11 @@ export const npmSettings = {
   allowScripts: { esbuild: false },
 }
 
-/**
- * Returns the text of pnpm-workspace.yaml, which has what `npmSettings` says.
- *
- * @param dependencies The versions of the packages of the project. Those from files replace what other packages ask a
- *   registry for.
- */
-export function pnpmSettings(dependencies: Record<string, string>): string {
-  const files = Object.entries(dependencies).filter(([, version]) => version.startsWith('file:'))
-  const overrides = [
-    ['light-my-request>cookie', cookie],
-    ['pino-pretty>strip-json-comments', stripJsonComments],
-    ...files,
-  ]
-  return [
-    '# esbuild works without its install script.',
-    'allowBuilds:',
-    '  esbuild: false',
-    'overrides:',
-    ...overrides.map((pair) => `  ${pair.map((text) => JSON.stringify(text)).join(': ')}`),
-    '',
-  ].join('\n')
-}
+/** The text of pnpm-workspace.yaml, which has what `npmSettings` says. */
+export const pnpmSettings = `# esbuild works without its install script.
+allowBuilds:
+  esbuild: false
+overrides:
+  light-my-request>cookie: ${cookie}
+  pino-pretty>strip-json-comments: ${stripJsonComments}
+`

@@ -30,13 +30,13 @@ export type Project = {
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers, packages, manager, hasSettings } = project
+  const { compiled, errorBody, handlers, manager, hasSettings } = project
   return {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     ...(manager === 'pnpm' &&
       !hasSettings && {
-        'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
+        'pnpm-workspace.yaml': pnpmSettings,
       }),
     '.gitignore': 'node_modules/\ndist/\n.env\n',
     'README.md': readme(project),

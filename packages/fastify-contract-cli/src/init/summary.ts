@@ -19,6 +19,8 @@ export type Written = {
   manager: PackageManager
   /** The file with the settings of the package manager if init did not write it. */
   settings: string | undefined
+  /** Whether the packages of the project are installed. */
+  isInstalled: boolean
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
@@ -32,6 +34,7 @@ export function summary({
   unread,
   manager,
   settings,
+  isInstalled,
 }: Written): string {
   const missing: string[] = []
   for (const handler of handlers)
@@ -78,7 +81,7 @@ export function summary({
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    `  ${manager} install`,
+    ...(isInstalled ? [] : [`  ${manager} install`]),
     `  ${manager} start`,
     ...(lacking === undefined
       ? []

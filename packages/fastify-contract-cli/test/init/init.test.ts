@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import cliManifest from '../../package.json' with { type: 'json' }
@@ -189,6 +189,41 @@ t.test('init counts what it would list at length', async (t) => {
   await t.rejects(run(['many.json', 'many']), {
     message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new directory$/,
   })
+})
+
+t.test('init --install installs the packages, or says what to do', async (t) => {
+  const npm = (code: number) => `#!/bin/sh\necho "$PWD $*" >> "$NOTES"\necho out\nexit ${code}\n`
+  const directory = enterDirectory(t, {
+    'none.json': documentOf({}),
+    good: { npm: npm(0) },
+    bad: { npm: npm(3) },
+    notes: '',
+  })
+  const printed = t.capture(console, 'log')
+  const told = t.capture(process.stderr, 'write')
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+    process.exitCode = 0
+  })
+  process.env.NOTES = join(directory, 'notes')
+  for (const [name, next, problem] of [
+    ['good', /\n {2}cd good-1\n {2}npm start$/, undefined],
+    ['bad', /\n {2}cd bad-1\n {2}npm install\n {2}npm start$/, /^init: npm install failed in bad-1 \(3\); correct /],
+    ['none', /\n {2}npm install\n {2}npm start$/, /^init: npm install failed in none-1 \(spawn npm ENOENT\); /],
+  ] as const) {
+    for (const file of ['good/npm', 'bad/npm']) chmodSync(file, 0o755)
+    process.env.PATH = name === 'none' ? directory : `${join(directory, name)}:${PATH}`
+    process.exitCode = 0
+    await run(['none.json', `${name}-1`, '--install'])
+    t.match(printed()[0]?.args[0], next)
+    const [first, ...others] = told().map(({ args }) => String(args[0]))
+    t.equal(first, `init: installing the packages of ${name}-1 with npm\n`)
+    t.equal(process.exitCode, problem === undefined ? 0 : 1)
+    t.same(others.length, problem === undefined ? 0 : 1)
+    if (problem !== undefined) t.match(others[0], problem)
+  }
+  t.match(readFileSync('notes', 'utf8'), /^\S+good-1 install --no-audit --no-fund\n\S+bad-1 install/)
 })
 
 t.test('init names the documents that it cannot read', async (t) => {

@@ -2,7 +2,7 @@ import type { Imported } from '../contract/generated-types.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
-import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
+import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf } from './operation-types.ts'
 import {
   type CallParameters,
   type CallStyles,
@@ -22,7 +22,8 @@ export {
   sentBody,
 } from './request-serialization.ts'
 
-export type ClientOptions = {
+/** The options of a client. Those of `fetch`, such as `headers` and `credentials`, apply to each call. */
+export type ClientOptions = Omit<RequestInit, 'method' | 'body'> & {
   /** The base URL of the service: its origin and, where it has one, the path before the paths of the document. */
   baseUrl: string
   /** The access token (RFC 6750), or a function that returns one for each request, so that it can be rotated. */
@@ -39,13 +40,14 @@ type Method = (typeof clientMethods)[number]
 /**
  * A client with one function for each method. Its arguments are a path of the document and the `{ params, body,
  * contentType }` of the operation. It resolves with `{ status, data, response }`, or with `{ status, error, response }`
- * when the status is not 2xx. It rejects when there is no response, or when a 2xx response is not JSON.
+ * when the status is not 2xx. It rejects when there is no response, or when a 2xx response is not JSON, unless `parseAs`
+ * names another form.
  */
 export type ExactClient<Paths extends object> = {
-  [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>>(
+  [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>, As extends ParseAs = 'json'>(
     path: Path,
-    ...options: CallArguments<CallOptions<OperationAt<Paths, Path, Lowercase<Name>>>>
-  ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
+    ...options: CallArguments<CallOptions<OperationAt<Paths, Path, Lowercase<Name>>, As>>
+  ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>, As>>
 }
 
 /**
@@ -57,20 +59,23 @@ export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles }
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
   table: Imported<CallTable>,
-  { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
+  { baseUrl: ownUrl, token, fetch: send = globalThis.fetch, ...defaults }: ClientOptions,
 ): ExactClient<Paths> {
   const { nodes = [], responses = {}, parameters = {} } = table as CallTable
-  const base = baseUrl.replace(/\/+$/, '')
 
   async function call(method: Method, path: string, init: Init = {}) {
-    const { params = {}, body: value, contentType, fetch = send, ...given } = init
+    const { params = {}, body: value, contentType, fetch = send, baseUrl = ownUrl, parseAs = 'json', ...given } = init
     const pairs = pairWriter(`${method} ${path}`, params, parameters)
     const body = sentBody(value, contentType, parameters[`${method} ${path}`])
-    const request = callRequest(base + requestTarget(path, pairs), { ...given, method }, pairs('header'), body)
+    const headers = new Headers(defaults.headers)
+    for (const [name, text] of new Headers(given.headers)) headers.set(name, text)
+    const url = baseUrl.replace(/\/+$/, '') + requestTarget(path, pairs)
+    const request = callRequest(url, { ...defaults, ...given, headers, method }, pairs('header'), body)
     const bearer = typeof token === 'function' ? await token() : token
     if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
     const response = await fetch(request)
     const { status, ok } = response
+    if (ok && parseAs !== 'json') return { status, data: await bodyAs(response, parseAs), response }
     const text = await response.text()
     const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
     return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
@@ -84,6 +89,14 @@ type Init = Omit<RequestInit, 'body'> & {
   body?: unknown
   contentType?: string
   fetch?: NonNullable<ClientOptions['fetch']>
+  baseUrl?: string
+  parseAs?: ParseAs
+}
+
+/** Returns the body of a response as it came; undefined if there is none. */
+async function bodyAs(response: Response, parseAs: Exclude<ParseAs, 'json'>): Promise<unknown> {
+  if (response.body === null) return undefined
+  return parseAs === 'stream' ? response.body : await response[parseAs]()
 }
 
 /** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */

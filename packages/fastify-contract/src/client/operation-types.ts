@@ -14,10 +14,24 @@ export type PathOf<Paths, Method extends string> = {
 export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
   Paths[Path] extends Record<Method, infer Operation> ? Operation : never
 
+/** The forms of a body by `parseAs`: JSON with its type in the document, or the body as it came. */
+type BodyAs<Body> = {
+  json: Body
+  text: string
+  blob: Blob
+  arrayBuffer: ArrayBuffer
+  stream: ReadableStream<Uint8Array>
+}
+export type ParseAs = keyof BodyAs<unknown>
+
 /** The options of a call: the parameters and body of the operation, and other options of `fetch`. */
-export type CallOptions<Operation> = Omit<RequestInit, 'method' | 'body'> & {
+export type CallOptions<Operation, As extends ParseAs = ParseAs> = Omit<RequestInit, 'method' | 'body'> & {
   /** The function that sends this request; default: that of the client. */
   fetch?: (request: Request) => Promise<Response>
+  /** The base URL of this request; default: that of the client. */
+  baseUrl?: string
+  /** The form of the body of a 2xx; default: json. */
+  parseAs?: As
 } & Optional<'params', Parameters<Operation>> &
   BodyOption<Operation>
 
@@ -28,12 +42,16 @@ export type CallArguments<Options> = object extends Options ? [options?: Options
  * The outcome of a call: a union with one member for each response of the operation, discriminated by its status. A
  * `default` response is an error, unless the operation has no other response.
  */
-export type CallOutcome<Operation, Method extends string> = Operation extends { responses: infer Responses }
-  ? { [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>> }[keyof Responses]
+export type CallOutcome<Operation, Method extends string, As extends ParseAs = 'json'> = Operation extends {
+  responses: infer Responses
+}
+  ? {
+      [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>, As>
+    }[keyof Responses]
   : never
 
-type OutcomeOf<Status, Body> =
-  | Member<Extract<Status, Success>, { data: Body; error?: undefined }>
+type OutcomeOf<Status, Body, As extends ParseAs> =
+  | Member<Extract<Status, Success>, { data: Body extends undefined ? undefined : BodyAs<Body>[As]; error?: undefined }>
   | Member<Exclude<Status, Success>, { data?: undefined; error: Body }>
 
 type Member<Status, Body> = [Status] extends [never] ? never : Body & { status: Status; response: Response }

@@ -195,6 +195,45 @@ t.test('parameters and bodies are sent as documented', async (t) => {
   )
 })
 
+t.test('the options of a client apply to each call, which may have others', async (t) => {
+  const sent: Request[] = []
+  const client = exactClient<Paths>(table, {
+    baseUrl: 'http://a',
+    headers: { 'x-app': 'web', 'x-other': 'a' },
+    credentials: 'include',
+    fetch: async (request) => {
+      sent.push(request)
+      return Response.json(null)
+    },
+  })
+  await client.GET('/counts')
+  await client.GET('/counts', { baseUrl: 'http://b/', credentials: 'omit', headers: { 'X-Other': 'b' } })
+  t.same(
+    sent.map(({ url, credentials, headers }) => ({ url, credentials, ...Object.fromEntries(headers) })),
+    [
+      { url: 'http://a/counts', credentials: 'include', 'x-app': 'web', 'x-other': 'a' },
+      { url: 'http://b/counts', credentials: 'omit', 'x-app': 'web', 'x-other': 'b' },
+    ],
+  )
+})
+
+t.test('a 2xx is text, bytes or a stream with parseAs, and an error stays JSON', async (t) => {
+  const { client } = await serve(t, { type: 'text/html', body: '<p>welcome</p>' })
+  const text = await client.GET('/counts', { parseAs: 'text' })
+  const blob = await client.GET('/counts', { parseAs: 'blob' })
+  const bytes = await client.GET('/counts', { parseAs: 'arrayBuffer' })
+  const stream = await client.GET('/counts', { parseAs: 'stream' })
+  const all: [string, Blob, ArrayBuffer, ReadableStream<Uint8Array>] = [text.data, blob.data, bytes.data, stream.data]
+  const read = await Promise.all(all.map((body) => new Response(body).text()))
+  t.same([blob.data.type, ...read], ['text/html', ...Array(4).fill('<p>welcome</p>')])
+  const { client: empty } = await serve(t, { status: 204 })
+  const none: undefined = (await empty.POST('/counts', { parseAs: 'text' })).data
+  t.equal(none, undefined)
+  const { client: failing } = await serve(t, { status: 404, body: '{"error":1,"id":9007199254740993}' })
+  const { error } = await failing.GET('/trees/{id}', { params: { path }, parseAs: 'stream' })
+  t.strictSame(error, { error: 1, id: 2n ** 53n + 1n })
+})
+
 t.test('a QUERY and its body follow a redirect, and a 303 leads to a GET', async (t) => {
   type Query = { requestBody: { content: { 'application/json': bigint } }; responses: { 200: Reply<bigint> } }
   const seen: string[] = []

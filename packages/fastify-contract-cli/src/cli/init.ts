@@ -26,10 +26,10 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract init [DOCUMENT] [DIRECTORY] [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
-which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
-errors, the process around it, a test, and the generated files. The service runs at once, with npm install and npm start:
-without tsx if the Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in
-or above DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
+which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
+bodies of its errors, the process around it, a test, and the generated files. The service runs at once, with npm install and
+npm start: without tsx if the Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has
+a file in or above DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
 
 DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied with all its files. That of a URL is fetched
 with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
@@ -85,7 +85,7 @@ async function writeProject({ document, directory }: Choice, options: Options, s
     skipUnsupported: true,
     sources,
   })
-  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)

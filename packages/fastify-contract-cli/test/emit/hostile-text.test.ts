@@ -174,7 +174,7 @@ type Made = { files: Record<string, string>; compiled: Compiled; errors: object 
 /** Returns all files of a new project for a document of a file with a name. */
 async function filesOf(document: Document, name: string): Promise<Made> {
   const compiled = await compileDocument(document, name)
-  const handlers = handlerStubs(compiled, undefined, { compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = deriveErrorBody(compiled)
   const errorBody = 'text' in errors ? errors.text : undefined
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { createInterface, type Interface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { isUrl } from '../fetch/url-rules.ts'
 import { sample } from './named-document.ts'
@@ -21,25 +21,31 @@ export async function askChoice(
   output: Writable = process.stderr,
 ): Promise<Choice> {
   const lines = createInterface({ input, output, terminal: 'isTTY' in output })
-  const ended = new AbortController()
-  lines.on('close', () => ended.abort())
-  try {
-    const document = await askDocument(lines, output, ended.signal)
-    const own = directory ?? (await lines.question(`Directory of the project (Enter: ${defaultDirectory()}) `, ended))
-    return { document, directory: own.trim() || defaultDirectory() }
-  } catch (error) {
-    if (!ended.signal.aborted) throw error
+  // Lines that arrive before their question are kept.
+  const answers = lines[Symbol.asyncIterator]()
+  const ask: Ask = async (question) => {
+    lines.setPrompt(question)
+    lines.prompt()
+    const { value, done } = await answers.next()
+    if (!done) return value.trim()
     output.write('\n')
     throw new Error('init: the input ended; nothing is written')
+  }
+  try {
+    const document = await askDocument(ask, output)
+    const own = directory ?? (await ask(`Directory of the project (Enter: ${defaultDirectory()}) `))
+    return { document, directory: own || defaultDirectory() }
   } finally {
     lines.close()
   }
 }
 
-async function askDocument(lines: Interface, output: Writable, signal: AbortSignal): Promise<string> {
+/** Returns the answer to a question. */
+type Ask = (question: string) => Promise<string>
+
+async function askDocument(ask: Ask, output: Writable): Promise<string> {
   for (;;) {
-    const question = 'OpenAPI document, a path or a URL (Enter: a sample with three operations) '
-    const answer = (await lines.question(question, { signal })).trim()
+    const answer = await ask('OpenAPI document, a path or a URL (Enter: a sample with three operations) ')
     if (answer === '') return sample
     if (isUrl(answer) || existsSync(answer)) return answer
     output.write(`There is no file ${JSON.stringify(answer)}.\n`)

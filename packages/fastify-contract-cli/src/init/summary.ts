@@ -53,14 +53,11 @@ export function summary({
     ...(isInstalled ? [] : [`  ${manager} install`]),
     `  ${manager} start`,
   ]
-  const groups = [
-    [`Wrote to ${resolve(directory)}: ${entriesOf([...copies.map(({ to }) => to), ...files]).join(', ')}`],
-    operationLines(handlers, compiled, generate),
-    errorLines(errors),
-    notes,
-  ].map((lines) => lines.map(shortened))
+  const written = entriesOf([...copies.map(({ to }) => to), ...files])
+  const reasons = [operationLines(handlers, compiled, generate), errorLines(errors), notes]
   return [
-    ...groups,
+    [`Wrote to ${resolve(directory)}: ${written.join(', ')}`],
+    ...reasons.map((lines) => lines.map(shortened)),
     next,
     lacking === undefined
       ? []

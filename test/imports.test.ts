@@ -48,7 +48,21 @@ const commandRooms = {
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
   init: ['emit', 'examples', 'rules', 'read', 'fetch', 'document', 'typescript', 'text'],
-  cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
+  cli: [
+    'changes',
+    'docs',
+    'mock',
+    'dev',
+    'init',
+    'emit',
+    'typescript',
+    'rules',
+    'redocly',
+    'passes',
+    'read',
+    'document',
+    'text',
+  ],
 }
 
 const roomsOf = (house: string, rooms: Record<string, string[]>): [string, Room][] =>

@@ -8,6 +8,7 @@ import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
 import { readNamed, sample } from '../init/named-document.ts'
+import { leaveOut, partNames } from '../init/optional-files.ts'
 import { ownPackages, packInto } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
@@ -35,17 +36,26 @@ DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied 
 with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
 init asks for it on a terminal, and writes a sample with three operations elsewhere.
 
-If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
-below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
+If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
+those that exist. The document may refer to files in its own directory and below, and init rejects a reference to any
+other file: a document of somebody else must not decide what is read.
 
 --install             install the packages of the project, so that npm start is the next command
+--without PARTS       leave out files that the service does not need: some of ${partNames}
 --sample              write the sample, into the only argument DIRECTORY
 --allow-origin LIST   other origins to which a fetched document may refer, such as https://example.com, separated by commas
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { install: false, 'include-outside': false, rules: undefined, sample: false, 'allow-origin': undefined },
+    {
+      install: false,
+      without: '',
+      'include-outside': false,
+      rules: undefined,
+      sample: false,
+      'allow-origin': undefined,
+    },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -64,6 +74,7 @@ async function chosen(words: string[], isSample: boolean): Promise<Choice> {
 /** The options of the command line. */
 type Options = {
   install: boolean
+  without: string
   'include-outside': boolean
   rules: string | undefined
   'allow-origin': string | undefined
@@ -90,6 +101,7 @@ async function writeProject({ document, directory }: Choice, options: Options, s
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
   const { engine, commands } = ownPackages(process.argv[1] as string)
+  const leftOut = leaveOut(options.without, directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
@@ -115,6 +127,7 @@ async function writeProject({ document, directory }: Choice, options: Options, s
       packages,
       manager,
       hasSettings: settings !== undefined,
+      leftOut: leftOut.files,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
   }
@@ -150,6 +163,7 @@ async function writeProject({ document, directory }: Choice, options: Options, s
     manager,
     settings,
     isInstalled: options.install && (await install(manager, directory)),
+    leftOut: leftOut.reasons,
   }
   return summary(written)
 }

@@ -9,10 +9,11 @@ export const serverModule = (title: string): string => `import { runService } fr
 import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
-// Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
+// Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, … They may also be in a file .env.
 runService({
   name: ${stringLiteral(packageName(title))},
   contract,
+  environmentFile: '.env',
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),

@@ -12,6 +12,24 @@ export function packageManagerOf(directory: string): PackageManager {
   return hasFile || process.env.npm_config_user_agent?.startsWith('pnpm/') ? 'pnpm' : 'npm'
 }
 
+/** How each package manager installs exactly what its lock file names. */
+export const installation = {
+  npm: { lock: 'package-lock.json', all: 'npm ci', production: 'npm ci --omit=dev' },
+  pnpm: {
+    lock: 'pnpm-lock.yaml',
+    all: 'pnpm install --frozen-lockfile',
+    production: 'pnpm install --frozen-lockfile --prod',
+  },
+}
+
+/** Returns the commands that install a package manager where only Node.js is: none for npm, which Node.js brings. */
+export function setupOf(manager: PackageManager): string[] {
+  if (manager === 'npm') return []
+  // A lock file may need the version that wrote it. 12 is the tested one.
+  const [, major = '12'] = /^pnpm\/(\d+)\./.exec(process.env.npm_config_user_agent ?? '') ?? []
+  return [`npm install --global pnpm@${major}`]
+}
+
 /**
  * Returns the path of the file with the settings of a project if it has one or belongs to a workspace: a
  * pnpm-workspace.yaml, or the package.json of npm's workspace. Package managers ignore the settings of a member.

@@ -21,6 +21,8 @@ export type Written = {
   settings: string | undefined
   /** Whether the packages of the project are installed. */
   isInstalled: boolean
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut: string[]
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
@@ -35,6 +37,7 @@ export function summary({
   manager,
   settings,
   isInstalled,
+  leftOut,
 }: Written): string {
   const { warnings } = compiled
   const [warning = ''] = warnings
@@ -56,7 +59,10 @@ export function summary({
   const written = entriesOf([...copies.map(({ to }) => to), ...files])
   const reasons = [operationLines(handlers, compiled, generate), errorLines(errors), notes]
   return [
-    [`Wrote to ${resolve(directory)}: ${written.join(', ')}`],
+    [
+      `Wrote to ${resolve(directory)}: ${written.join(', ')}`,
+      ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
+    ],
     ...reasons.map((lines) => lines.map(shortened)),
     next,
     lacking === undefined

@@ -1,16 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
+import { writeStaleDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { readDocument } from '../read/read-document.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
+  docsDirectory,
   documentHelp,
   errorModule,
   findDocument,
   findErrorModule,
   handlersModule,
   loadErrorModule,
+  sampleClient,
   skipsUnsupported,
 } from './project-files.ts'
 import { listOf, projectSettings } from './project-settings.ts'
@@ -23,7 +28,7 @@ export async function run(args: string[]): Promise<void> {
 
 Writes the files that the server and its client are built on, and prints a handler for each new operation, to paste into
 the module of the handlers. If an operation cannot be served as the document describes it, the command lists the
-problems and exits with 1.
+problems and exits with 1. If ${docsDirectory} has the documentation, it is brought up to date.
 
 ${documentHelp}
 --out DIRECTORY       the directory of the generated files (default: generated)
@@ -55,7 +60,8 @@ ${documentHelp}
   const allowedOrigins = listOf(options['allow-origin'])
   if (options.update) {
     if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
-    return await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
+    await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
+    return options.check ? undefined : await updateDocs(options.out)
   }
   const document = findDocument(given)
   const sources = await readDocument(document, { allowedOrigins })
@@ -64,4 +70,11 @@ ${documentHelp}
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)
   console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
+  await updateDocs(options.out)
+}
+
+/** Brings the documentation up to date if there is one. */
+async function updateDocs(generated: string): Promise<void> {
+  if (existsSync(join(docsDirectory, 'index.html')))
+    await writeStaleDocs(docsDirectory, { generated, client: sampleClient() })
 }

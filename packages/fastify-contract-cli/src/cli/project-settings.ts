@@ -8,11 +8,19 @@ export type ProjectSettings = {
   origin?: string
   /** The origins besides that of `origin` to which the document may refer, separated by commas. */
   allowOrigin?: string
+  /** The module from which the samples of the documentation import createClient. */
+  client?: string
   /** Whether operations that cannot be served are accepted, as by --skip-unsupported. */
   skipUnsupported?: boolean
 }
 
-const types = { document: 'string', origin: 'string', allowOrigin: 'string', skipUnsupported: 'boolean' }
+const types = {
+  document: 'string',
+  origin: 'string',
+  allowOrigin: 'string',
+  client: 'string',
+  skipUnsupported: 'boolean',
+}
 
 /**
  * Returns the settings in the package.json of the current directory; none if it has none.

@@ -171,13 +171,17 @@ const pathList = `/livez         whether the process is alive
 `
 
 /**
- * What the documentation page needs to show the forms of try.html: a link, from which its script adds one to each
- * operation, and the permission to frame them. Published docs have neither, since there is no service beside them.
+ * Returns what the documentation page needs to show the forms of try.html, and the address of the service in its samples:
+ * a link with the address, from which its script adds one to each operation, and the permission to frame the forms.
+ * Published docs have neither, since there is no service beside them.
  */
-const formsAdded: Edit[] = [
-  ['<!-- try.html -->', '<a href="try.html">Try an operation</a>'],
-  ["frame-src 'none'", "frame-src 'self'"],
-]
+const formsAdded = (serviceUrl: string | undefined): Edit[] => {
+  const address = serviceUrl === undefined ? '' : ` data-service="${browserUrl(serviceUrl)}"`
+  return [
+    ['<!-- try.html -->', `<a href="try.html"${address}>Try an operation</a>`],
+    ["frame-src 'none'", "frame-src 'self'"],
+  ]
+}
 
 /** The response to try.html on other than loopback addresses, whose origins the service does not allow. */
 const localOnlyResponse: AdminResponse = {
@@ -209,8 +213,8 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
   }
   const readDocs = pageReader(docs)
   const readHistory = pageReader(join(dirname(docs), 'history.html'))
-  const readTry = pageReader(join(dirname(docs), 'try.html'), 'fastify-contract dev')
-  const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded : [])
+  const readTry = pageReader(join(dirname(docs), 'try.html'), 'npx fastify-contract dev')
+  const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded(serviceUrl()) : [])
   const openApi = { headers: { 'content-type': 'application/json' }, body: Buffer.from(contract.documentText) }
   /** The scrape in progress, which concurrent requests share. */
   let scrape: Promise<string> | undefined
@@ -271,7 +275,7 @@ type ReadPage = (edits: Edit[]) => Promise<AdminResponse>
  * Returns a function that reads a page of HTML. Concurrent and later requests share its bytes, until the file or the
  * edits change: with bytes of its own, each request for a page of megabytes would delay the probes.
  */
-function pageReader(path: string, command = 'fastify-contract docs'): ReadPage {
+function pageReader(path: string, command = 'npx fastify-contract docs'): ReadPage {
   let kept: { state: string; body: Promise<Buffer | undefined> } | undefined
   const read = async (edits: Edit[]) => {
     const bytes = await readFile(path)

@@ -29,10 +29,10 @@ export async function run(args: string[]): Promise<void> {
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
-bodies of its errors, the process around it, a test, the generated files, and the documentation. The service runs at once,
-with npm install and npm start: without tsx if the Node.js that runs init strips types. The commands are those of pnpm if
-that runs init, or has a file in or above DIRECTORY. If init itself is not from a registry, the project has its packages as
-files, in vendor/.
+bodies of its errors, the process around it, a test, the generated files, and the documentation. The service runs at
+once, with npm install and npm start: without tsx if the Node.js that runs init strips types. The commands are those of
+pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a registry, the project has its
+packages as files, in vendor/.
 
 DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied with all its files. That of a URL is fetched
 with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,

@@ -6,10 +6,10 @@ export type ProjectSettings = {
   document?: string
   /** The URL from which `init` fetched the document. */
   origin?: string
-  /** The origins besides that of `origin` to which the document may refer, separated by commas. */
-  allowOrigin?: string
   /** The module from which the samples of the documentation import createClient. */
   client?: string
+  /** The origins besides that of `origin` to which the document may refer, separated by commas. */
+  allowOrigin?: string
   /** Whether operations that cannot be served are accepted, as by --skip-unsupported. */
   skipUnsupported?: boolean
 }

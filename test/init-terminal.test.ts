@@ -47,7 +47,7 @@ t.test('on a terminal, init asks for the document, and shows what it does', { sk
     /^reading .*openapi\.yaml$/,
     'generating types, validators and handlers',
     'writing books',
-    '',
+    'writing the documentation',
     /^Wrote to \S+books: openapi\.yaml, package\.json, /,
   ])
 })

@@ -60,7 +60,8 @@ ${documentHelp}
   const allowedOrigins = listOf(options['allow-origin'])
   if (options.update) {
     if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
-    return await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
+    await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
+    return options.check ? undefined : await updateDocs(options.out)
   }
   const document = findDocument(given)
   const sources = await readDocument(document, { allowedOrigins })
@@ -69,6 +70,11 @@ ${documentHelp}
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)
   console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
+  await updateDocs(options.out)
+}
+
+/** Brings the documentation up to date if there is one. */
+async function updateDocs(generated: string): Promise<void> {
   if (existsSync(join(docsDirectory, 'index.html')))
-    await writeStaleDocs(docsDirectory, { generated: options.out, client: sampleClient() })
+    await writeStaleDocs(docsDirectory, { generated, client: sampleClient() })
 }

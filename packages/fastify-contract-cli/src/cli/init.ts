@@ -150,14 +150,14 @@ async function writeProject({ document, directory }: Choice, options: Options, s
   await packInto(directory, [engine, commands])
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  // The package manager writes to the same terminal.
+  step(options.install ? '' : 'writing the documentation')
   const [docs, isInstalled] = await Promise.all([
     leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
     options.install && install(manager, directory),
   ])
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
-  // The package manager writes to the same terminal.
-  step('')
   const written = {
     directory,
     copies,

@@ -48,7 +48,7 @@ t.test('CONTRIBUTING has a row for each command', async (t) => {
   const rows = Array.from(contributing.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name)
   const names = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
   for (const name of names) t.ok(rows.includes(name), name)
-  // 15 for the service, and two for the project around it: site, and init for a service of one's own.
+  // The service has 15; init starts a service of one's own, and site shows the guides.
   t.ok(names.length <= 17, 'npm run reads like a table of contents')
   const [, parts = ''] = /^parts=\((.*)\)$/m.exec(readFileSync('.ci/nightly', 'utf8')) ?? []
   for (const part of parts.split(' ')) t.match(contributing, `| \`.ci/nightly ${part}\` |`)

@@ -9,15 +9,22 @@ const caches = { npm: '/root/.npm', pnpm: '/root/.local/share/pnpm/store' }
 export function dockerfile({ compiled, packages, manager }: Project): string {
   const { lock, all, production } = installation[manager]
   const manifests = ['package.json', lock, ...(manager === 'pnpm' ? ['pnpm-workspace.yaml'] : [])]
-  const hasFiles = Object.values(packages.dependencies).some((version) => version.startsWith('file:'))
   const image = `node:${productionNode}-trixie-slim`
+  const { dependencies, devDependencies } = packages
+  // Packages of the project itself, in vendor/.
+  const hasFiles = Object.values({ ...dependencies, ...devDependencies }).some((version) => version.startsWith('file:'))
+  const first = [
+    ...setupOf(manager).map((command) => `RUN ${command}`),
+    `COPY ${manifests.join(' ')} ./`,
+    ...(hasFiles ? ['COPY vendor vendor'] : []),
+  ]
   const run = `RUN --mount=type=cache,target=${caches[manager]}`
   return `# The build needs ${lock}, which ${manager} install writes:
 #   docker build --tag ${packageName(compiled.routes.info.title)} .
 # A tag moves to newer images. To pin one, add its digest to each: ${image}@sha256:DIGEST.
 FROM ${image} AS manifests
 WORKDIR /service
-${[...setupOf(manager).map((command) => `RUN ${command}`), `COPY ${manifests.join(' ')} ./`, ...(hasFiles ? ['COPY vendor/ vendor/'] : [])].join('\n')}
+${first.join('\n')}
 
 FROM manifests AS production
 ${run} ${production}

@@ -52,7 +52,7 @@ everything compiles.
 | \`${manager} test\` | calls each operation |
 | \`${manager} run typecheck\` | names each handler that does not match the contract |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
-| \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
+| \`${manager} run docs\` | writes \`dist/docs\`, which the service shows at http://127.0.0.1:3001/docs; run it after a clone |
 
 ## Production
 

@@ -23,7 +23,7 @@ import { writePackages } from '../scripts/build/packages.ts'
 import { copyProject } from './support/project-copy.ts'
 
 /** The deadline of each step in milliseconds: the machine may be slow under load. */
-const limit = 300_000
+const limit = 600_000
 
 const document = `openapi: 3.1.0
 info: { title: Pets, version: 1.0.0 }
@@ -38,7 +38,7 @@ paths:
 
 // A directory outside of the repository, so that neither Node nor npm can find its packages.
 const directory = mkdtempSync(join(tmpdir(), 'first-service-'))
-t.teardown(() => rmSync(directory, { recursive: true }))
+t.teardown(() => rmSync(directory, { recursive: true, maxRetries: 10 }))
 
 // npx keeps its projects beside the packages that npm has downloaded. Only the latter are shared.
 const cache = join(directory, 'cache')

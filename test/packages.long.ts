@@ -43,10 +43,16 @@ async function packed(name: string): Promise<[name: string, manifest: Manifest]>
 
 type Manifest = Record<'dependencies' | 'bin', Record<string, string>> &
   Record<'private' | 'scripts', unknown> & {
-    exports: Record<string, Record<string, string>>
+    exports?: Record<string, Record<string, string>>
     peerDependencies?: object
     peerDependenciesMeta?: Record<string, { optional?: boolean }>
   }
+
+/** Returns the paths of the files of a package. */
+const pathsOf = (name: string): string[] =>
+  contentsOf(name)
+    .listFiles()
+    .map((path) => path.slice(`/node_modules/${name}/`.length))
 
 function contentsOf(name: string) {
   return createPackageFromTarballData(readFileSync(join(directory, `${name}-0.1.0.tgz`)))
@@ -83,9 +89,10 @@ for (const { path, text } of shown) write(join(project, path), text)
 for (const name of packages) {
   t.test(`${name} holds built modules, and an export for each entry`, async (t) => {
     const installed = join(modules, name)
-    const paths = contentsOf(name)
-      .listFiles()
-      .map((path) => path.slice(`/node_modules/${name}/`.length))
+    const contents = pathsOf(name)
+    const paths = contents.filter((path) => !path.startsWith('node_modules/'))
+    const bundled = name === commands ? pathsOf(engine).map((path) => `node_modules/${engine}/${path}`) : []
+    t.same(contents.filter((path) => !paths.includes(path)).sort(), bundled.sort())
     t.same(paths.filter((path) => !/^(dist|docs|examples)\//.test(path)).sort(), [
       'LICENSE',
       'README.md',
@@ -99,7 +106,7 @@ for (const name of packages) {
     for (const page of paths.filter((path) => path.endsWith('.md')))
       for (const [, link = ''] of readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g))
         t.ok(existsSync(join(installed, page, '..', link)), `${page}: ${link}`)
-    const { exports, bin = {}, ...manifest } = manifests.get(name) as Manifest
+    const { exports = {}, bin = {}, ...manifest } = manifests.get(name) as Manifest
     for (const path of [...Object.values(exports).flatMap(Object.values), ...Object.values(bin)])
       t.ok(existsSync(join(installed, path)), path)
     const { peerDependencies = {}, peerDependenciesMeta = {} } = manifest
@@ -107,9 +114,12 @@ for (const name of packages) {
     t.same([manifest.private, manifest.scripts, peers], [undefined, undefined, []])
   })
 
-  t.test(`the types of ${name} resolve under every ES module resolution`, async (t) => {
+  const { exports } = manifests.get(name) as Manifest
+  // A package with only a command has no types.
+  const skip = exports === undefined
+  t.test(`the types of ${name} resolve under every ES module resolution`, { skip }, async (t) => {
     const { problems, entrypoints } = (await checkPackage(contentsOf(name))) as Analysis
-    t.same(Object.keys(entrypoints), Object.keys((manifests.get(name) as Manifest).exports))
+    t.same(Object.keys(entrypoints), Object.keys(exports ?? {}))
     const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
     // The package has no CommonJS, and the resolution of Node 10 does not read exports.
     const others = ['NoResolution node10', 'CJSResolvesToESM node16-cjs']

@@ -6,7 +6,7 @@ import { packageName } from './package-name.ts'
 import type { Project } from './project.ts'
 
 /** Returns the README of a new project. */
-export function readme({ compiled, document, errorBody, runtime, manager, leftOut }: Project): string {
+export function readme({ compiled, document, errorBody, runtime, packages, manager, leftOut }: Project): string {
   const { title } = compiled.routes.info
   const files: [path: string, what: string][] = [
     [markdownCode(document), 'the contract: the only place that defines operations'],
@@ -17,6 +17,9 @@ export function readme({ compiled, document, errorBody, runtime, manager, leftOu
       ? []
       : ([['`src/error-body.ts`', 'the body of the errors that the service itself sends']] as [string, string][])),
     ['`src/server.ts`', 'the process: configuration, log, metrics, probes, graceful shutdown'],
+    ...(packages.dependencies['fastify-contract']?.startsWith('file:')
+      ? ([['`vendor/`', 'the packages of fastify-contract, which no registry has; commit them']] as [string, string][])
+      : []),
     ['`test/operations.test.ts`', 'calls each operation with its example'],
     ...optionalFiles
       .filter(([path]) => !leftOut.has(path))

@@ -42,16 +42,27 @@ example=NAME for one of several examples. The header Preference-Applied names th
       given === undefined && hasFiles
         ? await generatedContract(options.generated)
         : await compiledContract(findDocument(given), options.rules)
-    const errorBody =
-      options.errors === undefined ? errorBodyOf(contract) : (await loadErrorModule(options.errors)).errorBody
-    const { title, version, app } = mockServer(contract, errorBody, { realm: options.realm })
-    const address = { host: '127.0.0.1', port: Number(process.env.PORT || 3000) }
+    const errorBody = await loadedErrorBody(options.errors).catch(function useDescribed(error: Error) {
+      if (options.errors !== errorModule) throw error
+      console.warn(terminalText(`mock: ${errorModule} is not used: ${error.message}`))
+    })
+    const { title, version, app } = mockServer(contract, errorBody ?? errorBodyOf(contract), { realm: options.realm })
+    const address = { host: '127.0.0.1', port: portOf(process.env.PORT || '3000') }
     const url = await listen((address) => app.listen(address), app.server, address)
     console.log(visible(`mock of ${title} ${version} on ${url}; it accepts any token`))
   } catch (error) {
     throw new Error(`mock: ${(error as Error).message}`)
   }
 }
+
+/** Returns a port (0 picks a free one). */
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text)
+  throw new Error(`PORT is ${JSON.stringify(text)}; expected an integer from 0 to 65535`)
+}
+
+const loadedErrorBody = async (path: string | undefined) =>
+  path === undefined ? undefined : (await loadErrorModule(path)).errorBody
 
 /** Compiles a document, and prints the operations that cannot be served. */
 async function compiledContract(document: string, rules: string | undefined): Promise<Required<Contract>> {

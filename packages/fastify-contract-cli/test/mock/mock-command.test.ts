@@ -88,6 +88,29 @@ t.test('the mock finds the document of its directory, and uses src/error-body.ts
   t.equal(await (await fetch(`${url}/none`)).text(), 'own')
 })
 
+t.test('a default src/error-body.ts that cannot be loaded does not keep the mock from running', async (t) => {
+  const directory = t.testdir({
+    'shards.json': JSON.stringify(document),
+    src: { 'error-body.ts': "import './none.ts'\n" },
+  })
+  const { url, warnings } = await mock(t, directory, ['shards.json'])
+  t.match(warnings, /^mock: src\/error-body\.ts is not used: /m)
+  t.match(await (await fetch(`${url}/none`)).json(), { message: 'no such path' })
+  const { code, stderr } = await start(t, directory, ['shards.json', '--errors', 'src/none.ts']).ended
+  t.equal(code, 1)
+  t.match(stderr, /^mock: .*none\.ts/m)
+})
+
+t.test('the mock names an invalid port in one line', async (t) => {
+  const directory = t.testdir({ 'shards.json': JSON.stringify(document) })
+  const args = ['mock', 'shards.json']
+  for (const PORT of ['abc', '65536'])
+    t.match(await run(t, resolve(ownPath('src/cli.ts')), { PORT }, args, directory).ended, {
+      code: 1,
+      stderr: `mock: PORT is "${PORT}"; expected an integer from 0 to 65535\n`,
+    })
+})
+
 t.test('the mock names what it lacks', async (t) => {
   const ended = (...args: string[]) => start(t, t.testdir({}), args).ended
   t.match(await ended(), {

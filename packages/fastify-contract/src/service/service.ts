@@ -12,9 +12,10 @@ import type { Contract } from '../contract/routes.ts'
 import { rateLimit } from '../limits/limits.ts'
 import type { ServerOptions } from '../routes/create-server.ts'
 import { requiredScopes } from '../routes/security.ts'
-import { type Application, type Config, readConfig } from './config.ts'
+import { type Application, type Config, environmentVariables, readConfig } from './config.ts'
 import { loadEnvironmentFile } from './environment-file.ts'
 import { createLog } from './log.ts'
+import { misspelledVariables } from './misspelled-variables.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
 
@@ -99,7 +100,11 @@ export async function runService<Name extends string>(service: Service<Name>): P
   onShutdownSignal((signal) => stop(signal), fail)
   try {
     const { contract, environmentFile } = service
-    if (environmentFile !== undefined) loadEnvironmentFile(environmentFile)
+    const fileNames = environmentFile === undefined ? [] : loadEnvironmentFile(environmentFile)
+    reportMisspelled(fileNames, environmentFile, [
+      ...Object.keys(environmentVariables),
+      ...Object.keys(service.variables ?? {}),
+    ])
     const { operations } = contract.routes
     const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
     const config = readConfig(process.env, service, isSecured)
@@ -143,6 +148,23 @@ export async function runService<Name extends string>(service: Service<Name>): P
     fail(error as Error)
   }
 }
+
+/**
+ * Warns of environment variables that are probably misspelled. The environment may have variables of other programs, but
+ * the file is that of the service.
+ *
+ * @throws {Error} If the file has one.
+ */
+function reportMisspelled(fileNames: string[], file: string | undefined, known: string[]): void {
+  for (const { given, meant } of misspelledVariables(setNames(), known)) {
+    if (fileNames.includes(given))
+      throw new Error(`${file}: ${given} is not a variable of this service; did you mean ${meant}?`)
+    printLine(`${given} is set, but is not a variable of this service; did you mean ${meant}?`)
+  }
+}
+
+/** Returns the names of the environment variables that are set. An empty one counts as not set. */
+const setNames = () => Object.keys(process.env).filter((name) => process.env[name] !== '')
 
 /** Prints a line to stderr; stdout is for the log only. */
 const printLine = (line: string) => process.stderr.write(`${line}\n`)

@@ -20,7 +20,7 @@ t.test('a file sets the variables that are not set, and a missing file sets none
 })
 
 t.test('a service reads its file, and reports what is wrong there in one line', async (t) => {
-  const directory = t.testdir({ '.env': 'BODY_LIMIT=abc\n', folder: {} })
+  const directory = t.testdir({ '.env': 'BODY_LIMIT=abc\n', folder: {}, other: 'JWT_ISUER=secret\n' })
   const info = { title: 'Pets', version: '1.2.3' }
   const DOCUMENT = JSON.stringify({ openapi: '3.1.0', info, security: [{}], paths: {} })
   const start = (name: string, set: Record<string, string> = {}) => {
@@ -29,6 +29,7 @@ t.test('a service reads its file, and reports what is wrong there in one line', 
   }
   const cases: [name: string, stderr: RegExp][] = [
     ['.env', /^plain: BODY_LIMIT is "abc"; expected a number of bytes from 1 to \d+\n$/],
+    ['other', /^plain: \S+other: JWT_ISUER is not a variable of this service; did you mean JWT_ISSUER\?\n$/],
     ['folder', /^plain: \S+folder cannot be read \(.*\); make it a file with lines NAME=VALUE, or remove it\n$/],
   ]
   for (const [name, stderr] of cases) t.match(await start(name).untilEnded(), { code: 1, stderr })

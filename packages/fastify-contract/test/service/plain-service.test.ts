@@ -56,6 +56,18 @@ t.test('a service whose operations need no credentials needs no tokens', async (
   t.notMatch((await silent.stop()).stderr, /curl/)
 })
 
+t.test('a service names an environment variable that is probably misspelled, and not its value', async (t) => {
+  const service = run(t, module, { DOCUMENT: documentOf([{}]), CURL: 'no', HEADERS_TIMOUT: '4711', POST: '4712' })
+  await service.find('stderr', /admin server on \S+\n/)
+  const { code, stderr } = await service.stop()
+  t.equal(code, 0)
+  t.match(
+    stderr,
+    /^HEADERS_TIMOUT is set, but is not a variable of this service; did you mean HEADERS_TIMEOUT\?\nplain 1\.2\.3 on /,
+  )
+  t.notMatch(stderr, /471[12]/)
+})
+
 t.test('a failing hook of the application does not keep the resources open, and is reported', async (t) => {
   for (const HOOK of ['preClose', 'onClose']) {
     const service = run(t, module, { DOCUMENT: documentOf([{}]), CURL: 'no', HOOK })

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { environmentVariables } from '../../src/service/config.ts'
+import { misspelledVariables } from '../../src/service/misspelled-variables.ts'
+
+const known = [...Object.keys(environmentVariables), 'STORE_URL']
+
+t.test('a name that is nearly that of a variable is found', async (t) => {
+  const misspelled = {
+    PROT: 'PORT',
+    HSOT: 'HOST',
+    ACCES_TOKENS: 'ACCESS_TOKENS',
+    ACCESS_TOKEN: 'ACCESS_TOKENS',
+    ACCESS_TOKNES: 'ACCESS_TOKENS',
+    LOG_LEVL: 'LOG_LEVEL',
+    LOG_LEVELL: 'LOG_LEVEL',
+    LOG_LAVEL: 'LOG_LEVEL',
+    LOGLEVEL: 'LOG_LEVEL',
+    JWT_ISUER: 'JWT_ISSUER',
+    TOKEN_FILE: 'TOKENS_FILE',
+    MANAGEMENT_PROT: 'MANAGEMENT_PORT',
+    STORE_URI: 'STORE_URL',
+  }
+  for (const [given, meant] of Object.entries(misspelled))
+    t.same(misspelledVariables(['PATH', given], known), [{ given, meant }])
+  t.same(misspelledVariables(['PROT', 'PORT'], known), [], 'not beside the right name')
+  t.same(misspelledVariables(known, known), [])
+})
+
+/** Variables that shells, CI systems, containers and platforms set. */
+const foreign = `
+PATH HOME USER PWD OLDPWD SHELL SHLVL TERM LANG LC_ALL TZ HOSTNAME HOSTTYPE LOGNAME MAIL DISPLAY EDITOR PAGER TMPDIR _ PS1
+POST PORTS PORT0 PORT1 PORT_ SPORT HOSTS HOST_IP XHOST GHOST COST LOST HOST0 MPORT IPORT EXPORT REPORT
+CI GITHUB_ACTIONS GITHUB_TOKEN GITHUB_REF RUNNER_OS GITLAB_CI CI_JOB_TOKEN CI_SERVER_HOST CI_SERVER_PORT CIRCLECI TRAVIS
+BUILD_NUMBER JENKINS_URL JOB_NAME NODE_NAME WORKSPACE BUILDKITE TEAMCITY_VERSION BITBUCKET_COMMIT
+KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT KUBERNETES_PORT_443_TCP_ADDR KUBERNETES_SERVICE_PORT_HTTPS
+PETS_PORT PETS_SERVICE_HOST PETS_SERVICE_PORT PETS_PORT_3000_TCP_PROTO REDIS_PORT DB_HOST DB_PORT PGHOST PGPORT PGUSER
+DYNO WEB_CONCURRENCY K_SERVICE FUNCTION_TARGET WEBSITE_SITE_NAME FLY_APP_NAME RAILWAY_ENVIRONMENT RENDER ECS_CONTAINER_METADATA_URI
+AWS_REGION AWS_ACCESS_KEY_ID AWS_WEB_IDENTITY_TOKEN_FILE AZURE_CLIENT_ID GOOGLE_APPLICATION_CREDENTIALS
+NODE NODE_ENV NODE_OPTIONS NODE_PATH NPM_TOKEN INIT_CWD npm_config_cache npm_lifecycle_event npm_package_json PNPM_HOME
+HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy no_proxy SSH_AUTH_SOCK SSL_CERT_FILE OTEL_SERVICE_NAME DATABASE_URL REDIS_URL
+LOG_FILE LOG_PATH LOG_DIR LOG_COLOR ACCESS_KEY ACCESS_TOKENS_EXPIRY REQUEST_LIMIT JWT_SECRET JWT_ALGORITHM BODY_SIZE_LIMIT
+HEADER_LIMIT2 UPLOAD_DIR TRUST_STORE DRAIN_TIMEOUT CORS_ORIGIN_LIST MANAGEMENT_SERVER_PORT PORTAL HOSTS_FILE
+`.match(/\S+/g) as string[]
+
+t.test('no name that other programs set is taken for a misspelled one', async (t) => {
+  for (const name of foreign) t.same(misspelledVariables([name], known), [], name)
+})

@@ -5,11 +5,14 @@ import { environmentVariables } from 'fastify-contract/config'
 import { UsageError } from 'fastify-contract/token-command'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { run } from '../../src/cli/init.ts'
+import { run as init } from '../../src/cli/init.ts'
 import { dockerfile } from '../../src/init/dockerfile.ts'
 import { leaveOut } from '../../src/init/optional-files.ts'
 import type { Project } from '../../src/init/project.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+
+/** Runs init without the documentation, which takes seconds. */
+const run = (args: string[]) => init(['--without', 'docs', ...args])
 
 const documentOf = (security: object[]) =>
   JSON.stringify({
@@ -103,7 +106,7 @@ t.test('the workflow checks what a reader of the project is told to run, with th
 })
 
 t.test('a project without an image does not mention one', async (t) => {
-  await writeProject(t, {}, ['--without', 'docker'])
+  await writeProject(t, {}, ['--without', 'docker,docs'])
   for (const name of ['.github/workflows/ci.yaml', 'README.md']) t.notMatch(read(name), /docker/i)
 })
 
@@ -153,12 +156,13 @@ t.test('tokens are mentioned only if an operation needs them', async (t) => {
 })
 
 t.test('--without leaves out parts, and names what it does not know', async (t) => {
-  const printed = await writeProject(t, {}, ['--without', 'docker, workflow,agents,env,editorconfig,readme'])
+  const printed = await writeProject(t, {}, ['--without', 'docker, workflow,agents,env,editorconfig,readme,docs'])
   t.same(written(), ['.gitignore'])
   t.notMatch(printed, 'Left out')
   await t.rejects(run(['pets.json', 'other', '--without', 'docker,image']), {
     name: new UsageError('').name,
-    message: 'init: --without has "image"; expected some of docker,workflow,agents,env,editorconfig,gitignore,readme',
+    message:
+      'init: --without has "image"; expected some of docker,workflow,agents,env,editorconfig,gitignore,readme,docs',
   })
   t.notOk(existsSync('other'))
 })

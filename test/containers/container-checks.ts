@@ -13,7 +13,7 @@ export async function checkContainer(report: Report, engine: Engine, checked: Ch
   const container = `${image}-${process.pid}`
   const text = (...args: string[]) => engine.run(args).then((printed) => printed.trim())
   const inspect = (what: string) => text('inspect', '--format', what, container)
-  const hardened = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--tmpfs=/data:mode=1777']
+  const hardened = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges']
   const options = ['--publish=127.0.0.1::3000', '--stop-timeout=40', `--env=ACCESS_TOKENS=${token}`, ...hardened]
   const sizeOf = async (name: string) => Number(await text('image', 'inspect', '--format={{.Size}}', name))
   const bytes = (await sizeOf(image)) - (await sizeOf(base))
@@ -50,7 +50,7 @@ export async function checkContainer(report: Report, engine: Engine, checked: Ch
     report.atMost('seconds from SIGTERM to the end', Math.round((performance.now() - stopping) / 1000), 20)
     report.zero('exit code', Number(await inspect('{{.State.ExitCode}}')))
   } finally {
-    await text('rm', '--force', container)
+    await text('rm', '--force', '--volumes', container)
   }
 
   async function isHealthy(): Promise<boolean> {

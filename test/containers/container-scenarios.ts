@@ -92,7 +92,12 @@ async function buildAndCheck(
   const engine: Engine | undefined = await findEngine()
   if (engine === undefined) return report.notRun('Docker or Podman')
   const [, base = ''] = /^FROM (\S+)/m.exec(readFileSync(join(context, 'Dockerfile'), 'utf8')) ?? []
-  await provideImage(engine, base, baseDirectory)
+  const started = provideImage(engine, base, baseDirectory).then(() => engine.run(['run', '--rm', base, 'node', '-v']))
+  const problem = await started.then(
+    () => undefined,
+    ({ message }: Error) => message,
+  )
+  if (problem !== undefined) return report.notRun(`${base}, running in ${engine.name}: ${problem}`)
   const begin = performance.now()
   const format = engine.name === 'podman' ? ['--format=docker', '--network=host'] : []
   const given = more.split(' ').filter(Boolean)

@@ -39,8 +39,10 @@ with the files of its origin to which it refers; fastify-contract generate --upd
 init asks for it on a terminal, and writes a sample with three operations elsewhere.
 
 If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
-those that exist. The document may refer to files in its own directory and below, and init rejects a reference to any
-other file: a document of somebody else must not decide what is read.
+those that exist.
+
+The document may refer to files in its own directory and below, and init rejects a reference to any other file: a document
+of somebody else must not decide what is read.
 
 --install             install the packages of the project, so that npm start is the next command
 --without PARTS       leave out files that the service does not need: some of ${partNames}

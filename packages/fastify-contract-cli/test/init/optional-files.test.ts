@@ -159,10 +159,10 @@ t.test('--without leaves out parts, and names what it does not know', async (t) 
   const printed = await writeProject(t, {}, ['--without', 'docker, workflow,agents,env,editorconfig,readme,docs'])
   t.same(written(), ['.gitignore'])
   t.notMatch(printed, 'Left out')
-  await t.rejects(run(['pets.json', 'other', '--without', 'docker,licence']), {
+  await t.rejects(run(['pets.json', 'other', '--without', 'docker,image']), {
     name: new UsageError('').name,
     message:
-      'init: --without has "licence"; expected some of docker,workflow,agents,env,editorconfig,gitignore,readme,docs',
+      'init: --without has "image"; expected some of docker,workflow,agents,env,editorconfig,gitignore,readme,docs',
   })
   t.notOk(existsSync('other'))
 })

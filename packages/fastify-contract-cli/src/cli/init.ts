@@ -8,7 +8,7 @@ import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
-import { leaveOut, partNames } from '../init/optional-files.ts'
+import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
 import { ownPackages, packInto } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
@@ -20,6 +20,7 @@ import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { writeFirstDocs } from './first-docs.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
@@ -28,10 +29,10 @@ export async function run(args: string[]): Promise<void> {
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
-bodies of its errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
-files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
-The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a
-registry, the project has its packages as files, in vendor/.
+bodies of its errors, the process around it, a test, the generated files, and the documentation. A document outside of
+DIRECTORY is copied with all its files. The service runs at once, with npm install and npm start: without tsx if the
+Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in or above
+DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
 
 If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
 those that exist. The document may refer to files in its own directory and
@@ -109,19 +110,23 @@ below, and init rejects a reference to any other file: a document of somebody el
   await packInto(directory, [engine, commands])
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  const [docs, isInstalled] = await Promise.all([
+    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
+    options.install && install(manager, directory),
+  ])
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const written = {
     directory,
     copies,
-    files: [...Object.keys(files), ...vendored],
+    files: [...Object.keys(files), ...vendored, ...(docs === undefined ? [] : [`${docs}/`])],
     handlers,
     errors,
     compiled,
     unread,
     manager,
     settings,
-    isInstalled: options.install && (await install(manager, directory)),
+    isInstalled,
     leftOut: leftOut.reasons,
   }
   console.log(terminalText(summary(written)))

@@ -2,67 +2,104 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { UsageError } from 'fastify-contract/token-command'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
+import { readNamed, sample } from '../init/named-document.ts'
 import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
 import { ownPackages, packInto } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
-import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
+import { askChoice, type Choice, canAsk } from '../init/questions.ts'
 import { runtimeFor } from '../init/runtime.ts'
 import { firstOf, summary } from '../init/summary.ts'
-import { isWithin } from '../read/file-text.ts'
-import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { writeFirstDocs } from './first-docs.ts'
+import { fetchingStep, type Step, withProgress } from './progress.ts'
+import { listOf } from './project-settings.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
-    `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
+    `fastify-contract init [DOCUMENT] [DIRECTORY] [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
-bodies of its errors, the process around it, a test, the generated files, and the documentation. A document outside of
-DIRECTORY is copied with all its files. The service runs at once, with npm install and npm start: without tsx if the
-Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in or above
-DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
+bodies of its errors, the process around it, a test, the generated files, and the documentation. The service runs at
+once, with npm install and npm start: without tsx if the Node.js that runs init strips types. The commands are those of
+pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a registry, the project has its
+packages as files, in vendor/.
+
+DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied with all its files. That of a URL is fetched
+with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
+init asks for it on a terminal, and writes a sample with three operations elsewhere.
 
 If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
-those that exist. The document may refer to files in its own directory and
-below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
+those that exist. The document may refer to files in its own directory and below, and init rejects a reference to any
+other file: a document of somebody else must not decide what is read.
 
 --install             install the packages of the project, so that npm start is the next command
 --without PARTS       leave out files that the service does not need: some of ${partNames}
+--sample              write the sample, into the only argument DIRECTORY
+--allow-origin LIST   other origins to which a fetched document may refer, such as https://example.com, separated by commas
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { install: false, without: '', 'include-outside': false, rules: undefined },
+    {
+      install: false,
+      without: '',
+      'include-outside': false,
+      rules: undefined,
+      sample: false,
+      'allow-origin': undefined,
+    },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
-  const [document, directory = '.'] = words
-  if (document === undefined)
-    throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
-  if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
-  if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
-  const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
-  const sources = await readSources(document, options['include-outside'] ? undefined : within)
-  const compiled = await compileContract(document, {
+  const choice = await chosen(words, options.sample)
+  console.log(terminalText(await withProgress((step) => writeProject(choice, options, step))))
+}
+
+/** Returns what the words of the command line name, or a person names, or the sample. */
+async function chosen(words: string[], isSample: boolean): Promise<Choice> {
+  if (isSample && words.length > 1) throw new Error('init: --sample is the document; name only a DIRECTORY')
+  const [document, directory] = isSample ? [sample, words[0]] : words
+  if (document === undefined && canAsk()) return await askChoice(directory)
+  return { document: document ?? sample, directory: directory ?? '.' }
+}
+
+/** The options of the command line. */
+type Options = {
+  install: boolean
+  without: string
+  'include-outside': boolean
+  rules: string | undefined
+  'allow-origin': string | undefined
+}
+
+/** Writes a project, and returns the summary. */
+async function writeProject({ document, directory }: Choice, options: Options, step: Step): Promise<string> {
+  const allowOrigin = options['allow-origin']
+  step(`reading ${document}`)
+  const named = await readNamed(document, directory, {
+    includeOutside: options['include-outside'],
+    allowedOrigins: listOf(allowOrigin),
+    onFile: fetchingStep(step),
+  })
+  const { sources, path, copies, origin } = named
+  step('generating types, validators and handlers')
+  const compiled = await compileContract(origin === undefined ? document : path, {
     rules: options.rules ?? noConfiguration,
     skipUnsupported: true,
     sources,
   })
   const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
-  const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
   const { engine, commands } = ownPackages(process.argv[1] as string)
@@ -83,6 +120,8 @@ below, and init rejects a reference to any other file: a document of somebody el
     ...projectFiles({
       compiled,
       document: path,
+      origin,
+      allowOrigin: origin && allowOrigin,
       errorBody: 'text' in errors ? errors.text : undefined,
       handlers,
       skipsOperations: compiled.skipped.length > 0,
@@ -107,6 +146,7 @@ below, and init rejects a reference to any other file: a document of somebody el
       `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
     )
   }
+  step(`writing ${directory}`)
   await packInto(directory, [engine, commands])
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
@@ -116,6 +156,8 @@ below, and init rejects a reference to any other file: a document of somebody el
   ])
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
+  // The package manager writes to the same terminal.
+  step('')
   const written = {
     directory,
     copies,
@@ -129,7 +171,7 @@ below, and init rejects a reference to any other file: a document of somebody el
     isInstalled,
     leftOut: leftOut.reasons,
   }
-  console.log(terminalText(summary(written)))
+  return summary(written)
 }
 
 async function placeFor(path: string): Promise<string> {

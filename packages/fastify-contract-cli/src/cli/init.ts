@@ -1,18 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
+import { addPlugin } from '../init/add-plugin.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { runtimeFor } from '../init/runtime.ts'
-import { firstOf, summary } from '../init/summary.ts'
+import { summary } from '../init/summary.ts'
+import { writeNewFiles } from '../init/write-files.ts'
 import { isWithin } from '../read/file-text.ts'
 import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
@@ -23,6 +24,7 @@ import { commandLine } from './command-line.ts'
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract init DOCUMENT [DIRECTORY] [OPTIONS]
+fastify-contract init DOCUMENT --into DIRECTORY [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
@@ -30,18 +32,25 @@ errors, the process around it, a test, and the generated files. A document outsi
 files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
 The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
 
+With --into, DIRECTORY has a Fastify application. Then init writes the handlers, the errors, the verifier of tokens and a
+plugin with the operations, in the language and module system of the application, and prints what to add to it.
+
 If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
+--into DIRECTORY      add the operations to the application in DIRECTORY, without changing one of its files
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { 'include-outside': false, rules: undefined },
+    { into: undefined, 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
-  const [document, directory = '.'] = words
+  const { into } = options
+  const [document, directory = into ?? '.'] = words
+  if (into !== undefined && words.length > 1)
+    throw new UsageError('init: --into names the directory; leave out DIRECTORY')
   if (document === undefined)
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)
@@ -56,9 +65,24 @@ below, and init rejects a reference to any other file: a document of somebody el
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
+  const unread =
+    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
   const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  const generated = Object.fromEntries(
+    Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text]),
+  )
+  const told = { directory, copies, handlers, errors, compiled, unread, manager }
+  if (into !== undefined) {
+    const packages = {
+      dependencies: { 'fastify-contract': versionFrom(engine, directory) },
+      devDependencies: { 'fastify-contract-cli': versionFrom(import.meta.dirname, directory) },
+    }
+    const { fastify } = manifestOf(engine).dependencies
+    const text = await addPlugin({ ...told, document: path, generated, packages, fastify })
+    return console.log(terminalText(text))
+  }
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
@@ -83,41 +107,10 @@ below, and init rejects a reference to any other file: a document of somebody el
       manager,
       hasSettings: settings !== undefined,
     }),
-    ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
+    ...generated,
   }
-  const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
-    existsSync(join(directory, name)),
-  )
-  if (existing.length > 0) {
-    const names = firstOf(
-      existing.map((name) => join(directory, name)),
-      3,
-    ).join(', ')
-    throw new Error(
-      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
-    )
-  }
-  for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
-  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
-  const unread =
-    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
-  const written = {
-    directory,
-    copies,
-    files: Object.keys(files),
-    handlers,
-    errors,
-    compiled,
-    unread,
-    manager,
-    settings,
-  }
-  console.log(terminalText(summary(written)))
-}
-
-async function placeFor(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true })
-  return path
+  await writeNewFiles(directory, files, copies, 'name a new directory')
+  console.log(terminalText(summary({ ...told, files: Object.keys(files), settings })))
 }
 
 /** The versions of TypeScript, which is faster since 7. The commands have one of their own. */
@@ -128,8 +121,6 @@ const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${
 
 /** Returns the versions of the package with a module for the manifest of a project. */
 const versionFrom = (module: string, directory: string): string =>
-  versionsFor(
-    JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8')),
-    process.argv[1] as string,
-    directory,
-  )
+  versionsFor(manifestOf(module), process.argv[1] as string, directory)
+
+const manifestOf = (module: string) => JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8'))

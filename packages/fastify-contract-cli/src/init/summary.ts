@@ -22,17 +22,33 @@ export type Written = {
 }
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
-export function summary({
-  directory,
-  copies,
-  files,
-  handlers,
-  errors,
-  compiled,
-  unread,
-  manager,
-  settings,
-}: Written): string {
+export function summary(written: Written): string {
+  const { directory, manager, settings } = written
+  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
+  return [
+    ...outcome(written, 'src/error-body.ts', 'src/app.ts'),
+    '',
+    'Next:',
+    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
+    `  ${manager} install`,
+    `  ${manager} start`,
+    ...(lacking === undefined
+      ? []
+      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
+  ].join('\n')
+}
+
+/**
+ * Returns the lines about what `init` wrote, and about what is not served and why.
+ *
+ * @param errorModule The path of the module of errorBody.
+ * @param appModule The path of the module that uses it.
+ */
+export function outcome(
+  { directory, copies, files, handlers, errors, compiled, unread, manager }: Omit<Written, 'settings'>,
+  errorModule: string,
+  appModule: string,
+): string[] {
   const missing: string[] = []
   for (const handler of handlers)
     if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
@@ -40,7 +56,6 @@ export function summary({
   const { warnings, skipped } = compiled
   const [warning = ''] = warnings
   const generate = `${manager} run generate`
-  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
     '',
@@ -64,26 +79,18 @@ export function summary({
         ]
       : []),
     ...('text' in errors
-      ? ['src/error-body.ts creates the body of errors as the document describes it.']
+      ? [`${errorModule} creates the body of errors as the document describes it.`]
       : [
           'Errors are plain text, because the document describes members that only you can fill:',
           ...firstOf(distinct(errors.reasons), 10, '  '),
-          'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
+          `Write ${errorModule}, and use it in ${appModule}: node_modules/fastify-contract/docs/handlers.md has an example.`,
         ]),
     ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
     ...(unread === undefined
       ? []
       : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
-    '',
-    'Next:',
-    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    `  ${manager} install`,
-    `  ${manager} start`,
-    ...(lacking === undefined
-      ? []
-      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
-  ].join('\n')
+  ]
 }
 
 /** Returns the first entries of a list, and how many more there are. */

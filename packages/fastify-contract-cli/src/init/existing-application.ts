@@ -48,7 +48,7 @@ export function existingApplication(directory: string): ExistingApplication {
   return {
     entry: entry?.path,
     instance:
-      /\b(?:const|let|var) (\w+)[^=\n]*= (?:await )?(?:[fF]astify|createServer)\(/.exec(entry?.text ?? '')?.[1] ??
+      /\b(?:const|let|var) (\w+)[^=\n]*= (?:await )?(?:Fastify|fastify|createServer)\(/.exec(entry?.text ?? '')?.[1] ??
       'app',
     sources,
     language: isTypeScript ? 'typescript' : 'javascript',

@@ -3,7 +3,7 @@ import { writeStaleDocs, writeTryPage } from 'fastify-contract-cli/docs'
 import { bundle } from './build/bundle.ts'
 import { writeClientPackage } from './build/client-package.ts'
 import { writeDeclarations } from './build/declarations.ts'
-import { packages, writePackage } from './build/packages.ts'
+import { writePackages } from './build/packages.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
@@ -21,4 +21,4 @@ const docs = join('dist', 'docs')
 await Promise.all([bundle(), writeStaleDocs(docs, { client: 'plant-store/client' }), writeTryPage(docs)])
 if (options.types) await writeDeclarations()
 if (options.client) await writeClientPackage()
-if (options.packages) for (const name of packages) await writePackage(name)
+if (options.packages) await writePackages()

@@ -35,7 +35,8 @@ const commandRooms = {
   text: [],
   reports: [],
   document: ['text'],
-  read: ['document', 'reports'],
+  fetch: [],
+  read: ['fetch', 'document', 'reports'],
   passes: ['read', 'document', 'reports'],
   redocly: ['passes', 'read', 'document'],
   rules: ['passes', 'read', 'document', 'reports', 'text'],
@@ -47,7 +48,21 @@ const commandRooms = {
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
   init: ['emit', 'examples', 'rules', 'read', 'document', 'typescript', 'text'],
-  cli: ['changes', 'docs', 'mock', 'dev', 'init', 'emit', 'rules', 'redocly', 'passes', 'read', 'document', 'text'],
+  cli: [
+    'changes',
+    'docs',
+    'mock',
+    'dev',
+    'init',
+    'emit',
+    'typescript',
+    'rules',
+    'redocly',
+    'passes',
+    'read',
+    'document',
+    'text',
+  ],
 }
 
 const roomsOf = (house: string, rooms: Record<string, string[]>): [string, Room][] =>

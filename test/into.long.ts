@@ -11,7 +11,7 @@ import {
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { pageToken, programEnvironment, untilHealthy } from 'fastify-contract-test-support/migration-page'
 import t, { type Test } from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { packages, writePackages } from '../scripts/build/packages.ts'
 
 // An empty folder outside of the repository, so that Node cannot find the sources of the packages.
 const directory = mkdtempSync(join(tmpdir(), 'into-'))
@@ -31,10 +31,9 @@ async function run(cwd: string, ...command: string[]): Promise<string> {
 async function installCommands(): Promise<string> {
   const folder = join(directory, 'commands')
   const dependencies: Record<string, string> = {}
+  await writePackages(directory)
   for (const name of packages) {
-    const source = join(directory, name)
-    await writePackage(name, source)
-    const file = await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)
+    const file = await run(join(directory, name), 'npm', 'pack', '--silent', '--pack-destination', directory)
     dependencies[name] = `file:${join(directory, file.trim())}`
   }
   write(folder, { 'package.json': JSON.stringify({ private: true, dependencies }) })

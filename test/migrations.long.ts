@@ -11,7 +11,7 @@ import {
   untilHealthy,
 } from 'fastify-contract-test-support/migration-page'
 import t, { type Test } from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { packages, writePackages } from '../scripts/build/packages.ts'
 
 // The packages before a migration would burden npm ci. An empty folder outside of the repository gets the versions that
 // the pages name.
@@ -43,6 +43,7 @@ const tsx = [process.execPath, '--import=tsx']
 /** Packs this repository's packages, and installs them beside those of the pages. */
 async function install(): Promise<string[]> {
   mkdirSync(installed)
+  await writePackages(directory)
   const files = await Promise.all(packages.map(packed))
   const named = [...new Set(Object.values(pages).flatMap((page) => page.packages))]
   const { overrides } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -54,7 +55,6 @@ async function install(): Promise<string[]> {
 
 async function packed(name: string): Promise<string> {
   const source = join(directory, name)
-  await writePackage(name, source)
   return join(directory, (await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)).trim())
 }
 

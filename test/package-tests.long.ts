@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { packages, writePackages } from '../scripts/build/packages.ts'
 
 // Empty folders outside of the repository, so that Node cannot find its sources and its packages.
 const directory = mkdtempSync(join(tmpdir(), 'package-tests-'))
@@ -30,7 +30,7 @@ async function packed(folder: string): Promise<[name: string, file: string]> {
 }
 
 const sources = packages.map((name) => join(directory, 'built', name))
-await Promise.all(packages.map((name, index) => writePackage(name, sources[index])))
+await writePackages(join(directory, 'built'))
 const files = Object.fromEntries(await Promise.all([...sources, 'packages/test-support'].map(packed)))
 const { overrides } = readManifest('.')
 

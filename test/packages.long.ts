@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { packages, writePackages } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -19,6 +19,7 @@ const directory = mkdtempSync(join(tmpdir(), 'packages-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const project = join(directory, 'project')
 const modules = join(project, 'node_modules')
+await writePackages(directory)
 const manifests = new Map(await Promise.all(packages.map(packed)))
 const [engine, commands] = packages as [string, string]
 for (const name of [
@@ -31,10 +32,9 @@ for (const name of [
     symlinkSync(resolve('node_modules', name), join(modules, name))
   }
 
-/** Builds and packs a package, installs it in the project, and returns its name with its manifest. */
+/** Packs a package, installs it in the project, and returns its name with its manifest. */
 async function packed(name: string): Promise<[name: string, manifest: Manifest]> {
   const source = join(directory, name)
-  await writePackage(name, source)
   await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: source })
   const contents = contentsOf(name)
   for (const path of contents.listFiles()) write(join(project, path), contents.readFile(path))

@@ -7,7 +7,7 @@ import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { packages, writePackage } from '../scripts/build/packages.ts'
+import { writePackages } from '../scripts/build/packages.ts'
 
 const execute = promisify(execFile)
 
@@ -31,11 +31,8 @@ const directory = mkdtempSync(join(tmpdir(), 'stories-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const run = async (cwd: string, file: string, ...args: string[]) =>
   (await execute(file, args, { cwd, env, timeout: limit, maxBuffer: 2 ** 26 })).stdout
-for (const name of packages) {
-  await writePackage(name, join(directory, name))
-  await run(join(directory, name), 'npm', 'pack', '--silent', '--pack-destination', directory)
-}
-const tarballs = packages.map((name) => join(directory, `${name}-0.1.0.tgz`))
+await writePackages(directory)
+await run(join(directory, 'fastify-contract-cli'), 'npm', 'pack', '--silent', '--pack-destination', directory)
 
 const examples = 'node_modules/@readme/oas-examples'
 
@@ -127,8 +124,8 @@ for (const [name, documentOf] of stories)
     const given = join(project, basename(document))
     if (name === 'several files') cpSync(join(document, '..'), project, { recursive: true })
     else cpSync(document, given)
-    const command = ['--yes', ...tarballs.map((path) => `--package=${path}`), 'fastify-contract']
-    const printed = await run(project, 'npx', ...command, 'init', basename(given))
+    const tarball = join(directory, 'fastify-contract-cli-0.1.0.tgz')
+    const printed = await run(project, 'npx', '--yes', tarball, 'init', basename(given))
     t.comment(printed)
     t.match(printed, /src\/error-body\.ts creates the body of errors as the document describes it/)
     step('init')

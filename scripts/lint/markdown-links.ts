@@ -7,10 +7,11 @@ const inlineLink = /\]\(\s*(?:<([^>\n]*)>|([^)\s]+))(?:\s+["'][^)]*)?\s*\)/g
 const definition = /^ {0,3}\[[^\]\n]+\]:\s*(?:<([^>\n]*)>|(\S+))/gm
 const scheme = /^[a-z][a-z\d+.-]*:/i
 
-/** Returns the Markdown pages of a project: those at its top, of its packages, and of their docs directories. */
+/** Returns the Markdown pages of a project: those at its top, of its packages, of docs directories, and of the site. */
 export const markdownPages = (root: string): string[] =>
-  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', ...packagePages(root)].flatMap((directory) =>
-    filesOf(join(root, directory)).flatMap((name) => (name.endsWith('.md') ? [join(directory, name)] : [])),
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples', join('scripts', 'site'), ...packagePages(root)].flatMap(
+    (directory) =>
+      filesOf(join(root, directory)).flatMap((name) => (name.endsWith('.md') ? [join(directory, name)] : [])),
   )
 
 /** Returns the directories that have the pages of a project's packages. */
@@ -54,14 +55,17 @@ function anchorsOf(text: string): Set<string> {
   const anchors = new Set(Array.from(prose.matchAll(/<\w+ (?:id|name)="([^"]+)"/g), ([, name]) => name as string))
   const seen = new Map<string, number>()
   for (const [, heading = ''] of prose.matchAll(/^ {0,3}#{1,6} +(.*?)(?: +#+)? *$/gm)) {
-    const anchor = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{M}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-')
+    const anchor = headingAnchor(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
     const count = seen.get(anchor) ?? 0
     anchors.add(count === 0 ? anchor : `${anchor}-${count}`)
     seen.set(anchor, count + 1)
   }
   return anchors
 }
+
+/** Returns the anchor that a heading, without the marks of its links, has on GitHub and on the site. */
+export const headingAnchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')

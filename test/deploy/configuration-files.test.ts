@@ -347,7 +347,7 @@ t.test('no job with write access runs packages, and no step keeps the checkout t
   for (const { name, job } of jobs) {
     const mayWrite = Object.values(job.permissions ?? {}).includes('write')
     // These commands of npm run no code of a package.
-    const others = /\bnpm (view|publish --ignore-scripts) /g
+    const others = /\bnpm (view|config|publish --ignore-scripts) /g
     const runsPackages = job.steps?.some(({ run = '' }) => /\bnp[mx] |\.ci\//.test(run.replaceAll(others, ''))) ?? false
     t.notOk(mayWrite && runsPackages, name)
   }

@@ -5,14 +5,17 @@ export type ExampleCommand = { command: string; output: string; inBackground: bo
 
 const commentMarks = /^(?:\/\/|#) ?/
 
+/** Returns the commands in the opening comment of an example. */
+export const exampleCommands = (path: string): ExampleCommand[] => commandsIn(openingLines(readFileSync(path, 'utf8')))
+
 /**
- * Returns the commands in the opening comment of an example: lines that begin with `$ `, each with the lines that
- * continue it after a backslash, and with the lines up to the next command or empty line as its output.
+ * Returns the commands of a text: lines that begin with `$ `, each with the lines that continue it after a backslash,
+ * and with the lines up to the next command or empty line as its output.
  */
-export function exampleCommands(path: string): ExampleCommand[] {
+export function commandsIn(lines: string[]): ExampleCommand[] {
   const commands: ExampleCommand[] = []
   let current: ExampleCommand | undefined
-  for (const line of openingLines(readFileSync(path, 'utf8'))) {
+  for (const line of lines) {
     if (line.startsWith('$ ')) {
       current = { command: line.slice(2), output: '', inBackground: false }
       commands.push(current)
@@ -39,6 +42,11 @@ function openingLines(text: string): string[] {
   return lines.slice(0, end).map((line) => line.replace(commentMarks, ''))
 }
 
-/** Returns a pattern for an output in which `…` stands for any text within a line. */
+/** Returns a pattern for an output in which `…` stands for any text within a line, and as a line for any lines. */
 export const outputPattern = (output: string): RegExp =>
-  new RegExp(output.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('…', '.*'))
+  new RegExp(
+    output
+      .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+      .replace(/^…$/gm, '[^]*')
+      .replaceAll('…', '.*'),
+  )

@@ -7,7 +7,7 @@ import { until } from 'fastify-contract-test-support/poll'
 import type { Test } from 'tap'
 import { cachedBundle } from '../support/bundle-cache.ts'
 import { copyProject } from '../support/project-copy.ts'
-import { exampleCommands, outputPattern } from './example-commands.ts'
+import { type ExampleCommand, exampleCommands, outputPattern } from './example-commands.ts'
 
 /** The ports of the service, the issuer, the page and nginx in the examples. Free ports replace them. */
 const ports = /\b(3000|4000|5000|8080)\b/g
@@ -45,16 +45,32 @@ export async function runExample(t: Test, name: string, { changesService = false
   }
   const git = spawn('git', ['init', '--quiet'], { cwd: directory })
   await new Promise((done) => git.once('close', done))
-
   const env = { PORT: free.get('3000'), MANAGEMENT_PORT: '0' }
+  const commands = exampleCommands(join('examples', name)).map(({ command, output, inBackground }) => ({
+    command: replacePorts(command),
+    output: replacePorts(output),
+    inBackground,
+  }))
+  return { outputs: await runCommands(t, commands, directory, env), replacePorts }
+}
+
+/**
+ * Runs commands in one shell and compares the output of each. Returns the outputs of the commands that do not run in the
+ * background.
+ */
+export async function runCommands(
+  t: Test,
+  commands: ExampleCommand[],
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string[]> {
   // A process group of its own lets the teardown kill the background commands, too.
   const shell = spawnProcess(['bash'], { cwd: directory, env, detached: true })
   t.teardown(() => shell.signal('SIGKILL'))
   // Background commands get a stdin that stays open, as in a terminal, because esbuild exits when its stdin closes.
   shell.child.stdin?.write('mkfifo input && exec 9<>input\n')
   const outputs: string[] = []
-  for (const [index, { command, output, inBackground }] of exampleCommands(join('examples', name)).entries()) {
-    const [text, expected] = [replacePorts(command), replacePorts(output)]
+  for (const [index, { command: text, output: expected, inBackground }] of commands.entries()) {
     if (inBackground) {
       const log = join(directory, `background-${index}`)
       shell.child.stdin?.write(`${text} >${log} 2>&1 <&9 &\n`)
@@ -73,5 +89,5 @@ export async function runExample(t: Test, name: string, { changesService = false
       t.match(printed, new RegExp(`^${outputPattern(expected).source}$`), text)
     }
   }
-  return { outputs, replacePorts }
+  return outputs
 }

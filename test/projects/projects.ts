@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { packages, writePackage } from '../../scripts/build/packages.ts'
+import { packages, writePackages } from '../../scripts/build/packages.ts'
 import { commandLine } from '../../scripts/system/command-line.ts'
 import { documentText, handwrittenFiles, scripts } from './project-files.ts'
 import { type Project, run, runProject, writeFiles } from './project-steps.ts'
@@ -74,9 +74,9 @@ const environment: NodeJS.ProcessEnv = {
 }
 
 const tarballs: Record<string, string> = {}
+await writePackages(join(directory, 'packages'))
 for (const name of packages) {
   const folder = join(directory, 'packages', name)
-  await writePackage(name, folder)
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   await run({ directory: folder, env: environment }, ['npm', 'pack', '--silent', '--pack-destination', directory])
   tarballs[name] = `file:${join(directory, `${name}-${version}.tgz`)}`

@@ -14,6 +14,7 @@ export { evaluateSchemaCode, loadSchemaCode, schemaCode } from './schema/schema-
 export {
   compilePattern,
   formats,
+  hasFormat,
   type PatternAlternative,
   type PatternElement,
   syntaxOf,

@@ -12,6 +12,8 @@ t.test('every npm command checks the Node version first', async (t) => {
     // This command checks the version itself, because it is also installed without scripts/.
     /^tsx src\/cli\/main\.ts [a-z]+$/,
     /^npm run --silent build( |$)/,
+    // This command installs what checks the version.
+    /^node scripts\/install\.js$/,
     // This command works with Node 18.
     /^tsc$/,
   ]

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { loadEnvironmentFile } from 'fastify-contract/service'
 import { runDev } from '../dev/reloader.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument, findErrorModule, handlersModule, skipsUnsupported } from './project-files.ts'
@@ -15,7 +16,7 @@ that arrive during the switch wait. After an error the last working service keep
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
 MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections
 to free ports, which the log of the service names. Without ACCESS_TOKENS it creates a token with every scope, which
-stays valid after restarts.
+stays valid after restarts. Variables that are not set come from .env, if it exists.
 
 ${documentHelp}
 --entry FILE          the module that starts the service (default: src/server.ts); its directory is watched
@@ -42,6 +43,7 @@ ${documentHelp}
     args,
   )
   try {
+    loadEnvironmentFile('.env')
     const { 'skip-unsupported': skipUnsupported, ...others } = options
     await runDev({ ...others, skipUnsupported, document: findDocument(words[0] ?? options.document) })
   } catch (error) {

@@ -1,14 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { UsageError } from 'fastify-contract/token-command'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { addPlugin } from '../init/add-plugin.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
-import { packageManagerOf, settingsFile, versionsFor } from '../init/package-manager.ts'
+import { install } from '../init/install.ts'
+import { leaveOut, partNames } from '../init/optional-files.ts'
+import { ownPackages } from '../init/own-packages.ts'
+import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { runtimeFor } from '../init/runtime.ts'
@@ -27,23 +29,27 @@ export async function run(args: string[]): Promise<void> {
 fastify-contract init DOCUMENT --into DIRECTORY [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
-which returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
-errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
+which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
+bodies of its errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
 files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
-The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY.
+The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a
+registry, the project has its packages as files, in vendor/.
 
 With --into, DIRECTORY has a Fastify application. Then init writes the handlers, the errors, the verifier of tokens and a
 plugin with the operations, in the language and module system of the application, and prints what to add to it.
 
-If one of these files exists, init names it and writes nothing. The document may refer to files in its own directory and
+If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
+those that exist. The document may refer to files in its own directory and
 below, and init rejects a reference to any other file: a document of somebody else must not decide what is read.
 
 --into DIRECTORY      add the operations to the application in DIRECTORY, without changing one of its files
+--install             install the packages of the project, so that npm start is the next command
+--without PARTS       leave out files that the service does not need: some of ${partNames}
 --include-outside     read and copy the files to which the document refers, wherever they are
 --rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
                       are code, which a folder of somebody else must not run)
 `,
-    { into: undefined, 'include-outside': false, rules: undefined },
+    { into: undefined, install: false, without: '', 'include-outside': false, rules: undefined },
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
@@ -62,36 +68,33 @@ below, and init rejects a reference to any other file: a document of somebody el
     skipUnsupported: true,
     sources,
   })
-  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = placeDocument([...sources.files.keys()], directory)
   const unread =
     options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
-  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
   const generated = Object.fromEntries(
     Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text]),
   )
+  const { engine, commands } = ownPackages(process.argv[1] as string)
   const told = { directory, copies, handlers, errors, compiled, unread, manager }
   if (into !== undefined) {
-    const packages = {
-      dependencies: { 'fastify-contract': versionFrom(engine, directory) },
-      devDependencies: { 'fastify-contract-cli': versionFrom(import.meta.dirname, directory) },
-    }
-    const { fastify } = manifestOf(engine).dependencies
-    const text = await addPlugin({ ...told, document: path, generated, packages, fastify })
+    const packages = { 'fastify-contract': engine, 'fastify-contract-cli': commands }
+    const text = await addPlugin({ ...told, leftOut: [], document: path, generated, packages })
     return console.log(terminalText(text))
   }
+  const leftOut = leaveOut(options.without, directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {
-      'fastify-contract': versionFrom(engine, directory),
+      'fastify-contract': engine.version,
       ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
     },
     devDependencies: {
       '@types/node': runtime.types,
-      'fastify-contract-cli': versionFrom(import.meta.dirname, directory),
+      'fastify-contract-cli': commands.version,
       typescript,
     },
   }
@@ -106,11 +109,20 @@ below, and init rejects a reference to any other file: a document of somebody el
       packages,
       manager,
       hasSettings: settings !== undefined,
+      leftOut: leftOut.files,
     }),
     ...generated,
   }
-  await writeNewFiles(directory, files, copies, 'name a new directory')
-  console.log(terminalText(summary({ ...told, files: Object.keys(files), settings })))
+  const own = [engine, commands]
+  await writeNewFiles(directory, files, copies, own, 'name a new directory')
+  const written = {
+    ...told,
+    files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])],
+    settings,
+    isInstalled: options.install && (await install(manager, directory)),
+    leftOut: leftOut.reasons,
+  }
+  console.log(terminalText(summary(written)))
 }
 
 /** The versions of TypeScript, which is faster since 7. The commands have one of their own. */
@@ -118,9 +130,3 @@ const typescript = '^7.0.2'
 
 /** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
 const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`
-
-/** Returns the versions of the package with a module for the manifest of a project. */
-const versionFrom = (module: string, directory: string): string =>
-  versionsFor(manifestOf(module), process.argv[1] as string, directory)
-
-const manifestOf = (module: string) => JSON.parse(readFileSync(join(module, '..', '..', 'package.json'), 'utf8'))

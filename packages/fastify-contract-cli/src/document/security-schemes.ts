@@ -1,3 +1,4 @@
+import type { SecurityRequirement } from 'fastify-contract/contract'
 import { join } from './json-pointer.ts'
 import { type Document, endpoints, locate, schemePointer, securityPointer } from './openapi-document.ts'
 
@@ -27,6 +28,29 @@ export function apiKeyHeaders(document: Document): string[] {
   )
   return [...new Set(headers)]
 }
+
+/**
+ * Returns the verifier of `fastify-contract` that takes the credential of a security scheme as a token; undefined if there
+ * is none, as for the schemes of RFC 7616 (Digest) and for mutualTLS.
+ */
+export function tokenVerifierOf({ type, scheme = '' }: SecurityScheme): 'apiKey' | 'basic' | 'bearer' | undefined {
+  const kind = isTokenScheme({ type }) ? 'bearer' : type === 'http' ? scheme.toLowerCase() : type
+  return kind === 'apiKey' || kind === 'basic' || kind === 'bearer' ? kind : undefined
+}
+
+/**
+ * Returns the first security requirement of an operation that a request with a token meets, or else the first one that a
+ * request can meet, or else the first one.
+ */
+export function shownRequirement(document: Document, security: SecurityRequirement[]): SecurityRequirement {
+  const possible = security.find((each) => conflictingSchemes(document, each) === undefined)
+  return security.find((each) => takesToken(document, each)) ?? possible ?? security[0] ?? {}
+}
+
+/** Returns whether a request with a token as each credential meets a security requirement. */
+export const takesToken = (document: Document, requirement: SecurityRequirement): boolean =>
+  conflictingSchemes(document, requirement) === undefined &&
+  Object.keys(requirement).every((name) => tokenVerifierOf(securityScheme(document, name)) !== undefined)
 
 /** Types whose credential is a bearer token. */
 const tokenTypes = ['oauth2', 'openIdConnect']

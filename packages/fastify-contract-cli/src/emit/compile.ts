@@ -3,14 +3,16 @@ import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { withErrorTable } from '../document/error-numbers.ts'
 import { keysOf } from '../document/json-pointer.ts'
-import type { Document } from '../document/openapi-document.ts'
+import type { Document, Endpoint } from '../document/openapi-document.ts'
 import { exampleCurl } from '../examples/example-curl.ts'
+import { sendableResponses, successes } from '../examples/sendable-responses.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
 import { asPublished } from '../passes/normalize.ts'
 import type { Bundle } from '../read/bundle-sources.ts'
-import { readSources, type Sources } from '../read/source-files.ts'
+import { readDocument } from '../read/read-document.ts'
+import type { Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
 import {
   findingsIn,
@@ -54,7 +56,7 @@ export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & 
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
-  const sources = options.sources ?? (await readSources(path))
+  const sources = options.sources ?? (await readDocument(path))
   const bundled = await bundleWith(sources, options.rules)
   const { document: published, problems: unresolved } = bundled
   const [source] = sources.files.values()
@@ -124,7 +126,8 @@ function filesOf(
   const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
   const valid = validRequests(document, routes, validator)
   const requests = requestFile(document, valid)
-  const example = exampleCurl(document, valid)
+  const sendable = sendableResponses({ routes, schemaCode: evaluated })
+  const example = exampleCurl(document, valid, isSuccess)
   const documentText = json(withErrorTable(asPublished(published)))
   const routesText = json({
     ...routes,
@@ -144,6 +147,11 @@ function filesOf(
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
   return { files, contract: { documentText, routes: JSON.parse(routesText), schemaCode: evaluated } }
+
+  function isSuccess(endpoint: Endpoint): boolean {
+    const [first] = successes(document, sendable, endpoint)
+    return first !== undefined && first.outcome.status < 300
+  }
 }
 
 const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
+import { normalizedDocument } from '../passes/normalize.ts'
 import { visible } from '../text/source-text.ts'
+import { handlerChanges } from './handler-changes.ts'
 import { handlerStubs } from './handler-stubs.ts'
 
 /** The contents of files, by file name. */
@@ -65,20 +68,30 @@ export async function writeStale(files: Files, directory: string): Promise<strin
 }
 
 /**
- * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into
- * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is
- * written, because the next run would not print them.
+ * Writes the files that differ from those in a directory, prints what changed for handlers and a handler for each new
+ * operation, to paste into `handlersFile`, and returns the paths of the written files. Creates these texts first: if that
+ * fails, nothing is written, because the next run would not print them.
  */
 export async function updateGenerated(contract: Generated, directory: string, handlersFile: string): Promise<string[]> {
-  const handlers = handlerStubs(contract, await publishedIn(directory))
+  const before = await publishedIn(directory, contract)
+  const changes = before === undefined ? [] : handlerChanges(before, contract.document)
+  const handlers = handlerStubs(contract, before)
   const written = await writeStale(contract.files, directory)
   const target = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
+  if (changes.length > 0) console.log(`changed${target}:\n\n${changes.map((line) => `  ${line}\n`).join('')}`)
   if (handlers.length > 0) console.log(`new${target}:\n\n${handlers.join('\n\n')}\n`)
   return written
 }
 
-/** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
-const publishedIn = (directory: string): Promise<Document | undefined> =>
-  readFile(join(directory, 'openapi.json'), 'utf8')
-    .then(JSON.parse)
-    .catch(() => undefined)
+/**
+ * Returns the document in a directory in the form of `normalize`; undefined if it is missing, or cannot be read, as during
+ * a merge.
+ */
+async function publishedIn(directory: string, { files, document }: Generated): Promise<Document | undefined> {
+  try {
+    const text = await readFile(join(directory, 'openapi.json'), 'utf8')
+    return text === files['openapi.json'] ? document : normalizedDocument(parseExactJson(text) as Document)
+  } catch {
+    return undefined
+  }
+}

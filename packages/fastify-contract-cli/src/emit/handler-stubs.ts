@@ -6,21 +6,24 @@ import {
   endpoints,
   type RequestBody,
 } from '../document/openapi-document.ts'
-import { type ExampleOrigin, exampleResponses, isExampleStream } from '../examples/examples.ts'
-import { sendableResponses } from '../examples/sendable-responses.ts'
+import { type ExampleOrigin, isExampleStream } from '../examples/examples.ts'
+import { sendableResponses, successes } from '../examples/sendable-responses.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
 import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
 import type { Generated } from './generated-files.ts'
 
 /**
  * Returns a handler that compiles for each operation that is not in the document `before`, to paste into the module of
- * handlers. The handler returns the document's example, or else, with `madeToo`, a value that is made from the schema.
- * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
+ * handlers. The handler returns the document's example, or else a value that is made from the schema. If the operation
+ * has no response below 400, or no value satisfies its schema and its type, the handler responds with 501. A comment says
+ * which of them it is.
+ *
+ * @param compilerOptions Options of TypeScript as in tsconfig.json; default: those of the current directory.
  */
 export function handlerStubs(
   { document, routes, files, contract }: Generated,
   before: Document | undefined,
-  { madeToo = true, compilerOptions }: StubOptions = {},
+  compilerOptions?: object,
 ): string[] {
   const known = byOperationId(before === undefined ? [] : endpoints(before))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
@@ -37,15 +40,10 @@ export function handlerStubs(
 
   /** Yields the statements one by one, since the first ones mostly compile. */
   function* statementsOf(endpoint: Endpoint): Generator<string[]> {
-    for (const { outcome, origin } of exampleResponses(document, endpoint)) {
-      const sent = origin === undefined && !madeToo ? undefined : sendable(endpoint.operationId, outcome)
-      if (sent !== undefined) yield [`// ${noteOf(sent, origin)}`, `return ${literalOf(sent)}`]
-    }
+    for (const { outcome, origin } of successes(document, sendable, endpoint))
+      yield [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome)}`]
   }
 }
-
-/** How handlers are made: whether with values made from schemas, and for which options of TypeScript. */
-type StubOptions = { madeToo?: boolean; compilerOptions?: object }
 
 /** The statements that a handler may have, in order of preference. */
 type Choice = { endpoint: Endpoint; isNegotiated: boolean; statements: Generator<string[]> }
@@ -97,8 +95,10 @@ function noteOf({ body }: HandlerResponse, origin: ExampleOrigin | undefined): s
 }
 
 /** Returns the statements of a handler that responds with 501. */
-const notWritten = ({ operationId }: Endpoint): string[] => [
-  '// The document has no valid example of a success, so the response is 501.',
+const notWritten = ({ operationId, responses }: Endpoint): string[] => [
+  Object.keys(responses).every((status) => /^[45]/.test(status))
+    ? '// The document lists errors only, so the response is 501.'
+    : '// No valid response can be made from the document, so the response is 501.',
   `throw new ContractError('notImplemented', ${stringLiteral(`${operationId} is not written yet`)})`,
 ]
 

@@ -1,6 +1,7 @@
 import { examplePlaceholders } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { shownRequirement, takesToken } from '../document/security-schemes.ts'
 import { shellWord, urlText } from '../text/foreign-text.ts'
 import { lineText } from '../text/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
@@ -8,21 +9,33 @@ import type { ExampleBody } from './request-examples.ts'
 import type { ValidRequest } from './valid-requests.ts'
 
 /**
- * Returns a curl command that calls the first operation of a document at the placeholder of a URL with that of a token; of
- * the operations that need no file, if there is one. Returns undefined if no operation has a valid example.
+ * Returns a curl command that calls an operation of a document at the placeholder of a URL with that of a token: the first
+ * one whose response is a success, that needs no file, and whose credentials a token can be. If there is none, these count
+ * in this order. Returns undefined if no operation has a valid example.
+ *
+ * @param isSuccess Returns whether a handler can return a response with a status of 2xx.
  */
-export function exampleCurl(document: Document, valid: (endpoint: Endpoint) => ValidRequest): string | undefined {
-  let withFile: string | undefined
+export function exampleCurl(
+  document: Document,
+  valid: (endpoint: Endpoint) => ValidRequest,
+  isSuccess: (endpoint: Endpoint) => boolean,
+): string | undefined {
+  let best: { command: string; worth: number } | undefined
   for (const given of endpoints(document)) {
     const { endpoint, invalidPart } = valid(given)
     if (invalidPart !== undefined) continue
     const request = exampleRequest(document, endpoint, { token: examplePlaceholders.token })
     const base = new URL(request.server).pathname.replace(/\/$/, '')
     const command = curl({ ...request, server: examplePlaceholders.url + base })
-    if (!hasFile(request.sent)) return command
-    withFile ??= command
+    if (command === undefined) continue
+    const worth =
+      4 * Number(isSuccess(endpoint)) +
+      2 * Number(!hasFile(request.sent)) +
+      Number(takesToken(document, shownRequirement(document, endpoint.security)))
+    if (worth > (best?.worth ?? -1)) best = { command, worth }
+    if (worth === 7) break
   }
-  return withFile
+  return best?.command
 }
 
 const hasFile = (sent: ExampleBody | undefined): boolean =>

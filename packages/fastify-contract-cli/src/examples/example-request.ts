@@ -27,8 +27,7 @@ export type ExampleRequest = {
 
 /**
  * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
- * the credentials of its first security requirement that a request can meet: placeholders, or those with a token of
- * `listVerifier`.
+ * the credentials of its `shownRequirement`: placeholders, or those with a token of `listVerifier`.
  */
 export function exampleRequest(
   document: Document,
@@ -88,7 +87,7 @@ const credentialsOf = ({ prefix }: Credential, token: string): string =>
  * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path
  * segment. An operation whose path has a query such as `?full` is found by the empty value.
  */
-const shownValue = ({ name, allowEmptyValue }: Parameter, value: unknown): unknown =>
+export const shownValue = ({ name, allowEmptyValue }: Parameter, value: unknown): unknown =>
   value === '' && allowEmptyValue !== true ? name : value
 
 /** Returns a value with each int64 of its schemas as a bigint. */

@@ -1,5 +1,6 @@
 import { schemasIn } from 'fastify-contract/contract'
 import { multipleTest } from 'fastify-contract/json'
+import { hasFormat } from 'fastify-contract/schema'
 import { matchesPattern, maxLength, textOfPattern } from '../document/patterns.ts'
 import { numbersOf } from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
@@ -29,24 +30,30 @@ const padded = (number: number, length: number): string => String(number).padSta
 const numberOf = (variant: number): string => (variant === 0 ? '' : String(variant))
 const clock = (minutes: number): string => `${padded(Math.floor(minutes / 60), 2)}:${padded(minutes % 60, 2)}:00`
 
+/** Matches the names that are example strings. Others, such as those of 100 characters, would not be read. */
+const readable = /^[A-Za-z][\w .-]{0,39}$/
+
 /**
  * Returns a string that satisfies all of the schemas, or the empty string if none is found. It differs from variant to
  * variant if possible.
+ *
+ * @param name The name of the member or the parameter with the string, which is the string if nothing speaks against it.
  */
-export function exampleText(schemas: Node[], variant = 0): string {
+export function exampleText(schemas: Node[], variant = 0, name = ''): string {
   const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
   const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
   const patterns = texts(schemas, 'pattern')
+  const given = texts(schemas, 'format')
   // Base64 has groups of four characters (RFC 4648 section 4).
-  const groups = least > 0 && texts(schemas, 'format').includes('byte') ? Math.ceil(least / 4) : 0
+  const groups = least > 0 && given.includes('byte') ? Math.ceil(least / 4) : 0
   if (least > maxLength) return ''
   return candidates().find(fits) ?? ''
 
   function candidates(): string[] {
     const found: string[] = []
-    for (const format of texts(schemas, 'format'))
-      if (Object.hasOwn(formats, format)) found.push(formats[format]?.(variant) as string)
+    for (const format of given) if (Object.hasOwn(formats, format)) found.push(formats[format]?.(variant) as string)
     if (groups > 0) found.push(padded(variant, 4 * groups))
+    if (readable.test(name)) found.push(variant === 0 ? name.slice(0, most) : `${name}${variant}`)
     for (const pattern of patterns) {
       const made = [0, 1, least].map((more) => textOfPattern(pattern, more + variant))
       found.push(...made.filter(isString))
@@ -57,7 +64,12 @@ export function exampleText(schemas: Node[], variant = 0): string {
 
   function fits(text: string): boolean {
     const length = [...text].length
-    return length >= least && length <= most && patterns.every((pattern) => matchesPattern(pattern, text))
+    return (
+      length >= least &&
+      length <= most &&
+      given.every((format) => hasFormat(format, text)) &&
+      patterns.every((pattern) => matchesPattern(pattern, text))
+    )
   }
 }
 

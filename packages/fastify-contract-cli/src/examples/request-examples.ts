@@ -5,12 +5,12 @@ import { formStyles, parameterStyle } from '../document/call-styles.ts'
 import { formOf } from '../document/forms.ts'
 import type { Document, Endpoint, Located, MediaType, Parameter, RequestBody } from '../document/openapi-document.ts'
 import { isShown } from '../document/parameter-objects.ts'
-import { type Credential, conflictingSchemes, credentialOf } from '../document/security-schemes.ts'
+import { type Credential, credentialOf, shownRequirement } from '../document/security-schemes.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
 /**
  * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
- * value by location, the credentials of its first security requirement that a request can meet, and its body.
+ * value by location, the credentials of its `shownRequirement`, and its body.
  *
  * @param exampleOf Returns the example value of a parameter.
  */
@@ -18,8 +18,7 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
   const { parameters, security, requestBody } = endpoint
   const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
   const credentials: (Credential & { scheme: string })[] = []
-  const requirement = security.find((each) => conflictingSchemes(document, each) === undefined) ?? security[0] ?? {}
-  for (const scheme of Object.keys(requirement)) {
+  for (const scheme of Object.keys(shownRequirement(document, security))) {
     const credential = credentialOf(document, scheme)
     if (credential !== undefined) credentials.push({ ...credential, scheme })
   }

@@ -10,19 +10,27 @@ import {
 } from 'fastify-contract/contract'
 import { parseJson, stringifyJson, withDoubles } from 'fastify-contract/json'
 import { type CompiledSchemas, createValidator, loadSchemaCode, mergeKeywords } from 'fastify-contract/schema'
-import { byOperationId } from '../document/openapi-document.ts'
+import { byOperationId, type Document, type Endpoint } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
-import { exampleStream, isExampleStream } from './examples.ts'
+import { type ExampleResponse, exampleResponses, exampleStream, isExampleStream } from './examples.ts'
 
 /** Returns the response as the service sends it, by operationId; undefined if it would not send it. */
 export type Sendable = (operationId: string, outcome: HandlerResponse) => HandlerResponse | undefined
 
 /** Returns a function that validates example responses, and gives each int64 its digits. */
-export function sendableResponses({ routes, schemaCode }: Required<Contract>): Sendable {
+export function sendableResponses({ routes, schemaCode }: Pick<Required<Contract>, 'routes' | 'schemaCode'>): Sendable {
   const exactValue = exactValues(routes.schemas, loadSchemaCode(schemaCode, routes))
   const byId = byOperationId(routes.operations)
   return (operationId, outcome) => sendableResponse(exactValue, byId.get(operationId) as Operation, outcome)
+}
+
+/** Yields the example responses of an operation, as the service sends them, that are no errors. The first one is the best. */
+export function* successes(document: Document, sendable: Sendable, endpoint: Endpoint): Generator<ExampleResponse> {
+  for (const { outcome, origin } of exampleResponses(document, endpoint)) {
+    const sent = outcome.status < 400 ? sendable(endpoint.operationId, outcome) : undefined
+    if (sent !== undefined) yield { outcome: sent, origin }
+  }
 }
 
 /** A value in the form in which a handler returns it, with each int64 as a bigint. */

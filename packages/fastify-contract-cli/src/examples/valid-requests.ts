@@ -13,7 +13,9 @@ import type {
 import { byOperationId } from '../document/openapi-document.ts'
 import { holderOf, isShown, type WithExample } from '../document/parameter-objects.ts'
 import { mapEntries } from '../document/walk-document.ts'
-import { exampleOfRequest, generatedCount, generatedValue } from './examples.ts'
+import { shownValue } from './example-request.ts'
+import { exampleOfRequest } from './examples.ts'
+import { generatedCount, generatedValue } from './schema-values.ts'
 
 /** An operation with examples to send. `invalidPart` names the part of its request that has no valid example. */
 export type ValidRequest = { endpoint: Endpoint; invalidPart?: string | undefined }
@@ -42,7 +44,8 @@ const locations = { path: 'params', query: 'querystring', header: 'headers', coo
 
 /**
  * Returns a function that returns an operation with examples of a request that the service accepts, since an example of
- * the document may break its schema, and a value that is made of a schema may, too.
+ * the document may break its schema, and a value that is made of a schema may, too. An optional body without a valid
+ * example is left out.
  */
 export function validRequests(
   document: Document,
@@ -70,7 +73,7 @@ export function validRequests(
   function areValid(parameters: Located<Parameter>[], schema: Schema | undefined): boolean {
     const values: [string, unknown][] = []
     for (const parameter of parameters.filter(isShown))
-      values.push([parameter.name, exampleOfRequest(document, holderOf(parameter))])
+      values.push([parameter.name, shownValue(parameter, exampleOfRequest(document, holderOf(parameter)))])
     return values.every(([, value]) => value !== undefined) && isValid(schema, Object.fromEntries(values))
   }
 
@@ -103,7 +106,9 @@ export function validRequests(
   function validRequest(endpoint: Endpoint): ValidRequest {
     const operation = byId.get(endpoint.operationId)
     if (operation === undefined) return { endpoint }
-    const body = endpoint.requestBody && validBody(endpoint.requestBody, operation)
+    const given = endpoint.requestBody && validBody(endpoint.requestBody, operation)
+    // A request without the body is valid if the body is optional.
+    const body = given?.isFound === false && !endpoint.requestBody?.required ? undefined : given
     const chosen = new Map<string, Located<Parameter>>()
     let invalid: string | undefined
     for (const location of Object.keys(locations) as (keyof typeof locations)[]) {

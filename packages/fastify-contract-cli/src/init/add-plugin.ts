@@ -1,20 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Compiled } from '../emit/compile.ts'
 import { existingApplication, isOlder } from './existing-application.ts'
+import type { OwnPackage } from './own-packages.ts'
 import { pluginFiles } from './plugin-files.ts'
 import { pluginSteps } from './plugin-steps.ts'
-import { outcome, type Written } from './summary.ts'
+import { type Outcome, outcome } from './summary.ts'
 import { writeNewFiles } from './write-files.ts'
 
 /** What `init --into` knows before it looks at the application. */
-type Given = Omit<Written, 'files' | 'settings'> & {
+type Given = Omit<Outcome, 'files'> & {
   /** The path of the document within the application. */
   document: string
   /** The generated files, by path. */
   generated: Record<string, string>
-  /** The versions of the packages for the manifest of the application. */
-  packages: Record<'dependencies' | 'devDependencies', Record<string, string>>
-  /** The range of Fastify's versions that the engine needs, such as ^5.12.8. */
-  fastify: string
+  /** The packages that the application needs: the engine, and the commands for development. */
+  packages: Record<'fastify-contract' | 'fastify-contract-cli', OwnPackage>
 }
 
 /**
@@ -25,18 +27,20 @@ type Given = Omit<Written, 'files' | 'settings'> & {
  *   one of the files exists. Then nothing is written.
  */
 export async function addPlugin(given: Given): Promise<string> {
-  const { compiled, directory, errors, handlers, generated, copies, document, fastify, packages, manager } = given
+  const { compiled, directory, errors, handlers, generated, copies, document, packages, manager } = given
   const application = existingApplication(directory)
-  const [major = ''] = /\d+/.exec(fastify) ?? []
+  const range = fastifyRange()
+  const [major = ''] = /\d+/.exec(range) ?? []
   if (isOlder(application.fastify, major))
     throw new Error(
-      `init: Fastify ${application.fastify} is too old; install fastify@${fastify} in the application first`,
+      `init: Fastify ${application.fastify} is too old; install fastify@${range} in the application first`,
     )
   checkOperations(compiled)
   const modules = pluginFiles(compiled, handlers, 'text' in errors ? errors.text : undefined, application)
   const files = { ...modules.files, ...generated }
-  await writeNewFiles(directory, files, copies, 'move it away, or leave out --into')
-  const older = isOlder(application.fastify, fastify) ? application.fastify : undefined
+  const missing = Object.entries(packages).filter(([name]) => !application.dependencies.has(name))
+  const own = missing.map(([, one]) => one)
+  await writeNewFiles(directory, files, copies, own, 'move it away, or leave out --into')
   const steps = {
     directory,
     application,
@@ -44,14 +48,17 @@ export async function addPlugin(given: Given): Promise<string> {
     document,
     skipsOperations: compiled.skipped.length > 0,
     manager,
-    packages: {
-      dependencies: { ...packages.dependencies, ...(older !== undefined && { fastify: major }) },
-      devDependencies: packages.devDependencies,
-      older,
-    },
+    missing: Object.fromEntries(missing.map(([name, { version }]) => [name, version])),
+    newerFastify: isOlder(application.fastify, range) ? major : undefined,
   }
-  const lines = outcome({ ...given, files: Object.keys(files) }, modules.errors, modules.plugin)
-  return [...lines, ...pluginSteps(steps)].join('\n')
+  const written = { ...given, files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])] }
+  return [...outcome(written, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
+}
+
+/** Returns the range of Fastify's versions that the engine needs, such as ^5.12.8. */
+function fastifyRange(): string {
+  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
+  return JSON.parse(readFileSync(join(engine, '..', '..', 'package.json'), 'utf8')).dependencies.fastify
 }
 
 /** Throws an error for operations that only a whole server can serve, as the plugin would when the application starts. */

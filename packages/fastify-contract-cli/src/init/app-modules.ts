@@ -1,5 +1,5 @@
 import { type Document, endpoints } from '../document/openapi-document.ts'
-import { securityScheme } from '../document/security-schemes.ts'
+import { securityScheme, tokenVerifierOf } from '../document/security-schemes.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
 import { packageName } from './package-name.ts'
@@ -9,10 +9,11 @@ export const serverModule = (title: string): string => `import { runService } fr
 import { contract } from '../generated/contract.mjs'
 import { createApp } from './app.ts'
 
-// Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
+// Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, … They may also be in a file .env.
 runService({
   name: ${stringLiteral(packageName(title))},
   contract,
+  environmentFile: '.env',
   // Open here what the handlers need, such as a database, and return its close().
   open: async () => ({
     createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
@@ -64,23 +65,23 @@ export function verifiersOf({ document }: Compiled): VerifierText[] {
 }
 
 function verifierOf(document: Document, name: string): VerifierText {
-  const { type, scheme = '', in: place, name: key = '' } = securityScheme(document, name)
-  const kind = type === 'http' ? scheme.toLowerCase() : type
+  const described = securityScheme(document, name)
+  const { type, scheme = '', in: place, name: key = '' } = described
+  const verifier = tokenVerifierOf(described)
   const line = (value: string) => `      ${keyOf(name)}: ${value},`
-  if (kind === 'apiKey')
+  if (verifier === 'apiKey')
     return {
       uses: ['apiKey'],
       lines: [line(`apiKey({ in: ${stringLiteral(String(place))}, name: ${stringLiteral(key)} }, verifyToken)`)],
     }
-  if (kind === 'basic')
+  if (verifier === 'basic')
     return { uses: ['basic', 'tokensAsPasswords'], lines: [line('basic(tokensAsPasswords(verifyToken))')] }
-  if (['bearer', 'oauth2', 'openIdConnect'].includes(kind))
-    return { uses: ['bearer'], lines: [line('bearer(verifyToken)')] }
+  if (verifier === 'bearer') return { uses: ['bearer'], lines: [line('bearer(verifyToken)')] }
   const message = stringLiteral(`the verifier of ${name} is not written yet`)
   return {
     uses: ['ContractError'],
     lines: [
-      `      // Write the verifier of "${lineText(kind)}"; until then its operations respond with 501.`,
+      `      // Write the verifier of "${lineText(type === 'http' ? scheme : type)}"; until then its operations respond with 501.`,
       line(`() => (_request, done) => done(new ContractError('notImplemented', ${message}))`),
     ],
   }

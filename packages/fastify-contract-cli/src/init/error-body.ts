@@ -6,7 +6,7 @@ import { type Document, endpoints, type MediaType, type MediaTypes } from '../do
 import { commonTypes, isInt64, memberSchemas, partsOf, referencesOf, schemasOfParts } from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
 import type { Compiled } from '../emit/compile.ts'
-import { exampleOf } from '../examples/examples.ts'
+import { exampleOf } from '../examples/schema-values.ts'
 import { errorBodyProblems } from '../rules/error-bodies.ts'
 import { literal, stringLiteral } from '../text/source-text.ts'
 

@@ -12,6 +12,24 @@ export function packageManagerOf(directory: string): PackageManager {
   return hasFile || process.env.npm_config_user_agent?.startsWith('pnpm/') ? 'pnpm' : 'npm'
 }
 
+/** How each package manager installs exactly what its lock file names. */
+export const installation = {
+  npm: { lock: 'package-lock.json', all: 'npm ci', production: 'npm ci --omit=dev' },
+  pnpm: {
+    lock: 'pnpm-lock.yaml',
+    all: 'pnpm install --frozen-lockfile',
+    production: 'pnpm install --frozen-lockfile --prod',
+  },
+}
+
+/** Returns the commands that install a package manager where only Node.js is: none for npm, which Node.js brings. */
+export function setupOf(manager: PackageManager): string[] {
+  if (manager === 'npm') return []
+  // A lock file may need the version that wrote it. 12 is the tested one.
+  const [, major = '12'] = /^pnpm\/(\d+)\./.exec(process.env.npm_config_user_agent ?? '') ?? []
+  return [`npm install --global pnpm@${major}`]
+}
+
 /**
  * Returns the path of the file with the settings of a project if it has one or belongs to a workspace: a
  * pnpm-workspace.yaml, or the package.json of npm's workspace. Package managers ignore the settings of a member.
@@ -48,30 +66,8 @@ export function missingSettings(manager: PackageManager, file: string): string |
 
 const textOf = (path: string): string => readFileSync(path, 'utf8')
 
-/**
- * Returns the versions of a package for the manifest of a project: newer ones without a breaking change, or its file if it
- * was installed from one.
- *
- * @param manifest The manifest of the package.
- * @param command The path of the command that runs, whose project may have installed the package.
- */
-export function versionsFor(
-  { name, version }: { name: string; version: string },
-  command: string,
-  directory: string,
-): string {
-  for (const above of directoriesFrom(dirname(command))) {
-    const manifest = join(above, 'package.json')
-    if (!existsSync(manifest)) continue
-    const { dependencies, devDependencies } = JSON.parse(textOf(manifest))
-    const file = /^file:(.*)/.exec({ ...dependencies, ...devDependencies }[name] ?? '')?.[1]
-    if (file !== undefined) return `file:${relative(directory, resolve(above, file))}`
-  }
-  return `^${version}`
-}
-
 /** Returns a directory and those above it. */
-function directoriesFrom(directory: string): string[] {
+export function directoriesFrom(directory: string): string[] {
   const own = resolve(directory)
   const above = dirname(own)
   return above === own ? [own] : [own, ...directoriesFrom(above)]
@@ -90,25 +86,11 @@ export const npmSettings = {
   allowScripts: { esbuild: false },
 }
 
-/**
- * Returns the text of pnpm-workspace.yaml, which has what `npmSettings` says.
- *
- * @param dependencies The versions of the packages of the project. Those from files replace what other packages ask a
- *   registry for.
- */
-export function pnpmSettings(dependencies: Record<string, string>): string {
-  const files = Object.entries(dependencies).filter(([, version]) => version.startsWith('file:'))
-  const overrides = [
-    ['light-my-request>cookie', cookie],
-    ['pino-pretty>strip-json-comments', stripJsonComments],
-    ...files,
-  ]
-  return [
-    '# esbuild works without its install script.',
-    'allowBuilds:',
-    '  esbuild: false',
-    'overrides:',
-    ...overrides.map((pair) => `  ${pair.map((text) => JSON.stringify(text)).join(': ')}`),
-    '',
-  ].join('\n')
-}
+/** The text of pnpm-workspace.yaml, which has what `npmSettings` says. */
+export const pnpmSettings = `# esbuild works without its install script.
+allowBuilds:
+  esbuild: false
+overrides:
+  light-my-request>cookie: ${cookie}
+  pino-pretty>strip-json-comments: ${stripJsonComments}
+`

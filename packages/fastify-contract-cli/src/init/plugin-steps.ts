@@ -14,21 +14,22 @@ export type PluginSteps = {
   document: string
   skipsOperations: boolean
   manager: PackageManager
-  /** The versions of the packages to install, and the older Fastify that one of them replaces. */
-  packages: { dependencies: Record<string, string>; devDependencies: Record<string, string>; older: string | undefined }
+  /** The versions of the packages to install, by name. */
+  missing: Partial<Record<string, string>>
+  /** The version of Fastify to install if that of the application is too old. */
+  newerFastify: string | undefined
 }
 
 /** Returns the commands and the lines that add the plugin to an application, of which `init` changes no file. */
 export function pluginSteps(steps: PluginSteps): string[] {
-  const { directory, application, written, manager, packages } = steps
+  const { directory, application, written, newerFastify } = steps
   const { entry, instance, lacking, output } = application
-  const { older } = packages
   return [
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    ...installation(application, manager, packages).map((line) => `  ${line}`),
-    ...(older === undefined ? [] : [`The Fastify of the application, ${older}, is too old.`]),
+    ...installation(steps).map((line) => `  ${line}`),
+    ...(newerFastify === undefined ? [] : [`The Fastify of the application, ${application.fastify}, is too old.`]),
     '',
     'Add to package.json:',
     ...settings(steps).map((line) => `  ${line}`),
@@ -49,20 +50,16 @@ export function pluginSteps(steps: PluginSteps): string[] {
 }
 
 /** Returns the commands that install what package.json does not have. */
-function installation(
-  application: ExistingApplication,
-  manager: PackageManager,
-  { dependencies, devDependencies, older }: PluginSteps['packages'],
-): string[] {
+function installation({ manager, missing, newerFastify }: PluginSteps): string[] {
   const add = `${manager} ${manager === 'npm' ? 'install' : 'add'}`
-  const missing = (versions: Record<string, string>) =>
-    Object.entries(versions)
-      .filter(([name]) => !application.dependencies.has(name) || (name === 'fastify' && older !== undefined))
-      .map(([name, version]) => installable(name, version))
-  const [own, development] = [missing(dependencies), missing(devDependencies)]
+  const { 'fastify-contract': engine, 'fastify-contract-cli': commands } = missing
+  const own = [
+    ...(engine === undefined ? [] : [installable('fastify-contract', engine)]),
+    ...(newerFastify === undefined ? [] : [`fastify@${newerFastify}`]),
+  ]
   return [
     ...(own.length === 0 ? [] : [`${add} ${own.join(' ')}`]),
-    ...(development.length === 0 ? [] : [`${add} --save-dev ${development.join(' ')}`]),
+    ...(commands === undefined ? [] : [`${add} --save-dev ${installable('fastify-contract-cli', commands)}`]),
   ]
 }
 

@@ -1,5 +1,11 @@
 import type { Compiled } from '../emit/compile.ts'
+import { agentsPage } from './agents-page.ts'
 import { appModule, handlersModule, serverModule } from './app-modules.ts'
+import { ciWorkflow } from './ci-workflow.ts'
+import { dockerfile, dockerignore } from './dockerfile.ts'
+import { editorconfig } from './editorconfig.ts'
+import { environmentExample } from './environment-example.ts'
+import { gitignore } from './gitignore.ts'
 import { operationsTest } from './operations-test.ts'
 import { npmSettings, type PackageManager, pnpmSettings } from './package-manager.ts'
 import { packageName } from './package-name.ts'
@@ -22,26 +28,35 @@ export type Project = {
   manager: PackageManager
   /** Whether another file has the settings of the package manager. */
   hasSettings: boolean
+  /** The paths of files that are not written. */
+  leftOut: Set<string>
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { compiled, errorBody, handlers, packages, manager, hasSettings } = project
-  return {
+  const { compiled, errorBody, handlers, manager, hasSettings, leftOut } = project
+  const files = {
     'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     ...(manager === 'pnpm' &&
       !hasSettings && {
-        'pnpm-workspace.yaml': pnpmSettings({ ...packages.dependencies, ...packages.devDependencies }),
+        'pnpm-workspace.yaml': pnpmSettings,
       }),
-    '.gitignore': 'node_modules/\ndist/\n.env\n',
+    '.gitignore': gitignore,
+    '.editorconfig': editorconfig,
+    '.env.example': environmentExample(project),
     'README.md': readme(project),
+    'AGENTS.md': agentsPage(project),
+    Dockerfile: dockerfile(project),
+    '.dockerignore': dockerignore,
+    '.github/workflows/ci.yaml': ciWorkflow(project),
     'src/server.ts': serverModule(compiled.routes.info.title),
     'src/app.ts': appModule(compiled, errorBody !== undefined),
     'src/handlers.ts': handlersModule(handlers),
     ...(errorBody !== undefined && { 'src/error-body.ts': errorBody }),
     'test/operations.test.ts': operationsTest,
   }
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !leftOut.has(path)))
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
@@ -58,7 +73,8 @@ function manifest({ compiled, document, skipsOperations, runtime, packages, mana
       dev: 'fastify-contract dev',
       generate: 'fastify-contract generate',
       test: `${runtime.command} --test test/*.test.ts`,
-      lint: 'fastify-contract lint && tsc',
+      typecheck: 'fastify-contract typecheck',
+      lint: 'fastify-contract lint && fastify-contract typecheck',
       docs: 'fastify-contract docs',
     },
     'fastify-contract': { document, ...(skipsOperations && { skipUnsupported: true }) },

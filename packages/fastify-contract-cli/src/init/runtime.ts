@@ -7,6 +7,9 @@ const stripping: Runtime = { command: 'node', node: '^22.18.0 || >=24.3.0', type
 /** The oldest Node.js that the engine supports. */
 const oldest: Runtime = { command: 'tsx', node: '>=20.19.3', types: '^20.19.43' }
 
+/** The release line of Node.js that an image and a workflow of a project use; it runs TypeScript without tsx. */
+export const productionNode = 24
+
 /** Returns how a new project runs if this version of Node.js, such as 24.3.0, creates it. */
 export function runtimeFor(version: string): Runtime {
   const [major, minor] = version.split('.').map(Number) as [number, number]

@@ -19,18 +19,25 @@ export type Written = {
   manager: PackageManager
   /** The file with the settings of the package manager if init did not write it. */
   settings: string | undefined
+  /** Whether the packages of the project are installed. */
+  isInstalled: boolean
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut: string[]
 }
+
+/** What `init` tells about a project and about an existing application. */
+export type Outcome = Omit<Written, 'settings' | 'isInstalled'>
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
 export function summary(written: Written): string {
-  const { directory, manager, settings } = written
+  const { directory, manager, settings, isInstalled } = written
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   return [
-    ...outcome(written, 'src/error-body.ts', 'src/app.ts'),
+    ...outcome(written, { errors: 'src/error-body.ts', handlers: 'src/handlers.ts', app: 'src/app.ts' }),
     '',
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    `  ${manager} install`,
+    ...(isInstalled ? [] : [`  ${manager} install`]),
     `  ${manager} start`,
     ...(lacking === undefined
       ? []
@@ -41,13 +48,11 @@ export function summary(written: Written): string {
 /**
  * Returns the lines about what `init` wrote, and about what is not served and why.
  *
- * @param errorModule The path of the module of errorBody.
- * @param appModule The path of the module that uses it.
+ * @param modules The paths of the modules of errorBody and of the handlers, and of the one that uses both.
  */
 export function outcome(
-  { directory, copies, files, handlers, errors, compiled, unread, manager }: Omit<Written, 'settings'>,
-  errorModule: string,
-  appModule: string,
+  { directory, copies, files, handlers, errors, compiled, unread, manager, leftOut }: Outcome,
+  modules: Record<'errors' | 'handlers' | 'app', string>,
 ): string[] {
   const missing: string[] = []
   for (const handler of handlers)
@@ -58,10 +63,11 @@ export function outcome(
   const generate = `${manager} run generate`
   return [
     `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
+    ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     '',
     handlers.length === 0
       ? 'The document has no operations.'
-      : `${handlers.length - missing.length} of ${handlers.length} operations respond with their example, or without a body.`,
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond as the document describes them${madeOf(handlers)}.`,
     ...(skipped.length === 0
       ? []
       : [
@@ -75,15 +81,15 @@ export function outcome(
         ]),
     ...(missing.length > 0
       ? [
-          `These have no example of a success, and respond with 501 until you write them: ${firstOf(missing, 10).join(', ')}`,
+          `These respond with 501 until you write them, for the reason in ${modules.handlers}: ${firstOf(missing, 10).join(', ')}`,
         ]
       : []),
     ...('text' in errors
-      ? [`${errorModule} creates the body of errors as the document describes it.`]
+      ? [`${modules.errors} creates the body of errors as the document describes it.`]
       : [
           'Errors are plain text, because the document describes members that only you can fill:',
           ...firstOf(distinct(errors.reasons), 10, '  '),
-          `Write ${errorModule}, and use it in ${appModule}: node_modules/fastify-contract/docs/handlers.md has an example.`,
+          `Write ${modules.errors}, and use it in ${modules.app}: node_modules/fastify-contract/docs/handlers.md has an example.`,
         ]),
     ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
@@ -91,6 +97,12 @@ export function outcome(
       ? []
       : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
   ]
+}
+
+/** Returns how many handlers return a value that is made from the schema. */
+function madeOf(handlers: string[]): string {
+  const made = handlers.filter((handler) => /^ {4}\/\/ Made from the schema;/m.test(handler)).length
+  return made === 0 ? '' : `, ${made} with values made from the schema`
 }
 
 /** Returns the first entries of a list, and how many more there are. */

@@ -23,7 +23,7 @@ import {
 import { parseExactJson } from 'fastify-contract/json'
 import { pino } from 'pino'
 import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
-import { scopesOf, securityScheme } from '../document/security-schemes.ts'
+import { scopesOf, securityScheme, tokenVerifierOf } from '../document/security-schemes.ts'
 import { exampleBody, exampleHeaders, exampleResponse, exampleResponses, hasExample } from '../examples/examples.ts'
 import { sendableResponses } from '../examples/sendable-responses.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
@@ -154,11 +154,11 @@ export function anyCredentials(document: Document): Record<string, VerifierFacto
   const anybody = { name: 'anybody', scopes: scopesOf(document) }
   const verify = () => anybody
   const verifierOf = (name: string): VerifierFactory => {
-    const { type, scheme = '', ...location } = securityScheme(document, name)
-    const kind = type === 'http' ? scheme.toLowerCase() : type
-    if (kind === 'apiKey') return apiKey(location as ApiKeyLocation, verify)
-    if (kind === 'basic') return basic(verify)
-    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return bearer(verify)
+    const scheme = securityScheme(document, name)
+    const verifier = tokenVerifierOf(scheme)
+    if (verifier === 'apiKey') return apiKey(scheme as ApiKeyLocation, verify)
+    if (verifier === 'basic') return basic(verify)
+    if (verifier === 'bearer') return bearer(verify)
     return () => (_request, done) => done(undefined, anybody)
   }
   const names = endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { keysOf } from '../document/json-pointer.ts'
+import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
+import type { FetchedFiles } from './fetched-files.ts'
 import { decodedText, isFile, isWithin, readBytes, shownName } from './file-text.ts'
-import { fetchDocument, isUrl } from './named-url.ts'
 import { LimitError, parseSource, placeText, type Source, SourceError } from './read-source.ts'
 
 /** The limits of a document. `bytes` counts all its files. */
@@ -22,10 +23,13 @@ export class DocumentFiles {
   readonly texts = new Map<string, string>()
   /** Why files to which references lead cannot be read. */
   readonly failures = new Map<string, string>()
+  /** The files that are fetched if the document is named by a URL. */
+  readonly fetched: FetchedFiles | undefined
   readonly #within: string[] | undefined
   #size = 0
 
-  constructor(path: string, within: string[] | undefined) {
+  constructor(path: string, within?: string[], fetched?: FetchedFiles) {
+    this.fetched = fetched
     this.root = isUrl(path) ? path : resolve(path)
     this.#within = within?.flatMap((each) => [resolve(each), realpathSync(each)])
   }
@@ -42,20 +46,37 @@ export class DocumentFiles {
     try {
       await this.#read(file, from)
     } catch (error) {
-      if (from === undefined || !(error instanceof SourceError) || error instanceof LimitError) throw error
+      const isOptional = from?.isExample || this.fetched === undefined
+      if (from === undefined || !isOptional || !(error instanceof SourceError) || error instanceof LimitError)
+        throw error
       this.failures.set(file, error.message)
     }
   }
 
   async #read(file: string, from: Origin | undefined): Promise<void> {
-    const read = isUrl(file) ? fetchDocument : readBytes
-    const { bytes } = await read(file, sourceLimits.bytes - this.#size)
+    const bytes = this.fetched
+      ? await this.#fetch(this.fetched, file, from)
+      : await readBytes(file, sourceLimits.bytes - this.#size)
     this.#size += bytes.length
     this.sources.set(file, undefined)
     const text = decodedText(bytes)
     if (text === undefined) throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
     if (from !== undefined && !isNamedAsData(file) && (from.isExample || from.isText)) this.texts.set(file, text)
     else this.sources.set(file, parseSource(file, text, shownName(file)))
+  }
+
+  /** Fetches a file. An example is optional; without another file, the document would refer to one that nobody reads. */
+  async #fetch(fetched: FetchedFiles, file: string, from: Origin | undefined): Promise<Uint8Array> {
+    try {
+      return await fetched.read(file)
+    } catch (error) {
+      if (!(error instanceof FetchError) || from === undefined) throw error
+      const message = `${this.placeOf(from)}: refers to ${error.message}`
+      // The copy of the document would refer to a file of this machine.
+      const isLocal = file.startsWith('file:')
+      const isOptional = from.isExample && !isLocal && !(error instanceof FetchLimitError)
+      throw isOptional ? new SourceError(message) : new LimitError(message)
+    }
   }
 
   #rejectOutside(file: string, from: Origin): void {

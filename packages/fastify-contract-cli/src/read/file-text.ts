@@ -1,11 +1,21 @@
 import { type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, sep } from 'node:path'
-import { isUrl } from './named-url.ts'
+import { isUrl } from '../fetch/url-rules.ts'
 import { LimitError, SourceError } from './read-source.ts'
 
+/** The URLs of fetched files, by the absolute paths of their copies. */
+const urls = new Map<string, string>()
+
+/** Lets messages name a copy of a fetched file by its URL. */
+export const nameCopy = (file: string, url: string): unknown => urls.set(file, url)
+
+/** Returns whether a file is a copy of a fetched one. */
+export const isCopy = (file: string): boolean => urls.has(file)
+
 /** Returns the name of a file in messages. */
-export const shownName = (file: string): string => (isUrl(file) ? file : relative('', file) || '.')
+export const shownName = (file: string): string =>
+  isUrl(file) ? file : (urls.get(file) ?? (relative('', file) || '.'))
 
 /** Returns the path of a file from another one, with a slash, by which Redocly tells it from a name. */
 export function pathTo(from: string, file: string): string {
@@ -32,7 +42,7 @@ export function statOf(path: string): Stats | undefined {
 export const isFile = (path: string): boolean => statOf(path)?.isDirectory() === false
 
 /** Reads a file of at most `limit` bytes. Throws a SourceError. */
-export async function readBytes(file: string, limit: number): Promise<{ bytes: Uint8Array }> {
+export async function readBytes(file: string, limit: number): Promise<Uint8Array> {
   const name = shownName(file)
   const stats = statOf(file)
   if (stats === undefined) throw new SourceError(`${name} does not exist; name an OpenAPI document`)
@@ -46,7 +56,7 @@ export async function readBytes(file: string, limit: number): Promise<{ bytes: U
     // A file that grows meanwhile is read up to the size that was checked.
     const bytes = Buffer.alloc(stats.size)
     const { bytesRead } = await handle.read(bytes, 0, stats.size, 0)
-    return { bytes: bytes.subarray(0, bytesRead) }
+    return bytes.subarray(0, bytesRead)
   } finally {
     await handle.close()
   }

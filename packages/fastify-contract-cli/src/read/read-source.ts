@@ -37,6 +37,8 @@ export type Source = {
   placeOf(keys: string[], onKey?: boolean): Place
   /** Returns the text of a scalar as the file writes it, without quotes; undefined if there is none. */
   textAt(keys: string[]): string | undefined
+  /** Returns where the value at some keys begins and ends in the given text; undefined if there is none. */
+  rangeOf(keys: string[]): [begin: number, end: number] | undefined
 }
 
 /** A file that cannot be read; its message is one line that names the file. */
@@ -82,6 +84,7 @@ export function parseSource(file: string, given: string, name: string): Source {
     hasMerges,
     placeOf: (keys, onKey) => placeIn(nodes(), keys, onKey),
     textAt: (keys) => textIn(nodes(), keys),
+    rangeOf: (keys) => rangeIn(nodes(), keys, given.startsWith('\uFEFF') ? 1 : 0),
   }
 }
 
@@ -325,6 +328,12 @@ function textIn({ document }: Parsed, keys: string[]): string | undefined {
   let node = document.contents as Node | null
   for (const each of keys) node = memberOf(document, node, each)?.value ?? null
   return isScalar(node) ? node.source : undefined
+}
+
+function rangeIn({ document }: Parsed, keys: string[], offset: number): [number, number] | undefined {
+  let node = document.contents as Node | null
+  for (const each of keys) node = memberOf(document, node, each)?.value ?? null
+  return node?.range ? [node.range[0] + offset, node.range[1] + offset] : undefined
 }
 
 /** Returns the key and the value of a member of a map, which it may have by a merge key, or of a list. */

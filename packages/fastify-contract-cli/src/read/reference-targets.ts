@@ -2,9 +2,10 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { decoded, join, keysOf, resolve as valueAt } from '../document/json-pointer.ts'
 import type { Node } from '../document/walk-document.ts'
+import { isUrl } from '../fetch/url-rules.ts'
 import type { DocumentFiles } from './document-files.ts'
+import type { FetchedFiles } from './fetched-files.ts'
 import { isFile, shownName } from './file-text.ts'
-import { isUrl } from './named-url.ts'
 import { type Resource, resolvedUri } from './reference-walk.ts'
 
 export type Location = { file: string; pointer: string }
@@ -60,6 +61,7 @@ export class ReferenceTargets {
     }
     const found = this.fileOf(file, uri, resource)
     if (found !== undefined) {
+      this.#files.fetched?.link({ file, pointer: at, text, target: found.file })
       await this.#files.add(found.file, { file, pointer: at, isText: given.isText ?? false })
       const failure = this.#files.failures.get(found.file)
       if (failure !== undefined) return failure
@@ -69,6 +71,7 @@ export class ReferenceTargets {
     const absolute = resolvedUri(uri, resource.uri)
     const schema = absolute === undefined ? undefined : this.#identified.get(absolute)
     if (schema === undefined) return undefined
+    this.#files.fetched?.link({ file, pointer: at, text, target: absolute as string })
     return this.#within(schema.file, { uri: absolute as string, pointer: schema.pointer }, fragment)
   }
 
@@ -117,7 +120,8 @@ export class ReferenceTargets {
 
   /** Returns the file that a reference names: by its path, as Redocly takes it, or by its URI. */
   fileOf(file: string, uri: string, resource: Resource): { file: string; isAsWritten: boolean } | undefined {
-    if (isUrl(file) || /^[\\/]{2}/.test(uri)) return undefined
+    if (isUrl(file)) return this.#urlOf(file, uri, resource)
+    if (/^[\\/]{2}/.test(uri)) return undefined
     const isPath = !/^[a-z][a-z\d+.-]*:/i.test(uri)
     const written = resolve(dirname(file), uri)
     // A copy for Redocly has its own files at other absolute paths.
@@ -132,6 +136,15 @@ export class ReferenceTargets {
     if (found !== undefined) return { file: found, isAsWritten: false }
     // The message about a file outside of the directories must not reveal whether it exists.
     return isPath && !isIdentified && this.#files.isOutside(written) ? { file: written, isAsWritten: true } : undefined
+  }
+
+  /** Returns the URL that a reference in a fetched file names, unless a schema has it, or the text is a mere name. */
+  #urlOf(file: string, uri: string, resource: Resource): { file: string; isAsWritten: boolean } | undefined {
+    const absolute = resolvedUri(uri, resource.uri)
+    const isName = !/[/\\:?]|\.(?:json|ya?ml)$/i.test(uri)
+    if (isName || (absolute !== undefined && this.#identified.has(absolute))) return undefined
+    const url = resolvedUri(uri, (this.#files.fetched as FetchedFiles).baseOf(file))
+    return url === undefined ? undefined : { file: url, isAsWritten: true }
   }
 
   /** Returns the path of a file with a URI: a file URL, or one below the directory of $self. */

@@ -4,9 +4,9 @@ import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode } from '../document/walk-document.ts'
 import { warning } from '../reports/reports.ts'
 import { DocumentFiles } from './document-files.ts'
-import { pathTo, shownName } from './file-text.ts'
+import type { FetchedFiles } from './fetched-files.ts'
+import { isCopy, pathTo, shownName } from './file-text.ts'
 import { meantPointer, nearPointer } from './meant-targets.ts'
-import { isUrl } from './named-url.ts'
 import { type Source, SourceError, withinStack } from './read-source.ts'
 import { type Location, location, ReferenceTargets, type Target } from './reference-targets.ts'
 import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
@@ -50,11 +50,11 @@ type Visit = Location & { expected: Expected }
 /**
  * Reads a document and the files to which its references, the mappings of its discriminators and its external examples
  * lead. References are found in the parsed files, where OpenAPI has them (reference-walk.ts). Nothing is fetched, unless
- * `path` is itself a URL. A reference without a target is one of `problems`. Throws a SourceError if the document itself
- * cannot be read, if a limit is exceeded, or if a reference leads out of the directories `within`.
+ * `path` is a URL, whose files `fetched` reads. A reference without a target is one of `problems`. Throws a SourceError if
+ * the document itself cannot be read, if a limit is exceeded, or if a reference leads out of the directories `within`.
  */
-export async function readSources(path: string, within?: string[]): Promise<Sources> {
-  const files = new DocumentFiles(path, within)
+export async function readSources(path: string, within?: string[], fetched?: FetchedFiles): Promise<Sources> {
+  const files = new DocumentFiles(path, within, fetched)
   await files.add(files.root)
   if (!isNode(files.valueOf(files.root)))
     throw new SourceError(`${shownName(files.root)}: is no object of JSON or YAML; name an OpenAPI document`)
@@ -168,6 +168,7 @@ class DocumentWalk {
       data.add(pointer)
       return
     }
+    this.#files.fetched?.link({ file: visit.file, pointer, text, target: target.file })
     await this.#files.add(target.file, { file: visit.file, pointer, isExample: true })
     if (this.#files.failures.has(target.file)) {
       data.add(pointer)
@@ -335,7 +336,7 @@ class DocumentWalk {
     const [uri = ''] = text.split('#')
     if (uri === '') return 'no schema has this $anchor'
     if (/^[a-z][a-z\d+.-]*:/i.test(uri)) return 'no file and no schema of the document has this URI'
-    if (isUrl(file)) return 'it is in another file; download the document with its files'
+    if (isCopy(file)) return 'no schema has this name; begin a relative reference to a file with ./'
     return isMapping && !/[./]/.test(uri)
       ? 'no schema has this name'
       : `there is no file ${shownName(resolve(dirname(file), uri))}`

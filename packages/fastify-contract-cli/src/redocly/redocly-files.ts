@@ -6,16 +6,14 @@ import { join, keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
 import { mapScalars } from '../document/walk-document.ts'
-import { isUrl } from '../read/named-url.ts'
 import { copyFor, type Edits, isUnchanged, newMark, noEdits, withMarks, withoutMarks } from '../read/source-copies.ts'
 import type { Sources } from '../read/source-files.ts'
 import type { LintFinding, LintLocation } from './redocly.ts'
 
 /** Returns whether Redocly may read the files of a document as they are. */
 export const isSame = ({ files, edits }: Sources): boolean =>
-  [...files].every(
-    ([file, source]) => isUnchanged(edits.get(file) as Edits, '-') && source?.hasMerges !== true && !isUrl(file),
-  ) && typeof Object([...files.values()][0]?.value).openapi === 'string'
+  [...files].every(([file, source]) => isUnchanged(edits.get(file) as Edits, '-') && source?.hasMerges !== true) &&
+  typeof Object([...files.values()][0]?.value).openapi === 'string'
 
 /**
  * Lints the files of a document. Redocly follows whatever looks like a reference, also to another host, and does not find
@@ -41,7 +39,7 @@ export async function onFiles<Result>(
   const [root = ''] = sources.files.keys()
   return await inDirectory(async function runOnCopies(directory) {
     // The copy keeps the depth of each file, so that references above the directory of the document lead to files.
-    const copyOf = (file: string) => joinPaths(directory, isUrl(file) ? 'openapi.json' : file)
+    const copyOf = (file: string) => joinPaths(directory, file)
     for (const [file, source] of files) {
       const copy = copyOf(file)
       await mkdir(dirname(copy), { recursive: true })
@@ -53,7 +51,6 @@ export async function onFiles<Result>(
       await writeFile(copy, String(stringifyJson(file === root ? withVersion(copied as Node) : copied)))
     }
     const result = withoutMarks(JSON.stringify(await run(copyOf(root), true)), mark)
-    if (isUrl(root)) return JSON.parse(result.replaceAll(relative('.', copyOf(root)), root))
     const own = relative('.', joinPaths(directory, resolve('.')))
     return JSON.parse(result.replaceAll(`${own}/`, '').replaceAll(relative('.', directory), relative('.', '/')))
   })
@@ -127,7 +124,7 @@ function withVersion<Given extends { openapi?: unknown; swagger?: unknown }>(doc
 export function withPlaces(findings: LintFinding[], sources: Sources): LintFinding[] {
   const placed = (location: LintLocation): LintLocation => {
     const { source, pointer = '#', reportOnKey } = location
-    const file = sources.files.get(isUrl(source.ref) ? source.ref : resolve(source.ref))
+    const file = sources.files.get(resolve(source.ref))
     return file === undefined ? location : { ...location, start: file.placeOf(keysOf(pointer), reportOnKey) }
   }
   return findings
@@ -146,7 +143,7 @@ export function withPlaces(findings: LintFinding[], sources: Sources): LintFindi
 function isOfMark({ ruleId, location: [at] }: LintFinding, sources: Sources): boolean {
   if (at?.pointer === undefined) return false
   const { source, pointer } = at
-  const { data } = sources.edits.get(isUrl(source.ref) ? source.ref : resolve(source.ref)) ?? noEdits()
+  const { data } = sources.edits.get(resolve(source.ref)) ?? noEdits()
   const place = join('#', ...keysOf(pointer))
   return [...data].some(function isNear(member) {
     const holder = member.slice(0, member.lastIndexOf('/'))

@@ -10,9 +10,10 @@ import type { Node } from '../document/walk-document.ts'
 import { withoutDynamicReferences } from '../passes/dynamic-references.ts'
 import { type Bundle, bundleSources } from '../read/bundle-sources.ts'
 import { isFile, shownName } from '../read/file-text.ts'
+import { readDocument } from '../read/read-document.ts'
 import { parseSource, type Source, SourceError } from '../read/read-source.ts'
 import { withOwnNames } from '../read/schema-names.ts'
-import { readSources, type Sources } from '../read/source-files.ts'
+import type { Sources } from '../read/source-files.ts'
 import { isSame, onDocument, onFiles, withDigits, withPlaces } from './redocly-files.ts'
 
 /**
@@ -52,10 +53,10 @@ export type LintLocation = {
 
 /**
  * Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml, and
- * each reference that Redocly must not follow. Nothing is fetched.
+ * each reference that Redocly must not follow.
  */
 export async function lint(path: string, rules?: string, given?: Sources): Promise<LintFinding[]> {
-  const sources = given ?? (await readSources(path))
+  const sources = given ?? (await readDocument(path))
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const run = async (local: string): Promise<LintFinding[]> => {
     const { stdout, message } = await runRedocly(
@@ -75,7 +76,13 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
     isCopied = isCopy
     return run(local)
   })
-  return [...ownFindings(sources), ...(isCopied ? withPlaces(findings, sources) : findings)]
+  return [...ownFindings(sources), ...(isCopied ? withPlaces(findings, sources) : findings).map(withShownNames)]
+}
+
+/** Returns a finding with the names of its files in messages. */
+function withShownNames(finding: LintFinding): LintFinding {
+  const named = (at: LintLocation) => ({ ...at, source: { ref: shownName(resolve(at.source.ref)) } })
+  return { ...finding, location: finding.location.map(named) }
 }
 
 /** Returns what Redocly does not see: the references that it must not follow, and a version that is no string. */
@@ -105,7 +112,7 @@ export const noConfiguration = ''
  * without a target stays as it is.
  */
 export async function bundle(path: string, rules?: string, given?: Sources): Promise<Document> {
-  const sources = given ?? (await readSources(path))
+  const sources = given ?? (await readDocument(path))
   return (await bundleWith(sources, rules)).document
 }
 
@@ -140,7 +147,7 @@ async function decorated(document: Document, sources: Sources, name: string): Pr
     )
     if (message === undefined) return JSON.parse(stdout)
     throw new SourceError(
-      `${sources.path}: @redocly/cli cannot bundle it with ${name}; correct one of them:\n${message}`,
+      `${shownName(resolve(sources.path))}: @redocly/cli cannot bundle it with ${name}; correct one of them:\n${message}`,
     )
   }
   const isNamed = configuration.roots.some((root) => resolve(root) === resolve(sources.path))

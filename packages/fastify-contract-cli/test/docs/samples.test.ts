@@ -134,9 +134,9 @@ async function contractOf(paths: object): Promise<Contract> {
   const { contract } = await compileDocument(document as Document, 'a.yaml', {}, () => '')
   return { documentText: JSON.stringify(document), routes: contract.routes }
 }
-const postOf = ([name, content]: [string, object]) => [
+const postOf = ([name, content, more]: [string, object, object?]) => [
   `/${name}`,
-  { post: { operationId: name, requestBody: { content }, responses: done } },
+  { post: { operationId: name, requestBody: { content, ...more }, responses: done } },
 ]
 
 t.test('the example calls have credentials with the token, and bodies of every kind', async (t) => {
@@ -221,11 +221,13 @@ t.test('an invalid example of a body is replaced by the examples of its schema, 
   const paths = [
     postOf(['shown', bodyOf({ type: 'object', properties: { id: { ...text, example: id } } })]),
     postOf(['made', bodyOf({ type: 'object', properties: { id: { ...text, example: 'no uuid' } } })]),
-    postOf(['never', bodyOf({ type: 'object', required: ['a'], maxProperties: 0 })]),
+    postOf(['optional', bodyOf({ type: 'object', required: ['a'], maxProperties: 0 })]),
+    postOf(['never', bodyOf({ type: 'object', required: ['a'], maxProperties: 0 }), { required: true }]),
   ]
-  const [shown, made, never] = exampleCalls(await contractOf(Object.fromEntries(paths)), 'secret')
+  const [shown, made, optional, never] = exampleCalls(await contractOf(Object.fromEntries(paths)), 'secret')
   t.equal(shown?.request.payload, `{"id":"${id}"}`)
   t.match(made?.request.payload, /^\{"id":"[\da-f-]{36}"\}$/)
+  t.same([optional?.operationId, optional?.request.payload], ['optional', undefined])
   t.equal(never, undefined, 'left out if none is valid')
 })
 

@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { growthOf, matchesPattern, textOfPattern } from '../../src/document/patterns.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { exampleOf } from '../../src/examples/examples.ts'
+import { exampleOf } from '../../src/examples/schema-values.ts'
 import { checkDocument } from '../../src/rules/check-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

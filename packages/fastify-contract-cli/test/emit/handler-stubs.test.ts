@@ -136,39 +136,33 @@ t.test('the options of TypeScript 7, also extended ones, leave handlers as they 
   t.match(handlerStubs(compiled, undefined), [/return \{ status: 200, body: 7n \}/])
 })
 
-t.test('without made values, a handler whose response has no example responds with 501', async (t) => {
+t.test('a handler says where its response is from, or why it responds with 501', async (t) => {
   const named = { type: 'object', properties: { a: { ...text, example: 'b' }, c: text } }
-  const made = { 200: json({ type: 'object', properties: { a: text } }) }
-  const broken = { 200: json(int64, 'seven') }
   const operations = {
-    made: { responses: made },
+    made: { responses: { 200: json({ type: 'object', properties: { a: text } }) } },
     done,
-    broken: { responses: broken },
-    failing: { responses: { 405: { description: 'a' } } },
+    broken: { responses: { 200: json(int64, 'seven') } },
     named: { responses: { 200: json(named) } },
+    redirect: { responses: { 302: { description: 'a' }, 404: json(text) } },
+    failing: { responses: { 405: { description: 'a' }, 404: json(text, 'none') } },
+    impossible: { responses: { 200: json({ ...text, pattern: '.^', minLength: 1 }) } },
   }
-  const compiled = await compileDocument(documentOf(operations), 'a.yaml')
-  const statements = handlerStubs(compiled, undefined, { madeToo: false }).map((handler) =>
-    handler.split('\n').slice(2, -1),
-  )
+  const statements = (await stubs(documentOf(operations))).map((handler) => handler.split('\n').slice(2, -1))
+  const lines = (...all: string[]) => all.map((line) => `    ${line}`)
   t.same(statements, [
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'made is not written yet')",
-    ],
-    ['    // The response has no body.', '    return { status: 204, body: undefined }'],
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'broken is not written yet')",
-    ],
-    [
-      '    // The document has no valid example of a success, so the response is 501.',
-      "    throw new ContractError('notImplemented', 'failing is not written yet')",
-    ],
-    [
-      '    // Made from the schema and the examples of its parts.',
-      "    return { status: 200, body: { a: 'b', c: '' } }",
-    ],
+    lines('// Made from the schema; the document has no valid example.', "return { status: 200, body: { a: 'a' } }"),
+    lines('// The response has no body.', 'return { status: 204, body: undefined }'),
+    lines('// Made from the schema; the document has no valid example.', 'return { status: 200, body: 0n }'),
+    lines('// Made from the schema and the examples of its parts.', "return { status: 200, body: { a: 'b', c: 'c' } }"),
+    lines('// The response has no body.', 'return { status: 302, body: undefined }'),
+    lines(
+      '// The document lists errors only, so the response is 501.',
+      "throw new ContractError('notImplemented', 'failing is not written yet')",
+    ),
+    lines(
+      '// No valid response can be made from the document, so the response is 501.',
+      "throw new ContractError('notImplemented', 'impossible is not written yet')",
+    ),
   ])
 })
 
@@ -200,7 +194,7 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
   const responses: [content: object, expected: string][] = [
     [{ 'text/plain': { schema: text, example: 'b' } }, "body: 'b'"],
     [{ 'application/xml': { schema: object, example: '<a/>' } }, "body: '<a/>'"],
-    [{ 'application/xml': { schema: object } }, `body: '{"a":""}'`],
+    [{ 'application/xml': { schema: object } }, `body: '{"a":"a"}'`],
     [{ 'image/png': {} }, 'body: new Uint8Array()'],
     [{ '*/*': { schema: int64 } }, "contentType: 'application/json', body: 0n"],
     [{ 'text/*': {} }, "contentType: 'text/plain', body: '{}'"],
@@ -208,11 +202,11 @@ t.test('a new handler returns non-JSON bodies as their media type requires', asy
     [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'application/json', body: {}"],
     [
       { 'text/event-stream': { schema: object } },
-      "body: (async function* () {\n      yield { data: { a: '' } }\n    })()",
+      "body: (async function* () {\n      yield { data: { a: 'a' } }\n    })()",
     ],
     [
       { 'text/event-stream': { schema: { ...object, required: ['a'] }, example: 'data: a' } },
-      "yield { data: { a: '' } }",
+      "yield { data: { a: 'a' } }",
     ],
     [
       { 'application/jsonl': { schema: { type: 'array', items: object }, example: [{ a: 'b' }, {}] } },
@@ -253,7 +247,7 @@ t.test('an invalid example is replaced by a valid value', async (t) => {
     [int64, '0n', 'seven'],
     [{ ...int64, example: 'seven' }, '0n'],
     [{ ...text, example: 'seven' }, "'seven'", { a: 1 }],
-    [object, "{ id: 0n, a: '' }", { id: 1, a: '\ud800' }],
+    [object, "{ id: 0n, a: 'a' }", { id: 1, a: '\ud800' }],
   ])
 })
 
@@ -261,7 +255,7 @@ t.test('a value that does not fit its TypeScript type is replaced', async (t) =>
   // A type gives the other properties the types of all properties, and null only to a described one.
   const schema = { type: 'object', properties: { a: text }, patternProperties: { '^b': { type: 'integer' } } }
   await checkBodies(t, [
-    [schema, "{ a: '' }", { c: null }],
+    [schema, "{ a: 'a' }", { c: null }],
     [{ ...schema, example: {} }, '{}', { c: null }],
     [schema, "{ a: 'b', b: 1 }", { a: 'b', b: 1 }],
   ])
@@ -271,25 +265,53 @@ t.test('generated values satisfy their schemas', async (t) => {
   await checkBodies(t, [
     [{ ...text, format: 'uuid' }, "'00000000-0000-4000-8000-000000000000'"],
     [{ ...text, format: 'date-time' }, "'2026-01-01T00:00:00Z'"],
-    [{ ...text, format: 'toString' }, "''"],
+    [{ ...text, format: 'toString' }, "'text'"],
     [{ ...text, enum: ['a', 'b'] }, "'a'"],
-    [{ ...text, minLength: 3 }, "'xxx'"],
+    [{ ...text, minLength: 3 }, "'text'"],
+    [{ ...text, minLength: 5 }, "'xxxxx'"],
+    [{ ...text, maxLength: 2 }, "'te'"],
     [{ ...text, pattern: '^[A-Z]{2}-\\d+$', minLength: 6 }, "'AA-0000000'"],
     [{ ...int64, minimum: 5 }, '5n'],
     [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, '0.5'],
     [{ type: 'integer', exclusiveMinimum: 5, multipleOf: 5 }, '10'],
     [{ type: 'integer', maximum: -3.5 }, '-4'],
-    [{ type: 'array', items: text, minItems: 2 }, "['', '']"],
-    [{ type: 'array', items: text, uniqueItems: true, minItems: 2 }, "['', '1']"],
-    [{ type: 'array', prefixItems: [text, { type: 'boolean' }], items: false }, "['', false]"],
+    [{ type: 'array', items: text, minItems: 2 }, "['text', 'text']"],
+    [{ type: 'array', items: text, uniqueItems: true, minItems: 2 }, "['text', 'text1']"],
+    [{ type: 'array', prefixItems: [text, { type: 'boolean' }], items: false }, "['text', false]"],
     [{ type: 'object', required: ['a'], additionalProperties: int64 }, '{ a: 0n }'],
     // The type has the required member, although no schema describes it.
-    [{ type: 'object', required: ['a'], properties: { b: { ...text, minLength: 1 } } }, "{ a: {}, b: 'x' }"],
-    [{ allOf: [text, { minLength: 1 }] }, "'x'"],
+    [{ type: 'object', required: ['a'], properties: { b: { ...text, minLength: 1 } } }, "{ a: {}, b: 'b' }"],
+    [{ allOf: [text, { minLength: 1 }] }, "'text'"],
     [{ allOf: [{ type: 'object', properties: { a: text } }, { properties: { a: { enum: ['b'] } } }] }, "{ a: 'b' }"],
     [{ type: 'number', allOf: [{ type: 'integer' }] }, '0'],
     [{ type: ['null', 'string'] }, 'null'],
     [{ type: ['string', 'integer'], enum: [1, 'a'] }, '1'],
+  ])
+})
+
+t.test('a made string is the name of its property if the schema allows it', async (t) => {
+  const properties = {
+    name: text,
+    code: { ...text, pattern: '^[a-z]+$' },
+    state: { ...text, pattern: '^[A-Z]{2}$' },
+    photo: { ...text, format: 'byte' },
+    tags: { type: 'array', items: text },
+    'a\u2028b': text,
+  }
+  const body = "{ name: 'name', code: 'code', state: 'AA', photo: '', tags: ['tags'], 'a\\u2028b': '' }"
+  await checkBodies(t, [[{ type: 'object', properties }, body]])
+})
+
+t.test('a made value satisfies one alternative of oneOf, also where the first ones satisfy others', async (t) => {
+  const a = { type: 'object', properties: { a: text } }
+  const either = (name: string) => ({ required: ['id', name] })
+  await checkBodies(t, [
+    [{ oneOf: [text, a, text] }, "{ a: 'a' }"],
+    [{ oneOf: [a, { ...a, required: ['b'], properties: { b: text }, additionalProperties: false }] }, "{ a: 'a' }"],
+    [
+      { type: 'object', properties: { id: int64, one: text, two: text }, oneOf: [either('one'), either('two')] },
+      "{ id: 0n, one: 'one' }",
+    ],
   ])
 })
 

@@ -174,14 +174,17 @@ type Made = { files: Record<string, string>; compiled: Compiled; errors: object 
 /** Returns all files of a new project for a document of a file with a name. */
 async function filesOf(document: Document, name: string): Promise<Made> {
   const compiled = await compileDocument(document, name)
-  const handlers = handlerStubs(compiled, undefined, { compilerOptions })
+  const handlers = handlerStubs(compiled, undefined, compilerOptions)
   const errors = deriveErrorBody(compiled)
   const errorBody = 'text' in errors ? errors.text : undefined
   const packages = { dependencies: { 'fastify-contract': '1.0.0' }, devDependencies: {} }
   const runtime = runtimeFor('24.3.0')
   const project = { compiled, document: name, errorBody, handlers, skipsOperations: false, runtime, packages }
   return {
-    files: { ...compiled.files, ...projectFiles({ ...project, manager: 'npm', hasSettings: false }) },
+    files: {
+      ...compiled.files,
+      ...projectFiles({ ...project, manager: 'npm', hasSettings: false, leftOut: new Set() }),
+    },
     compiled,
     errors,
   }
@@ -256,7 +259,13 @@ const usualShapes = Object.entries(usualFiles.files).flatMap(([name, text]) =>
 )
 const usualRequests = requestsIn(usualFiles.files['requests.http'] as string)
 const usualTags = tagsIn(await tryPage(documentWith(usual)))
-const usualReadme = (usualFiles.files['README.md'] as string).split('\n').length
+const linesOf = (text = ''): number => text.split('\n').length
+const usualPages = ['README.md', 'AGENTS.md'].map((path) => [path, linesOf(usualFiles.files[path])] as const)
+
+/** The files whose languages have no safe place for a text of a document: only the tag of the image is made from its title. */
+const withoutText = ['Dockerfile', '.dockerignore', '.editorconfig', '.env.example', '.github/workflows/ci.yaml']
+const withoutTag = (text = ''): string =>
+  text.replace(/(?<=^# +docker build --tag )[a-z][a-z\d-]*(?= \.$)/m, 'harmless')
 
 t.test('text of a document stays in its comment, string, word, value and element', async (t) => {
   const property = fc.asyncProperty(hostile, hostile, async (text, name) => {
@@ -278,9 +287,11 @@ t.test('text of a document stays in its comment, string, word, value and element
       const expected = outlineOf(usualRequests.requests[index] as string[]).split(',')
       for (const header of outlineOf(request).split(',')) t.ok(expected.includes(header), header)
     }
-    const { scripts } = JSON.parse(files['package.json'] as string)
-    t.same(wordsOf(scripts.docs.replace(/^\S+ \S+/, 'run')), [file.startsWith('-') ? `./${file}` : file])
-    t.equal((files['README.md'] as string).split('\n').length, usualReadme)
+    const { scripts, 'fastify-contract': settings } = JSON.parse(files['package.json'] as string)
+    t.same(scripts, JSON.parse(usualFiles.files['package.json'] as string).scripts)
+    t.equal(settings.document, file)
+    for (const [path, lines] of usualPages) t.equal(linesOf(files[path]), lines, path)
+    for (const path of withoutText) t.equal(withoutTag(files[path]), withoutTag(usualFiles.files[path]), path)
     t.same(tagsIn(await tryPage(document)), usualTags)
     const normalized = normalizedDocument(document)
     for (const endpoint of endpoints(normalized)) {

@@ -122,12 +122,12 @@ t.test('a value without an example is made from its schema and is not empty', as
   const [, request] = requestFile(normalizedDocument(document as never)).split('# @name a\n')
   t.equal(
     request,
-    `PUT {{origin}}/files/x.z
-    ?kind=x
+    `PUT {{origin}}/files/name.z
+    ?kind=kind
     &empty=
 Content-Type: text/plain
 
-x
+text
 `,
   )
 })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import cliManifest from '../../package.json' with { type: 'json' }
@@ -49,7 +49,7 @@ t.test('init copies a document of several files, skips what is unsupported, and 
     .flatMap(({ args }) => args)
     .join('\n')
   t.match(summary, /: openapi\/spec\/pets\.yaml, openapi\/common\/pet\.yaml, package\.json, /)
-  t.match(summary, /^1 of 1 operations respond with their example, or without a body\.$/m)
+  t.match(summary, /^1 of 1 operations respond as the document describes them\.$/m)
   t.match(
     summary,
     /^Not counted: 1 that cannot be served .*\n {2}#\/paths\S+\/trace: .*\ngenerated\/skipped-operations\.json lists them/m,
@@ -189,6 +189,63 @@ t.test('init counts what it would list at length', async (t) => {
   await t.rejects(run(['many.json', 'many']), {
     message: /^init: nothing is written, since (\S+, ){3}\d+ more already exist; name a new directory$/,
   })
+})
+
+t.test('init --install installs the packages, or says what to do', async (t) => {
+  const npm = (code: number) => `#!/bin/sh\necho "$PWD $*" >> "$NOTES"\necho out\nexit ${code}\n`
+  const directory = enterDirectory(t, {
+    'none.json': documentOf({}),
+    good: { npm: npm(0) },
+    bad: { npm: npm(3) },
+    notes: '',
+  })
+  const printed = t.capture(console, 'log')
+  const told = t.capture(process.stderr, 'write')
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+    process.exitCode = 0
+  })
+  process.env.NOTES = join(directory, 'notes')
+  for (const [name, next, problem] of [
+    ['good', /\n {2}cd good-1\n {2}npm start$/, undefined],
+    ['bad', /\n {2}cd bad-1\n {2}npm install\n {2}npm start$/, /^init: npm install failed in bad-1 \(3\); correct /],
+    ['none', /\n {2}npm install\n {2}npm start$/, /^init: npm install failed in none-1 \(spawn npm ENOENT\); /],
+  ] as const) {
+    for (const file of ['good/npm', 'bad/npm']) chmodSync(file, 0o755)
+    process.env.PATH = name === 'none' ? directory : `${join(directory, name)}:${PATH}`
+    process.exitCode = 0
+    await run(['none.json', `${name}-1`, '--install'])
+    t.match(printed()[0]?.args[0], next)
+    const [first, ...others] = told().map(({ args }) => String(args[0]))
+    t.equal(first, `init: installing the packages of ${name}-1 with npm\n`)
+    t.equal(process.exitCode, problem === undefined ? 0 : 1)
+    t.same(others.length, problem === undefined ? 0 : 1)
+    if (problem !== undefined) t.match(others[0], problem)
+  }
+  t.match(readFileSync('notes', 'utf8'), /^\S+good-1 install --no-audit --no-fund\n\S+bad-1 install/)
+})
+
+t.test('init says how many handlers return made values, and which respond with 501', async (t) => {
+  const text = { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } }
+  const error = { description: 'a' }
+  const paths = {
+    '/made': { get: { operationId: 'made', responses: { 200: text } } },
+    '/done': { get: { operationId: 'done', responses: { 204: { description: 'a' } } } },
+    '/failing': { get: { operationId: 'failing', responses: { 404: error } } },
+  }
+  enterDirectory(t, { 'made.json': documentOf(paths) })
+  const printed = t.capture(console, 'log')
+  await run(['made.json', 'made'])
+  const made = printed()[0]?.args[0]
+  t.match(made, /^2 of 3 operations respond as the document describes them, 1 with values made from the schema\.$/m)
+  t.match(made, /^These respond with 501 until you write them, for the reason in src\/handlers\.ts: failing$/m)
+  const handlers = readFileSync(join('made', 'src', 'handlers.ts'), 'utf8')
+  t.match(
+    handlers,
+    "// Made from the schema; the document has no valid example.\n    return { status: 200, body: 'text' }",
+  )
+  t.match(handlers, '// The document lists errors only, so the response is 501.')
 })
 
 t.test('init names the documents that it cannot read', async (t) => {

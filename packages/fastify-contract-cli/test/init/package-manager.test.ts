@@ -8,7 +8,6 @@ import {
   packageManagerOf,
   pnpmSettings,
   settingsFile,
-  versionsFor,
 } from '../../src/init/package-manager.ts'
 
 t.test('a project has the package manager of the files above, or else of the process', async (t) => {
@@ -49,29 +48,8 @@ t.test('a project has the package manager of the files above, or else of the pro
   t.equal(packageManagerOf('/'), 'npm')
 })
 
-t.test('a package that was installed from a file is installed from it again', async (t) => {
-  const manifest = JSON.stringify({ dependencies: { engine: 'file:../engine.tgz', other: '^1.0.0' } })
-  const own = join('node_modules', 'engine', 'package.json')
-  const directory = t.testdir({
-    project: {
-      'package.json': manifest,
-      node_modules: { '.pnpm': { 'engine@file': { node_modules: { engine: { 'package.json': '{}' } } } } },
-    },
-  })
-  const project = join(directory, 'project')
-  // npm runs a link, pnpm 10 a file of a linked folder, and pnpm 12 its real path.
-  for (const command of ['node_modules/.bin/engine', own, `node_modules/.pnpm/engine@file/${own}`]) {
-    const path = join(project, command)
-    t.equal(versionsFor({ name: 'engine', version: '1.2.3' }, path, join(project, 'new')), 'file:../../engine.tgz')
-    t.equal(versionsFor({ name: 'other', version: '1.2.3' }, path, project), '^1.2.3')
-    t.equal(versionsFor({ name: 'unknown', version: '1.2.3' }, path, project), '^1.2.3')
-  }
-})
-
 t.test('the settings of pnpm say what those of npm say', async (t) => {
-  const { allowBuilds, overrides } = parse(pnpmSettings({ engine: 'file:../engine "1".tgz', other: '^1.0.0' }))
+  const { allowBuilds, overrides } = parse(pnpmSettings)
   t.same(allowBuilds, npmSettings.allowScripts)
   t.equal(overrides['light-my-request>cookie'], npmSettings.overrides['light-my-request'].cookie)
-  t.equal(overrides.engine, 'file:../engine "1".tgz')
-  t.notOk('other' in overrides)
 })

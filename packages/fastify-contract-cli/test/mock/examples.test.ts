@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type Document, type Endpoint, endpoints } from '../../src/document/openapi-document.ts'
-import { exampleBody, exampleHeaders, exampleOf, exampleResponse } from '../../src/examples/examples.ts'
+import { exampleBody, exampleHeaders, exampleResponse } from '../../src/examples/examples.ts'
+import { exampleOf } from '../../src/examples/schema-values.ts'
 import { preferredResponse } from '../../src/mock/mock-server.ts'
 
 t.test('an example comes from the document or from the examples of its parts', async (t) => {
@@ -14,7 +15,7 @@ t.test('an example comes from the document or from the examples of its parts', a
   }
   const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { schemas } } as Document
   const cases: [object | boolean, unknown][] = [
-    [{ $ref: '#/components/schemas/New' }, { name: 'Monstera', tag: '', id: 7 }],
+    [{ $ref: '#/components/schemas/New' }, { name: 'Monstera', tag: 'tag', id: 7 }],
     [{ $ref: '#/components/schemas/Name', default: 'x' }, 'Monstera'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, ['a']],
     [{ allOf: [{ enum: ['a', 'b'] }, { enum: ['c', 'b'] }] }, 'b'],

@@ -8,7 +8,7 @@ import t from 'tap'
 import { run } from '../../src/cli/init.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
-import { generatedCount, generatedValue } from '../../src/examples/examples.ts'
+import { generatedCount, generatedValue } from '../../src/examples/schema-values.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
 

@@ -241,6 +241,25 @@ t.test('new handlers are printed once, and a foreign file is reported', async (t
   t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), compiled.files['openapi.json'])
 })
 
+t.test('what changed for the handlers that stay is printed once', async (t) => {
+  const project = t.testdir({ 'handlers.ts': '' })
+  const [directory, module] = [join(project, 'generated'), join(project, 'handlers.ts')]
+  await updateGenerated(await compileDocument(document, 'a.yaml'), directory, module)
+  const printed = t.capture(console, 'log')
+  const parameters = [{ in: 'header', name: 'x-tenant', required: true, schema: { type: 'string' } }]
+  const other = await compileDocument(
+    { ...document, paths: { '/a': { parameters, ...document.paths?.['/a'] } } },
+    'a.yaml',
+  )
+  await updateGenerated(other, directory, module)
+  t.match(printed(), [{ args: [/^changed, for .*handlers\.ts:\n\n {2}getA also receives header\['x-tenant'\]\n$/] }])
+  await updateGenerated(other, directory, module)
+  t.same(printed(), [])
+  writeFileSync(join(directory, 'openapi.json'), '{ "paths": { "/a": { "parameters": 1, "get": {} } } }')
+  await updateGenerated(other, directory, module)
+  t.match(printed(), [{ args: [/^new, for /] }], 'a document that cannot be read has no operations')
+})
+
 t.test('without a module of handlers, none is named', async (t) => {
   const printed = t.capture(console, 'log')
   await updateGenerated(await compileDocument(document, 'a.yaml'), join(t.testdir({}), 'generated'), 'src/none.ts')

@@ -21,30 +21,50 @@ export type OperationRequest<Operation> = InputBody<Operation> & {
  * The result of a handler: a status that the operation lists, alone or in a range such as 4XX, with its body and
  * headers. To end with an error under `default`, it throws a ContractError, unless `default` is the only response.
  */
-export type OperationResponse<Operation> = Operation extends { responses: infer Responses }
-  ? {
-      [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
-        ? never
-        : { status: Status<Responses, Key> } & HeadersOf<Responses[Key]> & BodyOf<Operation, Responses[Key]>
-    }[keyof Responses]
-  : never
+export type OperationResponse<Operation> = ResponsesOf<{ operation: Operation }, 'operation'>
+
+/*
+ * The types below have the types of all operations and the name of one as parameters, instead of the type of that one,
+ * because the compiler prints the parameters: its messages then name the operation, and not its whole type.
+ */
+
+type ResponsesOf<Operations, Id extends keyof Operations> = {
+  [Key in keyof Declared<Operations[Id]>]: [Status<Declared<Operations[Id]>, Key>] extends [never]
+    ? never
+    : ResponseOf<Operations, Id, Key>
+}[keyof Declared<Operations[Id]>]
+
+/** The responses of an operation by their keys in the document. */
+type Declared<Operation> = Operation extends { responses: infer Responses } ? Responses : never
+
+/** What a handler returns for one response. */
+type ResponseOf<Operations, Id extends keyof Operations, Key extends keyof Declared<Operations[Id]>> = {
+  status: Status<Declared<Operations[Id]>, Key>
+} & HeadersOf<Declared<Operations[Id]>[Key]> &
+  BodyOf<Operations[Id], Declared<Operations[Id]>[Key]>
 
 /** The member `headers`, if a response declares headers that the service does not send itself. */
-type HeadersOf<Response> = Response extends { headers: infer Declared }
-  ? [keyof HandlerHeaders<Declared>] extends [never]
-    ? { headers?: never }
-    : object extends HandlerHeaders<Declared>
-      ? { headers?: HandlerHeaders<Declared> }
-      : { headers: HandlerHeaders<Declared> }
-  : { headers?: never }
+type HeadersOf<Response> = Response extends { headers: infer Headers }
+  ? [keyof DeclaredHeaders<Headers>] extends [never]
+    ? { headers?: NoDeclaredHeaders }
+    : object extends DeclaredHeaders<Headers>
+      ? { headers?: DeclaredHeaders<Headers> }
+      : { headers: DeclaredHeaders<Headers> }
+  : { headers?: NoDeclaredHeaders }
+
+/** The type of no value, under a name that tells the reason in a message of the compiler. */
+interface NoDeclaredHeaders {
+  readonly [noHeader]: never
+}
+declare const noHeader: unique symbol
 
 /** The declared headers alone, without the index signature that openapi-typescript adds. */
-type HandlerHeaders<Declared> = {
-  [Name in keyof Declared as string extends Name
+type DeclaredHeaders<Headers> = {
+  [Name in keyof Headers as string extends Name
     ? never
     : Lowercase<Name & string> extends ServiceHeader
       ? never
-      : Name]: Declared[Name]
+      : Name]: Headers[Name]
 }
 
 type Status<Responses, Key extends keyof Responses> = Key extends number
@@ -60,24 +80,26 @@ type Status<Responses, Key extends keyof Responses> = Key extends number
  * it. A ContractError that it throws becomes its error response; toContractError in http/error-responses.ts maps any other
  * error.
  */
-export type Handler<Operation> = (
-  input: OperationRequest<Operation>,
+export type Handler<Operation> = HandlerOf<{ operation: Operation }, 'operation'>
+
+type HandlerOf<Operations, Id extends keyof Operations> = (
+  input: OperationRequest<Operations[Id]>,
   request: FastifyRequest,
-) => Promise<OperationResponse<Operation>>
+) => Promise<ResponsesOf<Operations, Id>>
 
 /** Exactly one handler for each operationId of the document. */
-export type Handlers<Operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
+export type Handlers<Operations> = { [Id in keyof Operations]: HandlerOf<Operations, Id> }
 
 type ParametersIn<Operation, Location extends string> = Operation extends { parameters: infer All }
   ? All extends { [Key in Location]?: infer Parameters }
     ? [Parameters] extends [undefined]
-      ? NoParameters
+      ? NoDeclaredParameters
       : WithDefaults<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Location>>
     : never
   : never
 
 /** The empty object that a handler gets for a location without parameters. */
-type NoParameters = Record<never, never>
+type NoDeclaredParameters = Record<never, never>
 
 /** The parameters with a default: the handler always gets a value for them. */
 type NamesOfDefaults<Operation, Location extends string> = Operation extends {

@@ -13,11 +13,13 @@ import { rateLimit } from '../limits/limits.ts'
 import type { ServerOptions } from '../routes/create-server.ts'
 import { requiredScopes } from '../routes/security.ts'
 import { type Application, type Config, readConfig } from './config.ts'
+import { loadEnvironmentFile } from './environment-file.ts'
 import { createLog } from './log.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
 
 export { browserUrl, pageOrigins } from './admin-server.ts'
+export { loadEnvironmentFile } from './environment-file.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed, but at most a quarter of the time
@@ -39,6 +41,8 @@ export type Service<Name extends string> = Application<Name> & {
   contract: Contract
   /** The path of the documentation page, which may be missing; default: dist/docs/index.html. */
   docs?: string
+  /** The path of a file with environment variables, which may be missing: those that are set have precedence; default: none. */
+  environmentFile?: string
   /**
    * Opens what the handlers need, such as a store. Rejects with a one-line message that names the variable to change.
    *
@@ -94,7 +98,8 @@ export async function runService<Name extends string>(service: Service<Name>): P
   prepareStderr()
   onShutdownSignal((signal) => stop(signal), fail)
   try {
-    const { contract } = service
+    const { contract, environmentFile } = service
+    if (environmentFile !== undefined) loadEnvironmentFile(environmentFile)
     const { operations } = contract.routes
     const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
     const config = readConfig(process.env, service, isSecured)

@@ -17,6 +17,7 @@ const handler = async () => {
 await runService({
   name: 'plain',
   contract: { documentText, routes },
+  ...(process.env.ENVIRONMENT_FILE !== undefined && { environmentFile: process.env.ENVIRONMENT_FILE }),
   open: async () => ({
     createServer: (contract, verifyToken, settings) => {
       const app = createServer<object>({

@@ -1,0 +1,76 @@
+import { dirname } from 'node:path'
+import { lineText } from '../text/source-text.ts'
+import { installation, setupOf } from './package-manager.ts'
+import { packageName } from './package-name.ts'
+import type { Project } from './project.ts'
+import { productionNode } from './runtime.ts'
+
+const caches = { npm: '/root/.npm', pnpm: '/root/.local/share/pnpm/store' }
+
+/** Returns the Dockerfile of a new project. It has no text of the document. */
+export function dockerfile({ compiled, packages, manager }: Project): string {
+  const { lock, all, production } = installation[manager]
+  const manifests = ['package.json', lock, ...(manager === 'pnpm' ? ['pnpm-workspace.yaml'] : [])]
+  const image = `node:${productionNode}-trixie-slim`
+  const run = `RUN --mount=type=cache,target=${caches[manager]}`
+  return `# The build needs ${lock}, which ${manager} install writes:
+#   docker build --tag ${packageName(compiled.routes.info.title)} .
+# A tag moves to newer images. To pin one, add its digest to each: ${image}@sha256:DIGEST.
+FROM ${image} AS manifests
+WORKDIR /service
+${[...setupOf(manager).map((command) => `RUN ${command}`), `COPY ${manifests.join(' ')} ./`, ...packageFiles(packages)].join('\n')}
+
+FROM manifests AS production
+${run} ${production}
+
+FROM manifests AS build
+${run} ${all}
+COPY . .
+# Fails if generated/ is out of date. The modes of the checkout may deny other users.
+RUN ${manager} run docs && chmod -R a+rX package.json src generated dist
+
+FROM ${image}
+WORKDIR /service
+COPY --from=production /service/node_modules node_modules
+COPY --from=build /service/package.json ./
+COPY --from=build /service/dist/docs dist/docs
+COPY --from=build /service/generated generated
+COPY --from=build /service/src src
+# All addresses of the container. If operations require tokens, ACCESS_TOKENS, TOKENS_FILE or JWT_ISSUER must be set, too.
+ENV NODE_ENV=production HOST=0.0.0.0
+# A number, because Kubernetes cannot tell whether a name is root.
+USER 10001:10001
+EXPOSE 3000
+# Podman keeps it with: podman build --format docker
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \\
+  CMD ["node", "--eval", "fetch(\`http://127.0.0.1:\${process.env.MANAGEMENT_PORT || 3001}/livez\`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Neither a shell nor ${manager}, so that SIGTERM reaches the service, which finishes its requests.
+ENTRYPOINT ["node", "src/server.ts"]
+`
+}
+
+/** Returns the lines that copy the packages that are files of the project, such as vendor/fastify-contract-0.1.0.tgz. */
+function packageFiles({ dependencies, devDependencies }: Project['packages']): string[] {
+  const files = Object.values({ ...dependencies, ...devDependencies })
+    .filter((version) => version.startsWith('file:'))
+    .map((version) => version.slice('file:'.length).replaceAll('\\', '/'))
+  const outside = files.filter((file) => file.startsWith('../'))
+  const directories = new Set(files.filter((file) => !outside.includes(file)).map((file) => dirname(file)))
+  const advice = [
+    '# A build reads no file outside of this directory. Copy these to vendor/, name them there in package.json, install, and',
+    `# write COPY vendor/ vendor/ here: ${lineText(outside.join(', '))}`,
+  ]
+  return [
+    ...(outside.length > 0 ? advice : []),
+    ...Array.from(directories, (path) => `COPY ${JSON.stringify([`${path}/`, `${path}/`])}`),
+  ]
+}
+
+/** The .dockerignore of a new project: what a build does not need, and what may have secrets. */
+export const dockerignore = `**/.env
+**/.env.*
+**/.git
+**/node_modules
+dist
+test
+`

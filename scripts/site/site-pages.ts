@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { markdownPages } from '../lint/markdown-links.ts'
+
+/** A page of the site: its file, relative to the root of the repository, and its title and content in the index. */
+export type SitePage = { file: string; title: string; content: string }
+
+/** A part of the navigation: the page with the index, and the pages that it lists. */
+export type SiteSection = { title: string; pages: SitePage[] }
+
+/** The first page. The Markdown of its links is relative to this file, as in the repository. */
+export const landingPage = 'scripts/site/index.md'
+
+/** The pages with an index, in the order of the navigation: a table or a list whose rows begin with a link. */
+const indexes = [
+  { title: 'The engine', file: 'packages/fastify-contract/README.md' },
+  { title: 'The commands', file: 'packages/fastify-contract-cli/README.md' },
+  { title: 'The plant store', file: 'README.md' },
+  { title: 'Decisions', file: 'docs/decisions/README.md' },
+]
+
+/**
+ * Returns the sections of the site: each index with the pages that it lists, in its order and with its words, then the
+ * pages in or below its directory that no index lists.
+ *
+ * @param root The directory of the repository.
+ */
+export function siteSections(root: string): SiteSection[] {
+  const files = markdownPages(root).filter((file) => file !== landingPage)
+  const listed = indexes.map(({ file }) => listedPages(root, file).filter((page) => files.includes(page.file)))
+  const placed = new Set([...indexes, ...listed.flat()].map(({ file }) => file))
+  const others = files.filter((file) => !placed.has(file))
+  return indexes.map(({ title, file }, index) => ({
+    title,
+    pages: [
+      { file, title: titleOf(root, file), content: '' },
+      ...(listed[index] as SitePage[]),
+      ...others
+        .filter((other) => nearestIndex(other) === file)
+        .map((other) => ({ file: other, title: titleOf(root, other), content: '' })),
+    ],
+  }))
+}
+
+/** Returns the pages that the rows of an index link to, apart from other indexes. */
+function listedPages(root: string, index: string): SitePage[] {
+  const rows = readFileSync(join(root, index), 'utf8').matchAll(
+    /^(?:\| |- )\[(.+?)\]\(([^)#]+\.md)\)(?: \||:) ?([^|\n]*)/gm,
+  )
+  return Array.from(rows, ([, title = '', link = '', content = '']) => ({
+    file: join(dirname(index), link),
+    title: plainText(title),
+    content: plainText(content),
+  })).filter(({ file }) => !indexes.some((other) => other.file === file))
+}
+
+/** Returns the index in the deepest directory that contains a page. */
+const nearestIndex = (page: string): string =>
+  indexes
+    .map(({ file }) => file)
+    .filter((file) => dirname(file) === '.' || page.startsWith(`${dirname(file)}/`))
+    .reduce((deepest, file) => (dirname(file).length > dirname(deepest).length ? file : deepest), 'README.md')
+
+const titleOf = (root: string, file: string): string =>
+  plainText(/^# (.*)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? file)
+
+const plainText = (markdown: string): string =>
+  markdown
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '')
+    .trim()
+
+/** Returns the path of a page on the site, without its directory and the extension of its HTML. */
+export const sitePath = (file: string): string => (file === landingPage ? 'index.md' : file)

@@ -48,7 +48,7 @@ t.test('CONTRIBUTING has a row for each command', async (t) => {
   const rows = Array.from(contributing.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name)
   const names = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
   for (const name of names) t.ok(rows.includes(name), name)
-  // 15 for the service, and two for the project around it: site, and init for a service of one's own.
+  // The service has 15; init starts a service of one's own, and site shows the guides.
   t.ok(names.length <= 17, 'npm run reads like a table of contents')
   const [, parts = ''] = /^parts=\((.*)\)$/m.exec(readFileSync('.ci/nightly', 'utf8')) ?? []
   for (const part of parts.split(' ')) t.match(contributing, `| \`.ci/nightly ${part}\` |`)
@@ -240,15 +240,24 @@ t.test('the commands of the deployment page work as far as they run without thei
   t.match(readFileSync(join(directory, 'secrets/plant-store/pgpass'), 'utf8'), /^database:5432:plants:plants:\w{48}\n$/)
 })
 
+t.test('the first pages start a service in the same way', async (t) => {
+  const [start, , init] = blocks('README.md', 'sh')
+  t.equal(start, 'npm ci\nnpm start\n')
+  t.equal(init, blocks('packages/fastify-contract/README.md', 'sh')[0])
+  const [screen = ''] = readFileSync('README.md', 'utf8').split('\n## What you get\n')
+  t.ok(screen.split('\n').length <= 50, 'both are on the first screen')
+})
+
 /** Where the commands of each page run: a test, or the reason why none runs them. */
 const runs: Record<string, string> = {
-  'README.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
+  'README.md': 'test/service/drain.test.ts, test/examples/get-plant.long.ts and test/first-service.long.ts',
   'CONTRIBUTING.md': 'they are the checks themselves',
   'docs/authentication.md': 'test/documentation.test.ts',
   'docs/deployment.md': 'test/documentation.test.ts, without Docker, Kubernetes and systemd',
   'docs/getting-started.md': 'test/service/drain.test.ts and test/examples/get-plant.long.ts',
   'docs/stores.md': 'test/documentation.test.ts, and test/distributed/cassandra.distributed.ts with Java',
-  'packages/fastify-contract/README.md': 'test/packages.long.ts',
+  'packages/create-fastify-contract/README.md': 'test/first-service.long.ts, with packages that no registry has',
+  'packages/fastify-contract/README.md': 'test/first-service.long.ts and test/packages.long.ts',
   'packages/fastify-contract/docs/bundle.md': 'test/bundle.test.ts',
   'packages/fastify-contract/docs/client.md': 'test/bundle.test.ts',
   'packages/fastify-contract/docs/plugin.md': 'test/into.long.ts',

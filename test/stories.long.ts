@@ -69,12 +69,14 @@ const operation = `
               example: { count: 1 }
 `
 
-/** Returns the paths of all files below a folder, except what is installed or generated. */
+/** Returns the paths of the code and the settings below a folder, except what is installed or generated. */
 const ownFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/\/(node_modules|generated|dist|openapi)\//.test(path) && !/package-lock|\.yaml$/.test(path))
+    .filter(
+      (path) => /\.(?:ts|json)$/.test(path) && !/\/(node_modules|generated|dist|openapi)\/|package-lock/.test(path),
+    )
 
 const linesOf = (path: string): number => readFileSync(path, 'utf8').split('\n').length - 1
 
@@ -87,14 +89,12 @@ function edit(path: string, from: string | RegExp, to: string): void {
   )
 }
 
-/** Starts a command of a project on free ports, and kills it when the test ends. */
+/** Starts a command of a project on the free ports that its .env names, and kills it when the test ends. */
 async function start(t: Test, cwd: string, script: string) {
   const port = await freePort()
-  const started = spawnProcess(['npm', 'run', '--silent', script], {
-    cwd,
-    detached: true,
-    env: { ...env, PORT: String(port), MANAGEMENT_PORT: String(await freePort()) },
-  })
+  writeFileSync(join(cwd, '.env'), `PORT=${port}\nMANAGEMENT_PORT=${await freePort()}\n`)
+  const withoutPorts = { ...env, PORT: undefined, MANAGEMENT_PORT: undefined }
+  const started = spawnProcess(['npm', 'run', '--silent', script], { cwd, detached: true, env: withoutPorts })
   t.teardown(() => started.signal('SIGKILL'))
   return {
     ...started,

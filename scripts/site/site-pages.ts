@@ -11,17 +11,20 @@ export type SiteSection = { title: string; pages: SitePage[] }
 /** The first page. The Markdown of its links is relative to this file, as in the repository. */
 export const landingPage = 'scripts/site/index.md'
 
-/** The pages with an index, in the order of the navigation: a table or a list whose rows begin with a link. */
+/**
+ * The pages with an index, in the order of the navigation: a table or a list whose rows begin with a link. A page that no
+ * index lists belongs to the one with the longest beginning of its path.
+ */
 const indexes = [
-  { title: 'The engine', file: 'packages/fastify-contract/README.md' },
-  { title: 'The commands', file: 'packages/fastify-contract-cli/README.md' },
-  { title: 'The plant store', file: 'README.md' },
-  { title: 'Decisions', file: 'docs/decisions/README.md' },
+  { title: 'The engine', file: 'packages/fastify-contract/README.md', below: 'packages/fastify-contract/' },
+  { title: 'The commands', file: 'packages/fastify-contract-cli/README.md', below: 'packages/' },
+  { title: 'The plant store', file: 'README.md', below: '' },
+  { title: 'Decisions', file: 'docs/decisions/README.md', below: 'docs/decisions/' },
 ]
 
 /**
  * Returns the sections of the site: each index with the pages that it lists, in its order and with its words, then the
- * pages in or below its directory that no index lists.
+ * pages that belong to it without a row.
  *
  * @param root The directory of the repository.
  */
@@ -54,12 +57,11 @@ function listedPages(root: string, index: string): SitePage[] {
   })).filter(({ file }) => !indexes.some((other) => other.file === file))
 }
 
-/** Returns the index in the deepest directory that contains a page. */
-const nearestIndex = (page: string): string =>
+/** Returns the index that a page without a row in any of them belongs to. */
+const nearestIndex = (page: string): string | undefined =>
   indexes
-    .map(({ file }) => file)
-    .filter((file) => dirname(file) === '.' || page.startsWith(`${dirname(file)}/`))
-    .reduce((deepest, file) => (dirname(file).length > dirname(deepest).length ? file : deepest), 'README.md')
+    .filter(({ below }) => page.startsWith(below))
+    .toSorted((one, another) => another.below.length - one.below.length)[0]?.file
 
 const titleOf = (root: string, file: string): string =>
   plainText(/^# (.*)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? file)

@@ -46,8 +46,13 @@ export async function runProject(project: Project): Promise<string> {
 }
 
 /** Returns what the compiler of the project prints. */
-const tsc = (project: Project): Promise<string> =>
-  run(project, project.manager === 'npm' ? ['npx', '--no-install', 'tsc'] : ['pnpm', '--silent', 'exec', 'tsc'])
+const tsc = (project: Project): Promise<string> => run(project, [...runner(project), 'tsc'])
+
+const typecheck = (project: Project): Promise<string> =>
+  run(project, [...runner(project), 'fastify-contract', 'typecheck'])
+
+const runner = ({ manager }: Project): string[] =>
+  manager === 'npm' ? ['npx', '--no-install'] : ['pnpm', '--silent', 'exec']
 
 /** Breaks a handler while `dev` runs and mends it. Returns the messages about it. */
 async function changeHandler(project: Project, dev: Started): Promise<string> {
@@ -57,12 +62,14 @@ async function changeHandler(project: Project, dev: Started): Promise<string> {
   const before = dev.output.stderr.length
   const broken = text
     .replace(/id: \d+n/, "id: 'x'")
-    .replace('status: 204', 'status: 299')
+    .replace('status: 204', "status: 299, headers: { 'X-Other': 'a' }")
     .replace(/,?\n? *body: undefined/, '')
   writeFileSync(path, `${broken}\nexport const { unknown } = handlers\n`)
   const [messages = ''] = await dev.sees(/^(?:.*\n)*?(?=dev: the last working service keeps running)/m, before)
   await dev.answers('Tom')
   const compiled = await tsc(project).catch(({ message }: Error) => message)
+  const checked = await typecheck(project).catch(({ message }: Error) => message)
+  assert.ok(checked.includes(messages.trim()), `typecheck prints what dev prints: ${checked}`)
   for (const code of messages.matchAll(/error (TS\d+): /g)) assert.match(compiled, new RegExp(code[1] as string))
   writeFileSync(path, text.replace('Tom', 'Tim'))
   await dev.answers('Tim')

@@ -1,33 +1,23 @@
-import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import t from 'tap'
-import { packages, writePackages } from '../../scripts/build/packages.ts'
 import { landingPage } from '../../scripts/site/site-pages.ts'
 import { commandsIn } from '../examples/example-commands.ts'
 import { runCommands } from '../examples/run-example.ts'
+import { copyProject } from '../support/project-copy.ts'
 
-const execute = promisify(execFile)
-
-t.test('the recording of the landing page is what its commands print', { timeout: 300_000 }, async (t) => {
-  // Outside of the repository, so that Node does not find its packages.
-  const directory = mkdtempSync(join(tmpdir(), 'recording-'))
-  t.teardown(() => rmSync(directory, { recursive: true, maxRetries: 10 }))
-  writeFileSync(join(directory, 'package.json'), '{}')
+t.test('the recording of the landing page is what its commands print', { timeout: 600_000 }, async (t) => {
+  const directory = copyProject(t)
   copyFileSync('scripts/site/orders.yaml', join(directory, 'openapi.yaml'))
-  await writePackages(directory)
-  for (const name of packages) {
-    await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: join(directory, name) })
-  }
-  const archives = packages.map((name) => `./${name}-0.1.0.tgz`)
-  await execute('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...archives], { cwd: directory })
-
-  const [, recording = ''] = /^```console\n(.*?)^```$/ms.exec(readFileSync(landingPage, 'utf8')) ?? []
+  // Outside of the repository, so that Node does not find its packages.
+  const parent = mkdtempSync(join(tmpdir(), 'recording-'))
+  t.teardown(() => rmSync(parent, { recursive: true, maxRetries: 10 }))
   const port = String(await freePort())
-  const commands = commandsIn(recording.replaceAll('3000', port).split('\n')).map((each) => ({
+  const [, recording = ''] = /^```console\n(.*?)^```$/ms.exec(readFileSync(landingPage, 'utf8')) ?? []
+  const lines = recording.replaceAll('3000', port).replaceAll('../orders', join(parent, 'orders')).split('\n')
+  const commands = commandsIn(lines).map((each) => ({
     ...each,
     // The compiler is expected to fail.
     command: each.command.replace(/npx tsc$/, '{ npx tsc || true; }'),

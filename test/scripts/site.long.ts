@@ -157,7 +157,7 @@ for (const path of shown)
 t.test('the search finds a guide, and its result leads there', inBrowser, async (t) => {
   const { evaluate, faults, refused, requests, url } = await openPage(t, 'docs/stores.html', 1280, false)
   await evaluate(`document.querySelector('.VPNavBarSearchButton').click()`)
-  await evaluate(`found(() => document.querySelector('#localsearch-input')).then((field) => type(field, 'itemSchema'))`)
+  await evaluate(`found(() => document.querySelector('input.search-input')).then((field) => type(field, 'itemSchema'))`)
   const result = `document.querySelector('.results a[href*="/fastify-contract-cli/docs/openapi.html"]')`
   await evaluate(`found(() => ${result}).then((link) => link.click())`)
   await evaluate(`found(() => document.title.startsWith('OpenAPI, field by field'))`)

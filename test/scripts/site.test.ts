@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { headingAnchor, markdownPages } from '../../scripts/lint/markdown-links.ts'
 import { siteTarget, usePageLinks } from '../../scripts/site/page-links.ts'
-import { repositoryAddress } from '../../scripts/site/repository-address.ts'
 import { withContentPolicy } from '../../scripts/site/site-files.ts'
 import { landingPage, siteSections } from '../../scripts/site/site-pages.ts'
 
@@ -31,6 +30,7 @@ t.test('the navigation has each page once, in the order and with the words of th
         docs: { 'client.md': '# Client\n', 'transcripts.md': '# Transcripts\n' },
       },
       'fastify-contract-cli': { 'README.md': '# Commands\n' },
+      'create-fastify-contract': { 'README.md': '# Create\n' },
     },
   })
   const rows = siteSections(directory).map(({ pages }) => pages.map((page) => Object.values(page)))
@@ -40,7 +40,10 @@ t.test('the navigation has each page once, in the order and with the words of th
       ['packages/fastify-contract/docs/client.md', 'Client', 'calls it'],
       ['packages/fastify-contract/docs/transcripts.md', 'Transcripts', ''],
     ],
-    [['packages/fastify-contract-cli/README.md', 'Commands', '']],
+    [
+      ['packages/fastify-contract-cli/README.md', 'Commands', ''],
+      ['packages/create-fastify-contract/README.md', 'Create', ''],
+    ],
     [
       ['README.md', 'The store', ''],
       ['docs/stores.md', 'Stores', 'a'],
@@ -51,24 +54,6 @@ t.test('the navigation has each page once, in the order and with the words of th
       ['docs/decisions/a.md', 'A', ''],
     ],
   ])
-})
-
-t.test('the address of the repository is that of the workflow or of the remote, without credentials', async (t) => {
-  const server = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'owner/name' }
-  t.equal(repositoryAddress(server, 'https://other.example/a/b.git'), 'https://git.example/owner/name')
-  const remotes: Record<string, string | undefined> = {
-    'https://git.example/owner/name.git': 'https://git.example/owner/name',
-    'https://user:secret@git.example/owner/name': 'https://git.example/owner/name',
-    'http://git.example:8080/owner/name/': 'http://git.example:8080/owner/name',
-    'ssh://git@git.example:2222/owner/name.git': 'https://git.example/owner/name',
-    'git@git.example:group/owner/name.git': 'https://git.example/group/owner/name',
-    'file:///home/me/name.git': undefined,
-    '/home/me/name.git': undefined,
-    '../name': undefined,
-    'C:\\name': undefined,
-    '': undefined,
-  }
-  for (const [remote, address] of Object.entries(remotes)) t.equal(repositoryAddress({}, remote), address, remote)
 })
 
 const pages = [landingPage, 'README.md', 'docs/stores.md', 'docs/decisions/README.md']

@@ -1,16 +1,16 @@
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
+import { repositoryUrl } from '../../build/repository-url.ts'
 import { headingAnchor } from '../../lint/markdown-links.ts'
 import { usePageLinks } from '../page-links.ts'
-import { repositoryAddress } from '../repository-address.ts'
 import { withContentPolicy, writeSiteFiles } from '../site-files.ts'
 import { landingPage, sitePath, siteSections } from '../site-pages.ts'
 
 const root = resolve('.')
 const sections = siteSections(root)
 const pages = [landingPage, ...sections.flatMap(({ pages }) => pages.map(({ file }) => file))]
-const address = repositoryAddress()
+const address = await repositoryUrl()
 
 const sidebar = sections.map(({ title, pages }, index) => ({
   text: title,

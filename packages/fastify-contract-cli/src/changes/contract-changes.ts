@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join as joinPaths } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { serviceErrors } from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
@@ -10,6 +11,7 @@ import { redocly } from '../redocly/redocly.ts'
 import { alignUnions } from './aligned-unions.ts'
 import { type Difference, type Severity, severityOf } from './change-severity.ts'
 import { type ComparableDocument, comparableDocument } from './comparable-document.ts'
+import { withDistinctNumbers } from './distinct-numbers.ts'
 import { isItem, listsIn, nameItems } from './named-items.ts'
 import type { PointerMap } from './pointer-map.ts'
 import { removeErrors } from './removed-errors.ts'
@@ -43,16 +45,27 @@ type ErrorNumber = { error: number; meaning: string }
  * Returns the changes between a released document and the one at `path`, whose bundled form is `published`. The most
  * severe changes come first; a change of info.version is left out. Limits: a promise in a description counts as text,
  * and overlapping branches of a oneOf are not detected.
+ *
+ * @param published An integer beyond 2^53 - 1 is a bigint, as `parseExactJson` returns it.
+ * @param given The bundled form of the older document; default: the file `released` has it.
  */
-export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
-  const older: Published = JSON.parse(await readFile(released, 'utf8'))
-  const numbers = errorNumberChanges(older, published, path)
-  const differences = (await documentDifferences(older, published)).filter(
+export async function contractChanges(
+  released: string,
+  path: string,
+  published: Published,
+  given?: Published,
+): Promise<Change[]> {
+  const originals = [given ?? (parseExactJson(await readFile(released, 'utf8')) as Published), published]
+  const { documents, restored } = withDistinctNumbers(originals)
+  const [older, newer] = documents as [Published, Published]
+  const numbers = errorNumberChanges(older, newer, path)
+  const differences = (await documentDifferences(older, newer)).filter(
     ({ difference: { typeName, property }, pointer }) =>
       !(typeName === 'Info' && property === 'version') && !(numbers.length > 0 && pointer === tablePlace),
   )
-  const changes = await described(differences, [older, released], [published, path])
-  return changes.concat(numbers).sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
+  const changes = await described(differences, [older, released], [newer, path])
+  const all = [...changes.map((change) => ({ ...change, what: restored(change.what) })), ...numbers]
+  return all.sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
 }
 
 const tablePlace = '#/x-error-numbers'

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { stringifyJson } from 'fastify-contract/json'
+import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Severity } from '../changes/change-severity.ts'
 import {
   type Change,
@@ -11,11 +11,11 @@ import {
 } from '../changes/contract-changes.ts'
 import { withErrorTable } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { compileContract } from '../emit/compile.ts'
+import { type CompileOptions, compileContract } from '../emit/compile.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
-import { visible } from '../text/source-text.ts'
+import { formats, isFormat, type Summary, severities } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 
@@ -30,15 +30,19 @@ info.version is lower, or if --fail-on says so.
 ${documentHelp}
 --released DIRECTORY  the directory with a file VERSION.json for each release (default: openapi/released)
 --release             store the bundled document as the latest release
+--since FILE          compare with another document, such as that of another branch, instead of the last release; neither
+                      info.version nor whether the document can be served matters then
 --fail-on SEVERITY    exit with 1 after a change of this severity or a higher one, whatever info.version is: breaking,
                       compatible or text
---format FORMAT       text (default), json, or github: annotations of the changed lines in a pull request
+--format FORMAT       text (default), json, github: annotations of the changed lines in a pull request, or markdown: a
+                      table of at most 50,000 characters
 `,
     {
       release: false,
       document: undefined,
       rules: undefined,
       released: 'openapi/released',
+      since: undefined,
       'fail-on': undefined,
       format: 'text',
       'skip-unsupported': skipsUnsupported(),
@@ -46,33 +50,28 @@ ${documentHelp}
     ['DOCUMENT'],
     args,
   )
-  const { release, released, format, 'fail-on': failOn } = options
+  const { release, released, since, format, 'fail-on': failOn, rules, 'skip-unsupported': skipUnsupported } = options
   if (failOn !== undefined && !isSeverity(failOn)) return refuse('fail-on', failOn, severities)
   if (!isFormat(format)) return refuse('format', format, Object.keys(formats))
+  if (release && since !== undefined) return refuseUsage('--release stores a release, and --since compares with none')
   const path = findDocument(words[0] ?? options.document)
-  const compiling = compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
-  let text: string
-  let rejection: RejectedDocument | undefined
-  try {
-    text = (await compiling).files['openapi.json'] as string
-  } catch (error) {
-    if (!(error instanceof RejectedDocument)) throw error
-    rejection = error
-    text = stringifyJson(withErrorTable(lenientDocument(await bundle(path, options.rules)).mended)) as string
+  const publish = (file: string) => publishedText(file, { rules, skipUnsupported })
+  const { text, rejection } = await publish(path)
+  const document = parseExactJson(text) as Document
+  if (since !== undefined) {
+    const { text: older } = await publish(since)
+    const changes = await contractChanges(since, path, document, parseExactJson(older) as Document).catch(rejected)
+    return report({ document: path, since, next: undefined, changes }, format, failOn)
   }
-  const document: Document = JSON.parse(text)
   const { version } = document.info
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
   const last = (await releasedVersions(released)).at(-1)
   if (last === undefined && !release)
     throw new Error(`${released} holds no released document; run with --release to store the first`)
   if (last !== undefined) {
-    const changes = contractChanges(releasedFile(released, last), path, document)
-    // A document that cannot be served can be compared, unless its references or its structure are broken.
-    const found = await changes.catch((error) => Promise.reject(rejection ?? error))
-    const next = printChanges(last, found, format)
-    if (failOn !== undefined && found.some(({ weight }) => severities.indexOf(weight) <= severities.indexOf(failOn)))
-      process.exitCode = 1
+    const changes = await contractChanges(releasedFile(released, last), path, document).catch(rejected)
+    const next = changes[0] === undefined ? last : nextVersion(last, changes[0].weight)
+    report({ document: path, since: last, next, changes }, format, failOn)
     if (rejection === undefined && compareVersions(version, next) < 0)
       throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
   }
@@ -83,61 +82,41 @@ ${documentHelp}
   const file = releasedFile(released, version)
   await writeFile(file, text)
   console.log(`wrote ${file}`)
+
+  /** A document that cannot be served can be compared, unless its references or its structure are broken. */
+  function rejected(error: unknown): never {
+    throw rejection ?? error
+  }
 }
 
-const severities: Severity[] = ['breaking', 'compatible', 'text']
+/** Returns a document as it is published, and why it cannot be served, if so. */
+async function publishedText(path: string, options: CompileOptions): Promise<Published> {
+  try {
+    return { text: (await compileContract(path, options)).files['openapi.json'] as string, rejection: undefined }
+  } catch (rejection) {
+    if (!(rejection instanceof RejectedDocument)) throw rejection
+    const { mended } = lenientDocument(await bundle(path, options.rules))
+    return { text: stringifyJson(withErrorTable(mended)) as string, rejection }
+  }
+}
+
+type Published = { text: string; rejection: RejectedDocument | undefined }
+
+/** Prints changes, and sets the exit code 1 if one of them has at least the severity `failOn`. */
+function report(summary: Summary, format: keyof typeof formats, failOn: Severity | undefined): void {
+  console.log(formats[format](summary))
+  if (failOn === undefined) return
+  const isSevere = ({ weight }: Change) => severities.indexOf(weight) <= severities.indexOf(failOn)
+  if (summary.changes.some(isSevere)) process.exitCode = 1
+}
+
 const isSeverity = (text: string): text is Severity => (severities as string[]).includes(text)
 
 /** Reports the value of an option that is not one of the expected ones, as an invalid command line. */
-function refuse(option: string, text: string, expected: string[]): void {
-  process.stderr.write(`changes: --${option} is ${JSON.stringify(text)}; expected ${expected.join(', ')}\n`)
+const refuse = (option: string, text: string, expected: string[]): void =>
+  refuseUsage(`--${option} is ${JSON.stringify(text)}; expected ${expected.join(', ')}`)
+
+function refuseUsage(problem: string): void {
+  process.stderr.write(`changes: ${problem}\n`)
   process.exitCode = 2
 }
-
-/** Prints the changes since the last release, and returns the lowest version that these changes allow. */
-function printChanges(last: string, changes: Change[], format: keyof typeof formats): string {
-  const [heaviest] = changes
-  const next = heaviest === undefined ? last : nextVersion(last, heaviest.weight)
-  console.log(formats[format]({ last, next, changes }))
-  return next
-}
-
-type Summary = { last: string; next: string; changes: Change[] }
-
-const formats = {
-  text({ last, next, changes }: Summary): string {
-    const lines = changes.map(({ place, weight, what }) => visible(`${place} ${weight}: ${what}`))
-    return [...lines, summaryOf(last, next, changes)].join('\n')
-  },
-  json: ({ last, next, changes }: Summary): string =>
-    JSON.stringify(
-      {
-        since: last,
-        next,
-        changes: changes.map(({ place, weight, what }) => ({ severity: weight, place, change: what })),
-      },
-      null,
-      2,
-    ),
-  github({ last, next, changes }: Summary): string {
-    const lines = changes.map(({ place, weight, what }) => {
-      const [, file = place, line = '1', column = '1'] = /^(.*):(\d+):(\d+)$/s.exec(place) ?? []
-      const level = weight === 'breaking' ? 'warning' : 'notice'
-      return `::${level} file=${property(file)},line=${line},col=${column},title=${weight}::${escaped(visible(what))}`
-    })
-    return [...lines, summaryOf(last, next, changes)].join('\n')
-  },
-}
-
-const isFormat = (text: string): text is keyof typeof formats => Object.hasOwn(formats, text)
-
-function summaryOf(last: string, next: string, changes: Change[]): string {
-  if (changes.length === 0) return `no changes since ${last}`
-  const counts = severities.map((name) => `${changes.filter(({ weight }) => weight === name).length} ${name}`)
-  return `since ${last}: ${counts.join(', ')}; the next version is ${next}`
-}
-
-/** Returns a text as GitHub reads it in a workflow command, in which a line ends the message. */
-const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-
-const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C')

@@ -2,7 +2,15 @@ import { join } from 'node:path'
 import { loadEnvironmentFile } from 'fastify-contract/service'
 import { runDev } from '../dev/reloader.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument, findErrorModule, handlersModule, skipsUnsupported } from './project-files.ts'
+import {
+  docsDirectory,
+  documentHelp,
+  findDocument,
+  findErrorModule,
+  handlersModule,
+  sampleClient,
+  skipsUnsupported,
+} from './project-files.ts'
 
 /** Runs `fastify-contract dev`. */
 export async function run(args: string[]): Promise<void> {
@@ -23,7 +31,8 @@ ${documentHelp}
 --watch DIRECTORIES   other directories to watch, separated by commas
 --bundle MODULE       a module whose function bundle(DIRECTORY) bundles the service (default: esbuild bundles it)
 --trial NAME=VALUE    environment variables for the start on trial, separated by commas, such as those of an empty store
---docs DIRECTORY      the directory of the documentation page (default: dist/docs)
+--docs DIRECTORY      the directory of the documentation, which is written after each change of the document (default:
+                      ${docsDirectory})
 --out, --errors, --handlers    as for fastify-contract generate
 `,
     {
@@ -36,7 +45,7 @@ ${documentHelp}
       out: 'generated',
       errors: findErrorModule(),
       handlers: handlersModule,
-      docs: join('dist', 'docs'),
+      docs: docsDirectory,
       'skip-unsupported': skipsUnsupported(),
     },
     ['DOCUMENT'],
@@ -45,7 +54,12 @@ ${documentHelp}
   try {
     loadEnvironmentFile('.env')
     const { 'skip-unsupported': skipUnsupported, ...others } = options
-    await runDev({ ...others, skipUnsupported, document: findDocument(words[0] ?? options.document) })
+    await runDev({
+      ...others,
+      client: sampleClient(),
+      skipUnsupported,
+      document: findDocument(words[0] ?? options.document),
+    })
   } catch (error) {
     // The ports that are open keep the process running.
     console.error(`dev: ${(error as Error).message}`)

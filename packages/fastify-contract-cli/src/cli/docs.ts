@@ -7,7 +7,7 @@ import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
-import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
+import { docsDirectory, documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {
@@ -19,19 +19,21 @@ work offline and from file:// URLs. If the document cannot be served or the gene
 prints why, exits with 1 and leaves earlier pages unchanged.
 
 ${documentHelp}
---out DIRECTORY       the directory of the pages (default: dist/docs)
+--out DIRECTORY       the directory of the pages (default: ${docsDirectory})
 --generated DIRECTORY the files of fastify-contract generate (default: ${docsDefaults.generated})
 --released DIRECTORY  the released documents (default: ${docsDefaults.released})
---client MODULE       the module from which the code samples import createClient (default: ${docsDefaults.client})
+--client MODULE       the module from which the code samples import createClient (default: that of
+                      package.json, or ${docsDefaults.client})
 --serve               serve the pages on 127.0.0.1, on the port PORT (default: 8080)
 `,
     {
       serve: false,
-      out: join('dist', 'docs'),
+      out: docsDirectory,
       document: undefined,
       rules: undefined,
       'skip-unsupported': skipsUnsupported(),
       ...docsDefaults,
+      client: sampleClient(),
     },
     ['DOCUMENT'],
     args,

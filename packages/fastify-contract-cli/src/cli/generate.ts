@@ -1,14 +1,19 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeStaleDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
+  docsDirectory,
   documentHelp,
   errorModule,
   findDocument,
   findErrorModule,
   handlersModule,
   loadErrorModule,
+  sampleClient,
   skipsUnsupported,
 } from './project-files.ts'
 
@@ -19,7 +24,7 @@ export async function run(args: string[]): Promise<void> {
 
 Writes the files that the server and its client are built on, and prints a handler for each new operation, to paste into
 the module of the handlers. If an operation cannot be served as the document describes it, the command lists the
-problems and exits with 1.
+problems and exits with 1. If ${docsDirectory} has the documentation, it is brought up to date.
 
 ${documentHelp}
 --out DIRECTORY       the directory of the generated files (default: generated)
@@ -48,4 +53,6 @@ ${documentHelp}
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)
   console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
+  if (existsSync(join(docsDirectory, 'index.html')))
+    await writeStaleDocs(docsDirectory, { generated: options.out, client: sampleClient() })
 }

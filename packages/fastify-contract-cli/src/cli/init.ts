@@ -8,7 +8,7 @@ import { addPlugin } from '../init/add-plugin.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
-import { leaveOut, partNames } from '../init/optional-files.ts'
+import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
 import { ownPackages } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { placeDocument } from '../init/place-document.ts'
@@ -21,6 +21,7 @@ import { readSources } from '../read/source-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { writeFirstDocs } from './first-docs.ts'
 
 /** Runs `fastify-contract init`. */
 export async function run(args: string[]): Promise<void> {
@@ -30,10 +31,10 @@ fastify-contract init DOCUMENT --into DIRECTORY [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
-bodies of its errors, the process around it, a test, and the generated files. A document outside of DIRECTORY is copied with all its
-files. The service runs at once, with npm install and npm start: without tsx if the Node.js that runs init strips types.
-The commands are those of pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a
-registry, the project has its packages as files, in vendor/.
+bodies of its errors, the process around it, a test, the generated files, and the documentation. A document outside of
+DIRECTORY is copied with all its files. The service runs at once, with npm install and npm start: without tsx if the
+Node.js that runs init strips types. The commands are those of pnpm if that runs init, or has a file in or above
+DIRECTORY. If init itself is not from a registry, the project has its packages as files, in vendor/.
 
 With --into, DIRECTORY has a Fastify application. Then init writes the handlers, the errors, the verifier of tokens and a
 plugin with the operations, in the language and module system of the application, and prints what to add to it.
@@ -115,11 +116,16 @@ below, and init rejects a reference to any other file: a document of somebody el
   }
   const own = [engine, commands]
   await writeNewFiles(directory, files, copies, own, 'name a new directory')
+  const [docs, isInstalled] = await Promise.all([
+    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
+    options.install && install(manager, directory),
+  ])
+  const vendored = own.flatMap(({ to }) => to ?? [])
   const written = {
     ...told,
-    files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])],
+    files: [...Object.keys(files), ...vendored, ...(docs === undefined ? [] : [`${docs}/`])],
     settings,
-    isInstalled: options.install && (await install(manager, directory)),
+    isInstalled,
     leftOut: leftOut.reasons,
   }
   console.log(terminalText(summary(written)))

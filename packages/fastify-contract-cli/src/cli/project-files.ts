@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { docsDefaults } from '../docs/docs-page.ts'
 import { type ErrorBodySource, loadErrorBody } from '../rules/error-bodies.ts'
 import { projectSettings } from './project-settings.ts'
 
@@ -36,6 +37,12 @@ export const handlersModule = join('src', 'handlers.ts')
 
 /** Returns whether the project accepts operations that cannot be served without --skip-unsupported. */
 export const skipsUnsupported = (): boolean => projectSettings().skipUnsupported ?? false
+
+/** The default directory of the documentation, which the service shows. */
+export const docsDirectory = join('dist', 'docs')
+
+/** Returns the module from which the samples of the documentation import createClient, unless an option names another. */
+export const sampleClient = (): string => projectSettings().client ?? docsDefaults.client
 
 /** The names of files that a command takes for the document by itself. */
 const documentName = /\.(?:ya?ml|json)$/

@@ -6,11 +6,13 @@ export type ProjectSettings = {
   document?: string
   /** The URL from which `init` fetched the document. */
   origin?: string
+  /** The module from which the samples of the documentation import createClient. */
+  client?: string
   /** Whether operations that cannot be served are accepted, as by --skip-unsupported. */
   skipUnsupported?: boolean
 }
 
-const types = { document: 'string', origin: 'string', skipUnsupported: 'boolean' }
+const types = { document: 'string', origin: 'string', client: 'string', skipUnsupported: 'boolean' }
 
 /**
  * Returns the settings in the package.json of the current directory; none if it has none.

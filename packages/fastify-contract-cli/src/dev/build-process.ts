@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
-import { writeTryPage } from '../docs/docs-page.ts'
+import { writeStaleDocs, writeTryPage } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
@@ -19,6 +19,8 @@ import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reload
 
 const options: DevOptions = JSON.parse(process.argv[2] as string)
 const bundle = await loadBundle()
+/** Resolves when the documentation is written. Only one process at a time writes it. */
+let writing = Promise.resolve()
 /** The routes of the document; undefined until it is generated. */
 let routes: Routes | undefined
 
@@ -29,6 +31,8 @@ process.on('message', async (request: BuildRequest) => {
   const reply: BuildReply = await takeSnapshot(request).catch(({ message }: Error) => ({ error: message }))
   // The main process may have ended during the build; without a callback, the failure to send would be thrown.
   process.send?.(reply, () => {})
+  // The pages take seconds, so no build waits for them.
+  if (request.hasNewDocument && !('error' in reply)) writing = writing.then(writePages)
 })
 
 /** Generates, type-checks and bundles the current state of the service into a directory. */
@@ -43,6 +47,14 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
     example: exampleCommand(routes, url, token),
     scopes: requiredScopes(routes.operations).join(' '),
   }
+}
+
+/** Writes the documentation unless it is up to date. */
+async function writePages(): Promise<void> {
+  const { docs, out: generated, client } = options
+  await writeStaleDocs(docs, { generated, client }).catch(({ message }: Error) =>
+    console.error(`dev: the documentation is not written: ${message}`),
+  )
 }
 
 async function generate(serviceUrl: string): Promise<Routes> {

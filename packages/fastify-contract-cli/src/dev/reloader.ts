@@ -24,6 +24,8 @@ export type DevOptions = {
   out: string
   /** The directory of the documentation page. */
   docs: string
+  /** The module from which the samples of that page import createClient. */
+  client: string
   /** The module that starts the service; its directory is watched. */
   entry: string
   /** Other directories to watch, separated by commas; default: none. */

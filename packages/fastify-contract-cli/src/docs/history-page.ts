@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { parseExactJson } from 'fastify-contract/json'
 import type { Severity } from '../changes/change-severity.ts'
 import { type Change, contractChanges, releasedFile, releasedVersions } from '../changes/contract-changes.ts'
 import { keysOf, resolve } from '../document/json-pointer.ts'
@@ -39,7 +40,7 @@ export async function historyPage(published: string, released: string): Promise<
   return plainPage(`History of ${title}`, sections.join('\n'))
 }
 
-const documentOf = async (file: string): Promise<Document> => JSON.parse(await readFile(file, 'utf8'))
+const documentOf = async (file: string): Promise<Document> => parseExactJson(await readFile(file, 'utf8')) as Document
 
 /** Returns the section of the first document: its operations. */
 function firstSection(name: string, document: Document): string {

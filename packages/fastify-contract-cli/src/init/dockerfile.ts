@@ -1,5 +1,3 @@
-import { dirname } from 'node:path'
-import { lineText } from '../text/source-text.ts'
 import { installation, setupOf } from './package-manager.ts'
 import { packageName } from './package-name.ts'
 import type { Project } from './project.ts'
@@ -12,13 +10,21 @@ export function dockerfile({ compiled, packages, manager }: Project): string {
   const { lock, all, production } = installation[manager]
   const manifests = ['package.json', lock, ...(manager === 'pnpm' ? ['pnpm-workspace.yaml'] : [])]
   const image = `node:${productionNode}-trixie-slim`
+  const { dependencies, devDependencies } = packages
+  // Packages of the project itself, in vendor/.
+  const hasFiles = Object.values({ ...dependencies, ...devDependencies }).some((version) => version.startsWith('file:'))
+  const first = [
+    ...setupOf(manager).map((command) => `RUN ${command}`),
+    `COPY ${manifests.join(' ')} ./`,
+    ...(hasFiles ? ['COPY vendor vendor'] : []),
+  ]
   const run = `RUN --mount=type=cache,target=${caches[manager]}`
   return `# The build needs ${lock}, which ${manager} install writes:
 #   docker build --tag ${packageName(compiled.routes.info.title)} .
 # A tag moves to newer images. To pin one, add its digest to each: ${image}@sha256:DIGEST.
 FROM ${image} AS manifests
 WORKDIR /service
-${[...setupOf(manager).map((command) => `RUN ${command}`), `COPY ${manifests.join(' ')} ./`, ...packageFiles(packages)].join('\n')}
+${first.join('\n')}
 
 FROM manifests AS production
 ${run} ${production}
@@ -47,23 +53,6 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \\
 # Neither a shell nor ${manager}, so that SIGTERM reaches the service, which finishes its requests.
 ENTRYPOINT ["node", "src/server.ts"]
 `
-}
-
-/** Returns the lines that copy the packages that are files of the project, such as vendor/fastify-contract-0.1.0.tgz. */
-function packageFiles({ dependencies, devDependencies }: Project['packages']): string[] {
-  const files = Object.values({ ...dependencies, ...devDependencies })
-    .filter((version) => version.startsWith('file:'))
-    .map((version) => version.slice('file:'.length).replaceAll('\\', '/'))
-  const outside = files.filter((file) => file.startsWith('../'))
-  const directories = new Set(files.filter((file) => !outside.includes(file)).map((file) => dirname(file)))
-  const advice = [
-    '# A build reads no file outside of this directory. Copy these to vendor/, name them there in package.json, install, and',
-    `# write COPY vendor/ vendor/ here: ${lineText(outside.join(', '))}`,
-  ]
-  return [
-    ...(outside.length > 0 ? advice : []),
-    ...Array.from(directories, (path) => `COPY ${JSON.stringify([`${path}/`, `${path}/`])}`),
-  ]
 }
 
 /** The .dockerignore of a new project: what a build does not need, and what may have secrets. */

@@ -3,6 +3,9 @@ import { dirname, join, resolve } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
 import { missingPatterns } from './gitignore.ts'
 
+/** The page of the documentation. */
+export const docsPage = join('dist', 'docs', 'index.html')
+
 /** The files that the service does not need, by the name of their part in --without. */
 const parts = {
   docker: ['Dockerfile', '.dockerignore'],
@@ -12,6 +15,7 @@ const parts = {
   editorconfig: ['.editorconfig'],
   gitignore: ['.gitignore'],
   readme: ['README.md'],
+  docs: [docsPage],
 }
 
 type Part = keyof typeof parts

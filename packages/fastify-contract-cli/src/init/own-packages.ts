@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { directoriesFrom } from './package-manager.ts'
@@ -68,10 +69,32 @@ function manifestIn(directory: string) {
 export async function packInto(project: string, packages: OwnPackage[]): Promise<void> {
   const directories = packages.flatMap(({ directory }) => directory ?? [])
   if (directories.length === 0) return
-  const target = join(project, 'vendor')
+  const target = resolve(project, 'vendor')
   await mkdir(target, { recursive: true })
-  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', target, ...directories]
-  await promisify(execFile)('npm', args).catch((error: NodeJS.ErrnoException & { stderr: string }) => {
-    throw new Error(`init: npm cannot pack ${directories.join(' and ')} (${error.code}); install npm\n${error.stderr}`)
+  // npm fails to pack a directory in the store of pnpm, so it packs copies.
+  const copies = await mkdtemp(join(tmpdir(), 'fastify-contract-'))
+  try {
+    for (const [index, directory] of directories.entries()) await copyPackage(directory, join(copies, `${index}`))
+    const names = directories.map((_, index) => `./${index}`)
+    const args = ['pack', '--loglevel=error', '--ignore-scripts', '--pack-destination', target, ...names]
+    await promisify(execFile)('npm', args, { cwd: copies })
+  } catch (error) {
+    throw new Error(
+      `init: npm cannot pack ${directories.join(' and ')}; correct the cause\n${(error as Error).message}`,
+    )
+  } finally {
+    await rm(copies, { recursive: true })
+  }
+}
+
+/** Copies what belongs to a package: with the packages that it bundles, without those that are installed in it. */
+async function copyPackage(directory: string, target: string): Promise<void> {
+  const { bundleDependencies: bundled = [] } = manifestIn(directory)
+  await cp(directory, target, {
+    recursive: true,
+    filter: (path) => {
+      const [first, name] = relative(directory, path).split(sep)
+      return first !== 'node_modules' || name === undefined || bundled.includes(name)
+    },
   })
 }

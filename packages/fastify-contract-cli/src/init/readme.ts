@@ -6,7 +6,7 @@ import { packageName } from './package-name.ts'
 import type { Project } from './project.ts'
 
 /** Returns the README of a new project. */
-export function readme({ compiled, document, errorBody, runtime, manager, leftOut }: Project): string {
+export function readme({ compiled, document, errorBody, runtime, packages, manager, leftOut }: Project): string {
   const { title } = compiled.routes.info
   const files: [path: string, what: string][] = [
     [markdownCode(document), 'the contract: the only place that defines operations'],
@@ -17,6 +17,9 @@ export function readme({ compiled, document, errorBody, runtime, manager, leftOu
       ? []
       : ([['`src/error-body.ts`', 'the body of the errors that the service itself sends']] as [string, string][])),
     ['`src/server.ts`', 'the process: configuration, log, metrics, probes, graceful shutdown'],
+    ...(packages.dependencies['fastify-contract']?.startsWith('file:')
+      ? ([['`vendor/`', 'the packages of fastify-contract, which no registry has; commit them']] as [string, string][])
+      : []),
     ['`test/operations.test.ts`', 'calls each operation with its example'],
     ...optionalFiles
       .filter(([path]) => !leftOut.has(path))
@@ -49,7 +52,7 @@ everything compiles.
 | \`${manager} test\` | calls each operation |
 | \`${manager} run typecheck\` | names each handler that does not match the contract |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
-| \`${manager} run docs\` | writes the documentation, which the service then shows at http://127.0.0.1:3001/docs |
+| \`${manager} run docs\` | writes \`dist/docs\`, which the service shows at http://127.0.0.1:3001/docs; run it after a clone |
 
 ## Production
 

@@ -25,8 +25,11 @@ export function shellPath(path: string): string {
 export const markdownText = (text: string): string => lineText(text).replace(/[\\`*_[\]<>&|~$#]/g, '\\$&')
 
 /** Returns a text as a code span of Markdown, also within a table. */
-export function markdownCode(text: string): string {
-  const line = lineText(text).replaceAll('|', '\\|')
+export const markdownCode = (text: string): string => codeSpan(text.replaceAll('|', '\\|'))
+
+/** Returns a text as a code span of Markdown outside of tables. */
+export function codeSpan(text: string): string {
+  const line = lineText(text)
   const fence = '`'.repeat(Math.max(0, ...Array.from(line.matchAll(/`+/g), ([run]) => run.length)) + 1)
   const space = /^`|`$/.test(line) ? ' ' : ''
   return fence + space + line + space + fence

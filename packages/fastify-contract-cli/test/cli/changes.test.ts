@@ -62,6 +62,61 @@ t.test('changes tells a pipeline what changed, in lines, as JSON, or as annotati
 
   t.same([failing.code, failing.stdout, failing.stderr], [1, plain.stdout, ''], 'info.version is high enough')
   t.same([none.code, none.stdout], [0, 'no changes since 2.0.0\n'])
-  t.same([format.code, format.stderr], [2, 'changes: --format is "xml"; expected text, json, github\n'])
+  t.same([format.code, format.stderr], [2, 'changes: --format is "xml"; expected text, json, github, markdown\n'])
   t.same([severity.code, severity.stderr], [2, 'changes: --fail-on is "none"; expected breaking, compatible, text\n'])
+})
+
+/** Runs `changes` in a directory. */
+const changesIn = (cwd: string, ...args: string[]) =>
+  promisify(execFile)(process.execPath, ['--import', tsx, cli, 'changes', ...args], { cwd }).then(
+    ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  )
+
+t.test('changes --since compares with another document, whatever the versions are', async (t) => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`${'long'.repeat(60)}${index}`, text]),
+  )
+  const cwd = t.testdir({
+    base: {
+      'openapi.yaml': `openapi: 3.1.0
+info: { title: Boxes, version: v1 }
+paths: { $ref: paths.yaml }
+`,
+      'paths.yaml': JSON.stringify(documentOf('', { size: text, 'a|b\n`@team`': text }).paths),
+      'large.json': JSON.stringify(documentOf('1.0.0', properties)),
+    },
+    'openapi.yaml': JSON.stringify(documentOf('v1', { size: { type: 'integer' }, note: text }), null, 2),
+    'unserved.json': JSON.stringify({ ...documentOf('1.0.0', { size: { type: 'text' } }) }),
+    'broken.json': '{ "openapi": "3.1.0", "info": 1 }',
+  })
+  const base = ['openapi.yaml', '--since', 'base/openapi.yaml']
+  const [plain, json, markdown, failing, same, large, unserved, release, missing] = await Promise.all([
+    changesIn(cwd, ...base),
+    changesIn(cwd, ...base, '--format', 'json'),
+    changesIn(cwd, ...base, '--format', 'markdown'),
+    changesIn(cwd, ...base, '--fail-on', 'breaking'),
+    changesIn(cwd, 'openapi.yaml', '--since', 'openapi.yaml', '--format', 'markdown'),
+    changesIn(cwd, 'openapi.yaml', '--since', 'base/large.json', '--format', 'markdown'),
+    changesIn(cwd, 'unserved.json', '--since', 'base/openapi.yaml'),
+    changesIn(cwd, ...base, '--release'),
+    changesIn(cwd, 'openapi.yaml', '--since', 'none.yaml'),
+  ])
+  t.match(plain, { code: 0, stdout: /^base\/paths\.yaml:1:\d+ breaking: removed /m })
+  t.match(plain.stdout, /\nsince base\/openapi\.yaml: 2 breaking, 1 compatible, 0 text\n$/)
+  t.match(JSON.parse(json.stdout), { since: 'base/openapi.yaml', next: null })
+  t.equal(failing.code, 1)
+
+  const [title, , ...list] = markdown.stdout.split('\n')
+  t.equal(title, '### Changes of `openapi.yaml`: 2 breaking, 1 compatible, 0 text')
+  t.match(list[0], /^- \*\*breaking\*\* (`+)removed #\/paths.*\/a\|b `@team`: .*\1 at `base\/paths\.yaml:1:\d+`$/)
+  t.match(list[1], /^- \*\*breaking\*\* `modified #\/paths.*` at `openapi\.yaml:\d+:\d+`$/)
+  t.match(list[2], /^- compatible `added #/)
+  t.equal(same.stdout, '### No changes of `openapi.yaml`\n')
+  t.ok(large.stdout.length < 60_000)
+  t.match(large.stdout, /\n\n\d+ more changes\n$/)
+
+  t.match(unserved, { code: 0, stdout: /^since base/m }, 'whether a document can be served does not matter')
+  t.match(release, { code: 2, stderr: /^changes: --release .*--since/ })
+  t.match(missing, { code: 1, stderr: /none\.yaml/ })
 })

@@ -1,7 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from 'fastify-contract-test-support/poll'
 import t from 'tap'
 import type { BuildReply, BuildRequest, DevOptions } from '../../src/dev/reloader.ts'
 
@@ -28,6 +29,7 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
     skipUnsupported: false,
     out: 'generated',
     docs: 'dist/docs',
+    client: './client.ts',
     entry: 'src/server.ts',
     watch: undefined,
     bundle: undefined,
@@ -55,4 +57,6 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
   })
   t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name)')
   t.ok(existsSync(join(directory, 'generated/contract.mjs')))
+  const pages = () => readdirSync(join(directory, 'dist/docs')).sort().join()
+  await until(() => pages() === 'history.html,index.html,try.html', pages)
 })

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import t from 'tap'
 import cliManifest from '../../package.json' with { type: 'json' }
-import { run } from '../../src/cli/init.ts'
+import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
@@ -11,6 +11,9 @@ import { npmSettings } from '../../src/init/package-manager.ts'
 import { packageName } from '../../src/init/package-name.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+
+/** Runs init without the documentation, which takes seconds. */
+const run = (args: string[]) => init(['--without', 'docs', ...args])
 
 const pet = 'type: object\nproperties: { id: { type: integer, format: int64, example: 7 } }\n'
 const document = `openapi: 3.1.0

@@ -103,21 +103,31 @@ t.test('commands that no registry has are packed into the project, with the engi
   t.same(readdirSync(project), [])
   const small = join(directory, 'small')
   mkdirSync(small)
-  writeFileSync(
-    join(small, 'package.json'),
-    JSON.stringify({ name: 'small', version: '1.2.3', scripts: { prepack: 'exit 1' } }),
-  )
+  const scripts = { prepack: 'exit 1' }
+  const packed = {
+    name: 'small',
+    version: '1.2.3',
+    scripts,
+    bundleDependencies: ['engine'],
+    dependencies: { engine: '*' },
+  }
+  writeFileSync(join(small, 'package.json'), JSON.stringify(packed))
+  for (const name of ['engine', 'other', '.bin']) {
+    mkdirSync(join(small, 'node_modules', name), { recursive: true })
+    writeFileSync(join(small, 'node_modules', name, 'package.json'), JSON.stringify({ name, version: '1.0.0' }))
+  }
   const given = { version: 'file:vendor/small-1.2.3.tgz', to: 'vendor/small-1.2.3.tgz', directory: small }
   await packInto(project, [given])
   const { stdout } = await promisify(execFile)('tar', ['tzf', join(project, given.to)])
-  t.equal(stdout, 'package/package.json\n', 'no script of the package ran')
+  const files = ['package/node_modules/engine/package.json', 'package/package.json']
+  t.same(stdout.trim().split('\n').sort(), files, 'what is bundled, not what is installed; no script ran')
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH
   })
   process.env.PATH = project
   await t.rejects(packInto(project, [given]), {
-    message: /^init: npm cannot pack \S+small \(ENOENT\); install npm\n/,
+    message: /^init: npm cannot pack \S+small; correct the cause\nspawn npm ENOENT$/,
   })
   t.notOk(existsSync(join(project, 'node_modules')))
 })

@@ -6,13 +6,16 @@ import t from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as docs } from '../../src/cli/docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
-import { run as init } from '../../src/cli/init.ts'
+import { run } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import { compileContract } from '../../src/emit/compile.ts'
 import { sourceLimits } from '../../src/read/document-files.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, lint as findingsOf } from '../../src/redocly/redocly.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+
+/** Runs init without the documentation, which takes seconds. */
+const init = (args: string[]) => run(['--without', 'docs', ...args])
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
 const pathsWith = (schema: string, more = '') => `${head}paths:

@@ -209,7 +209,7 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
   }
   const readDocs = pageReader(docs)
   const readHistory = pageReader(join(dirname(docs), 'history.html'))
-  const readTry = pageReader(join(dirname(docs), 'try.html'), 'fastify-contract dev')
+  const readTry = pageReader(join(dirname(docs), 'try.html'), 'npx fastify-contract dev')
   const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded : [])
   const openApi = { headers: { 'content-type': 'application/json' }, body: Buffer.from(contract.documentText) }
   /** The scrape in progress, which concurrent requests share. */
@@ -271,7 +271,7 @@ type ReadPage = (edits: Edit[]) => Promise<AdminResponse>
  * Returns a function that reads a page of HTML. Concurrent and later requests share its bytes, until the file or the
  * edits change: with bytes of its own, each request for a page of megabytes would delay the probes.
  */
-function pageReader(path: string, command = 'fastify-contract docs'): ReadPage {
+function pageReader(path: string, command = 'npx fastify-contract docs'): ReadPage {
   let kept: { state: string; body: Promise<Buffer | undefined> } | undefined
   const read = async (edits: Edit[]) => {
     const bytes = await readFile(path)

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { writeFirstDocs } from '../../src/cli/first-docs.ts'
+import { run as generate } from '../../src/cli/generate.ts'
+import { run } from '../../src/cli/init.ts'
+import { writeStaleDocs } from '../../src/docs/docs-page.ts'
+import { enterDirectory } from '../support/enter-directory.ts'
+
+const document = JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'Pets of the first day', version: '1.0.0' },
+  paths: { '/pets': { get: { operationId: 'listPets', responses: { 204: { description: 'None.' } } } } },
+})
+
+t.test('a new project has the page that its command docs writes, and generate keeps it up to date', async (t) => {
+  enterDirectory(t, { 'pets.json': document })
+  const printed = t.capture(console, 'log')
+  await run(['pets.json', 'pets'])
+  t.match(printed()[0]?.args[0], /^Wrote to .*, dist\/docs\/, generated\/$/m)
+  process.chdir('pets')
+  const page = join('dist', 'docs', 'index.html')
+  t.match(readFileSync(page, 'utf8'), 'Pets of the first day')
+  const { ino } = statSync(page)
+  await writeStaleDocs(join('dist', 'docs'))
+  t.equal(statSync(page).ino, ino)
+  t.match(readFileSync('README.md', 'utf8'), '| writes `dist/docs`, which the service shows at ')
+  writeFileSync('pets.json', document.replace('first', 'second'))
+  await generate([])
+  t.match(readFileSync(page, 'utf8'), 'Pets of the second day')
+})
+
+t.test(
+  'init leaves the documentation out if it would run plugins or take long, and lets no error cost the project',
+  async (t) => {
+    enterDirectory(t, {
+      generated: { 'openapi.json': document },
+      'plugin.js': "require('fs').writeFileSync('ran', '')\n",
+    })
+    t.equal(await writeFirstDocs('.', ' '.repeat(600_001)), undefined)
+    t.equal(await writeFirstDocs('none', document), undefined)
+    writeFileSync('redocly.yaml', 'plugins: [./plugin.js]\n')
+    t.equal(await writeFirstDocs('.', document), undefined)
+    t.notOk(existsSync('ran'))
+    t.notOk(existsSync(join('dist', 'docs', 'index.html')))
+  },
+)

@@ -56,8 +56,8 @@ below, and init rejects a reference to any other file: a document of somebody el
   )
   const { into } = options
   const [document, directory = into ?? '.'] = words
-  if (into !== undefined && words.length > 1)
-    throw new UsageError('init: --into names the directory; leave out DIRECTORY')
+  if (into !== undefined && (words.length > 1 || options.install || options.without !== ''))
+    throw new UsageError('init: --into names the directory; leave out DIRECTORY, --install and --without')
   if (document === undefined)
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [DIRECTORY]')
   if (/^https?:/.test(document)) throw new Error(`init: ${document} is a URL; download the document, and name the file`)

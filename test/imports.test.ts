@@ -47,7 +47,7 @@ const commandRooms = {
   docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
-  init: ['emit', 'examples', 'rules', 'read', 'document', 'typescript', 'text'],
+  init: ['emit', 'examples', 'rules', 'read', 'fetch', 'document', 'typescript', 'text'],
   cli: [
     'changes',
     'docs',

@@ -98,6 +98,9 @@ for (const [place, width] of [
 t.test('the page links to the try-out forms only when a service serves it', async (t) => {
   const link = '<a href="try.html">Try an operation</a></nav>'
   t.ok((await (await fetch(served)).text()).includes(link))
+  const listening = await serveDocs(t, page, 'http://0.0.0.0:3100')
+  const named = link.replace('.html"', '.html" data-service="http://127.0.0.1:3100"')
+  t.ok((await (await fetch(listening)).text()).includes(named), 'the address of the service')
   t.notOk(readFileSync(page, 'utf8').includes(link))
   t.notOk(existsSync(join(out, 'first', 'try.html')))
 })

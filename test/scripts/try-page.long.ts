@@ -33,10 +33,10 @@ async function openForms(t: Test, document: string, serviceUrl: string, { width 
   /** Sets fields by label and submits the form of an operation, by default the first. Returns the shown response. */
   const send = async (values: Record<string, string> = {}, operation = '') =>
     await page.evaluate(`(async () => {
-      const form = await found(() => all('form').find((form) => form.closest('details').innerText.startsWith(${JSON.stringify(operation)})))
+      const form = await found(() => all('details form').find((form) => form.closest('details').innerText.startsWith(${JSON.stringify(operation)})))
       form.closest('details').open = true
       for (const [label, value] of Object.entries(${JSON.stringify(values)})) {
-        const fields = [...all('input'), ...all('textarea'), ...all('select')].filter((field) => field.form === null || field.form === form)
+        const fields = [...all('input'), ...all('textarea'), ...all('select')].filter((field) => field.matches('[data-credential]') || field.form === form)
         fields.find(({ labels }) => labels[0].innerText.split(' ')[0] === label).value = value
       }
       form.querySelector('output').innerText = ''
@@ -77,7 +77,7 @@ for (const [width, dark] of [
       headers: /^www-authenticate: .*Bearer/m,
     })
     const created = await page.send({ bearer: token, Body: largest })
-    t.match(created, { status: /^200 OK, \d+ ms$/, body: '{"name":"Mönstera"}' })
+    t.match(created, { status: /^200 OK, \d+ ms$/, body: '{\n  "name": "Mönstera"\n}' })
     t.match(created.headers, /^content-type: application\/json/m)
     t.match(await page.send({ Body: '{' }), { status: /^400 / })
     t.same(await violations(page), [], 'the page with a response')
@@ -95,15 +95,21 @@ for (const [width, dark] of [
 
 t.test('Enter submits, and a value that a browser cannot send is named', inBrowser, async (t) => {
   const { page, ids } = await openPlants(t)
-  const press = (selector: string, value: string, init: object = {}) =>
-    page.evaluate(`(async () => {
-      const field = document.querySelector('${selector}')
-      field.value = ${JSON.stringify(value)}
-      const output = document.querySelector('output')
-      output.innerText = ''
-      field.dispatchEvent(new KeyboardEvent('keydown', ${JSON.stringify({ key: 'Enter', bubbles: true, ...init })}))
-      return await found(() => /^(?!Sending).+/s.exec(output.innerText)?.[0])
-    })()`)
+  const press = async (selector: string, value: string, init?: object) => {
+    await page.evaluate(`
+      document.querySelector('details').open = true
+      document.querySelector('details output').innerText = ''
+      document.querySelector('${selector}').value = ${JSON.stringify(value)}
+      document.querySelector('${selector}').focus()`)
+    if (init === undefined) await page.pressEnter()
+    else
+      await page.evaluate(
+        `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', ${JSON.stringify({ key: 'Enter', bubbles: true, ...init })}))`,
+      )
+    return await page.evaluate(
+      `found(() => /^(?!Sending).+/s.exec(document.querySelector('details output').innerText)?.[0])`,
+    )
+  }
   t.match(
     await press('[data-credential]', '€'),
     /^Not sent: Authorization has a character that a header cannot contain; /,
@@ -161,19 +167,19 @@ t.test('errors for which the service closes the connection are shown', inBrowser
     const Body = `{"id":1,"name":"${'x'.repeat(size)}"}`
     t.match(
       await page.send({ bearer: '', Body }),
-      error('401 Unauthorized', /^\{"error":401\d\d,"message":"/),
+      error('401 Unauthorized', /^\{\n {2}"error": 401\d\d,\n {2}"message": "/),
       `${size}`,
     )
     t.match(
       await page.send({ bearer: token }),
-      error('413 Payload Too Large', /^\{"error":413\d\d,"message":"/),
+      error('413 Payload Too Large', /^\{\n {2}"error": 413\d\d,\n {2}"message": "/),
       `${size}`,
     )
   }
   await page.evaluate(`document.querySelector('select').add(new Option('text/plain'))`)
   t.match(
     await page.send({ 'Content-Type': 'text/plain', Body: largest }),
-    error('415 Unsupported Media Type', /^\{"error":415\d\d,"message":"/),
+    error('415 Unsupported Media Type', /^\{\n {2}"error": 415\d\d,\n {2}"message": "/),
   )
   t.same(ids, [])
 

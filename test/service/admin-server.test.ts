@@ -24,7 +24,9 @@ import { startService } from '../support/service-process.ts'
 const { documentText } = contract
 const { title, version } = contract.routes.info
 const docsPage = `<meta content="frame-src 'none'"><p>plants<!-- try.html -->`
-const linkedPage = `<meta content="frame-src 'self'"><p>plants<a href="try.html">Try an operation</a>`
+/** The documentation page with what the admin server adds for a service at a URL, if it has one. */
+const linkedPageOf = (url?: string) =>
+  `<meta content="frame-src 'self'"><p>plants<a href="try.html"${url === undefined ? '' : ` data-service="${url}"`}>Try an operation</a>`
 const historyPage = '<p>versions'
 const tryPage = '<meta content="connect-src SERVICE_URL"><main data-service="SERVICE_URL">SERVICE_URL'
 const tryPageOf = (url: string) => `<meta content="connect-src ${url}"><main data-service="${url}">SERVICE_URL`
@@ -142,7 +144,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     }
     for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
     t.equal((await ask('/openapi.json')).body, documentText)
-    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, linkedPage, path)
+    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, linkedPageOf(url), path)
     t.equal((await ask('/history.html')).body, historyPage)
     t.equal((await ask('/try.html')).body, tryPageOf(url))
     t.match((await ask('/metrics')).body, metrics)
@@ -310,7 +312,7 @@ t.test('requests share the bytes of a page and the text of a scrape, until the f
     await sleep(100)
     return 'up 1\n'
   }
-  const { server, ask, docs } = await startHere(t, { metrics })
+  const { server, ask, docs, url } = await startHere(t, { metrics })
   const pageBytes = 2_000_000
   writeFileSync(docs, docsPage.padEnd(pageBytes, ' '))
   const bodies = new Set<unknown>()
@@ -332,7 +334,7 @@ t.test('requests share the bytes of a page and the text of a scrape, until the f
   await Promise.all(Array.from({ length: 8 }, () => ask('/metrics')))
   t.equal(scrapes, 1)
   writeFileSync(docs, `${docsPage}new`)
-  t.equal((await ask('/docs')).body, `${linkedPage}new`)
+  t.equal((await ask('/docs')).body, `${linkedPageOf(url)}new`)
 })
 
 t.test('nothing is sent on a connection that has closed meanwhile', async (t) => {
@@ -378,9 +380,11 @@ t.test('the forms call a URL of the service that a browser can reach', async (t)
   ] as const) {
     const { ask } = await startHere(t, { serviceUrl: () => serviceUrl })
     t.equal((await ask('/try.html')).body, tryPageOf(expected))
+    t.equal((await ask('/docs')).body, linkedPageOf(expected))
   }
   const early = await startHere(t, { serviceUrl: () => undefined })
   t.match(await early.ask('/try.html'), { status: 503, body: /^the service is not listening yet/ })
+  t.equal((await early.ask('/docs')).body, linkedPageOf())
 })
 
 t.test('the service allows the origins of the pages on a loopback address', async (t) => {

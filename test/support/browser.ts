@@ -71,5 +71,10 @@ export async function open(
   await send('Page.navigate', { url })
   const evaluate = async (expression: string) =>
     (await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value
-  return { requests, refused, faults, evaluate }
+  /** Presses Enter in the focused element, as a keyboard does. */
+  const pressEnter = async () => {
+    for (const type of ['keyDown', 'keyUp'])
+      await send('Input.dispatchKeyEvent', { type, key: 'Enter', code: 'Enter', text: '\r', windowsVirtualKeyCode: 13 })
+  }
+  return { requests, refused, faults, evaluate, pressEnter }
 }

@@ -14,10 +14,15 @@ export const terminalSkipReason: string | false =
  * end, "ended CODE" to its own stderr.
  */
 export function onTerminal(command: string[], stderr: 'apart' | 'there'): string[] {
-  const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const quoted = shellWords(command)
   const inner = `${quoted} ${stderr === 'apart' ? '2>&3' : ''} & echo "pid $!" >&3; wait $!; echo "ended $?" >&3`
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
+
+/** Returns a wrapper command that runs `command` on a new terminal, whose keys are the stdin of the wrapper. */
+export const withKeys = (command: string[]): string[] => ['script', '-qec', shellWords(command), '/dev/null']
+
+const shellWords = (command: string[]): string => command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 
 /** Creates a pipe until the test ends: `end` is the descriptor to write to, and only calls of `read` empty the pipe. */
 export function unreadPipe(t: Test) {

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { UsageError } from 'fastify-contract/token-command'
 import { writeStaleDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
+import { readDocument } from '../read/read-document.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
@@ -16,6 +18,8 @@ import {
   sampleClient,
   skipsUnsupported,
 } from './project-files.ts'
+import { listOf, projectSettings } from './project-settings.ts'
+import { updateDocument } from './update-document.ts'
 
 /** Runs `fastify-contract generate`. */
 export async function run(args: string[]): Promise<void> {
@@ -31,10 +35,15 @@ ${documentHelp}
 --errors FILE         the module of errorBody; its bodies must match the declared responses (default:
                       ${errorModule} if it exists)
 --handlers FILE       the module of the handlers, which is only read (default: ${handlersModule})
+--update              fetch the document again from the URL that init has written into package.json, list its changes, and
+                      write it if it can be served; with --check, exit with 1 if it has changed
+--allow-origin LIST   other origins to which a fetched document may refer (default: those of package.json)
 --check               write nothing; print the names of stale files, and exit with 1 if there are any
 `,
     {
       check: false,
+      update: false,
+      'allow-origin': projectSettings().allowOrigin,
       'skip-unsupported': skipsUnsupported(),
       document: undefined,
       rules: undefined,
@@ -45,10 +54,17 @@ ${documentHelp}
     ['DOCUMENT'],
     args,
   )
-  const document = findDocument(words[0] ?? options.document)
+  const given = words[0] ?? options.document
   const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
   const { rules, 'skip-unsupported': skipUnsupported } = options
-  const compiled = await compileContract(document, { rules, errors, skipUnsupported })
+  const allowedOrigins = listOf(options['allow-origin'])
+  if (options.update) {
+    if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
+    return await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
+  }
+  const document = findDocument(given)
+  const sources = await readDocument(document, { allowedOrigins })
+  const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources })
   for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)

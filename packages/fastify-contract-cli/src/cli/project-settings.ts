@@ -8,11 +8,19 @@ export type ProjectSettings = {
   origin?: string
   /** The module from which the samples of the documentation import createClient. */
   client?: string
+  /** The origins besides that of `origin` to which the document may refer, separated by commas. */
+  allowOrigin?: string
   /** Whether operations that cannot be served are accepted, as by --skip-unsupported. */
   skipUnsupported?: boolean
 }
 
-const types = { document: 'string', origin: 'string', client: 'string', skipUnsupported: 'boolean' }
+const types = {
+  document: 'string',
+  origin: 'string',
+  allowOrigin: 'string',
+  client: 'string',
+  skipUnsupported: 'boolean',
+}
 
 /**
  * Returns the settings in the package.json of the current directory; none if it has none.
@@ -38,3 +46,10 @@ function manifest(): Record<string, unknown> {
     throw new Error(`package.json: ${(error as Error).message}; correct the JSON`)
   }
 }
+
+/** Returns the parts of a text that commas separate. */
+export const listOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')

@@ -7,10 +7,10 @@ import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
 import { redocly } from '../redocly/redocly.ts'
 import { browserScript } from './browser-script.ts'
-import { sampleLanguages, withCodeSamples } from './code-samples.ts'
+import { sampleLanguages } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { sourceOf } from './plain-page.ts'
-import { withServiceHeaders } from './service-headers.ts'
+import { shownDocument } from './shown-document.ts'
 import { tryPage } from './try-page.ts'
 
 /** What a documentation page shows. */
@@ -45,7 +45,7 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
     const built = join(temporary, 'index.html')
     const shown = join(temporary, 'openapi.json')
     const document = parseExactJson(await readFile(published, 'utf8')) as Document
-    const page = await withMarks([withCodeSamples(withServiceHeaders(document), all.client)], async ([marked]) => {
+    const page = await withMarks([shownDocument(document, all.client)], async ([marked]) => {
       await writeFile(shown, stringifyJson(marked) as string)
       await redocly(
         'build-docs',
@@ -58,7 +58,7 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
       )
       return await readFile(built, 'utf8')
     })
-    const script = await browserScript('page-repairs.js', 'try-panel.js')
+    const script = await browserScript('page-repairs.js', 'page-document.js', 'try-panel.js')
     const html = selfContainedPage(page, script)
     await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
@@ -128,6 +128,7 @@ const replacements: [from: RegExp, to: string][] = [
   [/(?<=return)\[(\w),\w+\(\1\)\]\.some\((\w)=>(\w)===\2\|\|\3\.endsWith\(\2\)\|\|\3\.includes\(\2\+`\/`\)\)/, '!0'],
   [/(?<=\.content===null)\|\|\w&&!\w+\(\w\.gatePath,\w\)/, ''],
   [/(?<=shouldRenderOps:)\w\.sectionId===[^}]*/, '!0'],
+  [/(?<=^ *hydrate\()__redoc_definition(?=,)/gm, 'changeDocument(__redoc_definition)'],
   [/(?<=^ *const __redoc_options = \{)/gm, `"codeSamples":${JSON.stringify({ languages: sampleLanguages })},`],
 ]
 

@@ -13,8 +13,14 @@ const style = `
         font: 16px/1.6 system-ui, sans-serif;
       }
       body { margin: 0; overflow-wrap: anywhere }
-      nav { padding: 8px 16px; border-bottom: 1px solid var(--line); font-size: 14px }
+      nav {
+        position: sticky; top: 0; z-index: 1; display: flex; gap: 20px; padding: 12px 16px;
+        border-bottom: 1px solid var(--line); background: light-dark(#fff, #22242b); font: 14px/20px system-ui, sans-serif;
+      }
+      nav strong { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+      html { scroll-padding-top: 52px }
       a { color: var(--accent) }
+      nav a:not(:hover) { text-decoration: none }
       main { max-width: 64rem; margin: 0 auto; padding: 1.5rem }
       h1 { margin: 0.5rem 0 1rem; font-size: 2rem; line-height: 1.2 }
       h2 { margin: 2rem 0 0.5rem; font-size: 1.3rem }
@@ -41,7 +47,7 @@ const style = `
       .framed main:has(details:target) details:not(:target) { display: none }
       .framed main { padding: 0 1rem }
       @media (min-width: 56rem) {
-        form { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; align-items: start }
+        form[data-path] { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; align-items: start }
       }
     `
 
@@ -65,7 +71,7 @@ export function plainPage(title: string, content: string, caller?: Caller): stri
     <style>${style}</style>
   </head>
   <body>
-    <nav aria-label="Pages"><a href="index.html">Documentation</a></nav>
+    <nav aria-label="Pages"><strong>${htmlText(title)}</strong><a href="index.html">Documentation</a></nav>
     <main${caller === undefined ? '' : ` data-service="${serviceUrl}"`}>
 <h1>${htmlText(title)}</h1>
 ${content}

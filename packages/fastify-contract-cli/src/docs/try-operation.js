@@ -1,14 +1,18 @@
-/* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so that large
- * integers stay exact. */
+/* The script of try.html: sends a form to the service and shows the response. Values of bodies are not parsed, so that
+ * large integers stay exact. */
 import { expandPath, pairText, parameterPairs } from 'fastify-contract/client'
+import { layOutJson } from './layout-json.ts'
 
 /** The maximum number of bytes of a body to show. */
 const maxShown = 1_048_576
 
+/** The maximum number of characters of a body of JSON with its layout. */
+const maxLaidOut = 4 * maxShown
+
 /** The URL of the service. */
 const { service } = document.querySelector('main').dataset
 
-for (const form of document.forms) {
+for (const form of document.querySelectorAll('form[data-path]')) {
   let isPending = false
   // In a line, Enter submits a form by itself.
   form.addEventListener('keydown', ({ key, ctrlKey, metaKey }) => {
@@ -24,12 +28,13 @@ for (const form of document.forms) {
   })
 }
 
-/** The credentials are outside the forms: Enter submits the form of the chosen operation, or the first open one. */
-for (const field of document.querySelectorAll('[data-credential]')) {
-  field.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Enter') return
+/** The forms of credentials send the form of the chosen operation, or of the first open one. */
+for (const form of document.querySelectorAll('form:not([data-path])')) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
     const chosen = document.querySelector('details:target') ?? document.querySelector('details[open]')
     chosen?.querySelector('form').requestSubmit()
+    form.querySelector('output').textContent = chosen === null ? 'Open an operation below.' : ''
   })
 }
 
@@ -81,7 +86,8 @@ async function sendForm(form) {
   const time = `${Math.round(performance.now() - began)} ms`
   const words = response.ok ? '' : wordsOf(body)
   const status = `${response.status} ${response.statusText}, ${time}${note}${words}`
-  return { status, headers: lines.join('\n'), body }
+  const isJson = /[/+]json\b/i.test(response.headers.get('content-type') ?? '')
+  return { status, headers: lines.join('\n'), body: isJson ? layOutJson(body, maxLaidOut) : body }
 }
 
 /** Returns what an error body says in words (`message`, or `detail` and `title` of RFC 9457), after a colon. */

@@ -33,7 +33,7 @@ export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): 
   const all = endpoints(document).map((given) => valid(given).endpoint)
   const schemes = [...new Set(all.flatMap(schemesOf))]
   const sections = [
-    '<p class="intro">Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and responses are shown unmodified, so that large integers stay exact.</p>',
+    '<p class="intro">Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and of responses only the layout of JSON is changed, so that large integers stay exact.</p>',
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
@@ -52,8 +52,13 @@ function credentials(document: Document, schemes: string[]): string[] {
     if (credential === undefined) continue
     const { in: place, name, prefix } = credential
     const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
-    const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${htmlText(scheme)}" data-credential="${attribute(credential)}">`
-    fields.push(`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`)
+    const id = `credential-${index}`
+    fields.push(`<form>
+<input type="text" autocomplete="username" value="${htmlText(scheme)}" hidden>
+${label(id, scheme, `${placeHint(place)}, ${what.trim()}`)}
+<input id="${id}"${disabledFor(place)} type="password" autocomplete="current-password" name="${htmlText(scheme)}" data-credential="${attribute(credential)}">
+<button${disabledFor(place)}>Send</button> <small>or Enter sends the open operation</small> <output></output>
+</form>`)
   }
   return fields.length > 0 ? ['<section>', '<h2>Credentials</h2>', ...fields, '</section>'] : []
 }

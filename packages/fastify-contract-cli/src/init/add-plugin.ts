@@ -13,6 +13,8 @@ import { writeNewFiles } from './write-files.ts'
 type Given = Omit<Outcome, 'files'> & {
   /** The path of the document within the application. */
   document: string
+  /** The URL from which it was fetched. */
+  origin: string | undefined
   /** The generated files, by path. */
   generated: Record<string, string>
   /** The packages that the application needs: the engine, and the commands for development. */
@@ -27,7 +29,7 @@ type Given = Omit<Outcome, 'files'> & {
  *   one of the files exists. Then nothing is written.
  */
 export async function addPlugin(given: Given): Promise<string> {
-  const { compiled, directory, errors, handlers, generated, copies, document, packages, manager } = given
+  const { compiled, directory, errors, handlers, generated, copies, document, origin, packages, manager } = given
   const application = existingApplication(directory)
   const range = fastifyRange()
   const [major = ''] = /\d+/.exec(range) ?? []
@@ -46,13 +48,14 @@ export async function addPlugin(given: Given): Promise<string> {
     application,
     written: modules,
     document,
+    origin,
     skipsOperations: compiled.skipped.length > 0,
     manager,
     missing: Object.fromEntries(missing.map(([name, { version }]) => [name, version])),
     newerFastify: isOlder(application.fastify, range) ? major : undefined,
   }
   const written = { ...given, files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])] }
-  return [...outcome(written, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
+  return [outcome(written, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
 }
 
 /** Returns the range of Fastify's versions that the engine needs, such as ^5.12.8. */

@@ -12,6 +12,8 @@ export type PluginSteps = {
   written: PluginFiles
   /** The path of the document within the application. */
   document: string
+  /** The URL from which it was fetched. */
+  origin: string | undefined
   skipsOperations: boolean
   manager: PackageManager
   /** The versions of the packages to install, by name. */
@@ -70,11 +72,11 @@ function installable(name: string, version: string): string {
 }
 
 /** Returns the members of package.json by which `generate` finds its files. */
-function settings({ written, document, skipsOperations }: PluginSteps): string[] {
+function settings({ written, document, origin, skipsOperations }: PluginSteps): string[] {
   const { errors, handlers, files } = written
   const options = [...(Object.hasOwn(files, errors) ? [`--errors ${errors}`] : []), `--handlers ${handlers}`]
   const script = { generate: `fastify-contract generate ${options.join(' ')}` }
-  const own = { document, ...(skipsOperations && { skipUnsupported: true }) }
+  const own = { document, ...(origin !== undefined && { origin }), ...(skipsOperations && { skipUnsupported: true }) }
   return [`"scripts": ${JSON.stringify(script)},`, `"fastify-contract": ${JSON.stringify(own)}`]
 }
 

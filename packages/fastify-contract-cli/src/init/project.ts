@@ -17,6 +17,10 @@ export type Project = {
   compiled: Compiled
   /** The path of the document within the project. */
   document: string
+  /** The URL from which it was fetched. */
+  origin?: string | undefined
+  /** The other origins to which it may refer. */
+  allowOrigin?: string | undefined
   /** The text of src/error-body.ts; undefined if it cannot be derived. */
   errorBody: string | undefined
   handlers: string[]
@@ -61,7 +65,17 @@ export function projectFiles(project: Project): Record<string, string> {
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-function manifest({ compiled, document, skipsOperations, runtime, packages, manager, hasSettings }: Project): object {
+function manifest({
+  compiled,
+  document,
+  origin,
+  allowOrigin,
+  skipsOperations,
+  runtime,
+  packages,
+  manager,
+  hasSettings,
+}: Project): object {
   return {
     name: packageName(compiled.routes.info.title),
     version: '0.0.0',
@@ -77,7 +91,7 @@ function manifest({ compiled, document, skipsOperations, runtime, packages, mana
       lint: 'fastify-contract lint && fastify-contract typecheck',
       docs: 'fastify-contract docs',
     },
-    'fastify-contract': { document, ...(skipsOperations && { skipUnsupported: true }) },
+    'fastify-contract': { document, origin, allowOrigin, ...(skipsOperations && { skipUnsupported: true }) },
     ...packages,
     ...(manager === 'npm' && !hasSettings && npmSettings),
   }

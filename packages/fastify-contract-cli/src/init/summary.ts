@@ -28,74 +28,107 @@ export type Written = {
 /** What `init` tells about a project and about an existing application. */
 export type Outcome = Omit<Written, 'settings' | 'isInstalled'>
 
+/** The paths of the modules of errorBody and of the handlers, and of the one that uses both. */
+type Modules = Record<'errors' | 'handlers' | 'app', string>
+
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
 export function summary(written: Written): string {
   const { directory, manager, settings, isInstalled } = written
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
-  return [
-    ...outcome(written, { errors: 'src/error-body.ts', handlers: 'src/handlers.ts', app: 'src/app.ts' }),
-    '',
+  const next = [
     'Next:',
     ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
     ...(isInstalled ? [] : [`  ${manager} install`]),
     `  ${manager} start`,
+  ]
+  return [
+    outcome(written, { errors: 'src/error-body.ts', handlers: 'src/handlers.ts', app: 'src/app.ts' }),
+    next.join('\n'),
     ...(lacking === undefined
       ? []
-      : ['', `Before, add to ${settings}, since esbuild works without its install script:`, lacking]),
-  ].join('\n')
+      : [`Before, add to ${settings}, since esbuild works without its install script:\n${lacking}`]),
+  ].join('\n\n')
 }
 
-/**
- * Returns the lines about what `init` wrote, and about what is not served and why.
- *
- * @param modules The paths of the modules of errorBody and of the handlers, and of the one that uses both.
- */
+/** Returns what `init` wrote, and what is not served and why. */
 export function outcome(
   { directory, copies, files, handlers, errors, compiled, unread, manager, leftOut }: Outcome,
-  modules: Record<'errors' | 'handlers' | 'app', string>,
-): string[] {
-  const missing: string[] = []
-  for (const handler of handlers)
-    if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
-  const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
-  const { warnings, skipped } = compiled
+  modules: Modules,
+): string {
+  const { warnings } = compiled
   const [warning = ''] = warnings
   const generate = `${manager} run generate`
-  return [
-    `Wrote to ${resolve(directory)}: ${written.join(', ')}, generated/`,
-    ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
-    '',
-    handlers.length === 0
-      ? 'The document has no operations.'
-      : `${handlers.length - missing.length} of ${handlers.length} operations respond as the document describes them${madeOf(handlers)}.`,
-    ...(skipped.length === 0
-      ? []
-      : [
-          `Not counted: ${skippedOperations(skipped).length} that cannot be served as the document describes them; these respond with 501:`,
-          ...firstOf(
-            skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`),
-            5,
-            '  ',
-          ),
-          `generated/skipped-operations.json lists them with the reasons. ${generate} skips them.`,
-        ]),
-    ...(missing.length > 0
-      ? [
-          `These respond with 501 until you write them, for the reason in ${modules.handlers}: ${firstOf(missing, 10).join(', ')}`,
-        ]
-      : []),
-    ...('text' in errors
-      ? [`${modules.errors} creates the body of errors as the document describes it.`]
-      : [
-          'Errors are plain text, because the document describes members that only you can fill:',
-          ...firstOf(distinct(errors.reasons), 10, '  '),
-          `Write ${modules.errors}, and use it in ${modules.app}: node_modules/fastify-contract/docs/handlers.md has an example.`,
-        ]),
+  const notes = [
     ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
     ...(unread === undefined
       ? []
       : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
+  ]
+  const written = entriesOf([...copies.map(({ to }) => to), ...files])
+  const reasons = [operationLines(handlers, compiled, generate, modules), errorLines(errors, modules), notes]
+  return [
+    [
+      `Wrote to ${resolve(directory)}: ${written.join(', ')}`,
+      ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
+    ],
+    ...reasons.map((lines) => lines.map(shortened)),
+  ]
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')
+}
+
+/** The greatest number of characters of a line. */
+const lineLimit = 240
+
+/** The greatest number of reasons in a list. */
+const reasonLimit = 3
+
+const shortened = (line: string): string => (line.length > lineLimit ? `${line.slice(0, lineLimit)} ...` : line)
+
+/** Returns the files at the top of a project, and its directories with the number of their files. */
+function entriesOf(paths: string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    const [name = '', ...rest] = path.split(/[\\/]/)
+    const entry = rest.length > 0 ? `${name}/` : name
+    counts.set(entry, (counts.get(entry) ?? 0) + 1)
+  }
+  return Array.from(counts, ([entry, count]) => (count > 1 ? `${entry} (${count} files)` : entry))
+}
+
+/** Returns which operations respond as described, and which do not, and why. */
+function operationLines(handlers: string[], { skipped }: Compiled, generate: string, modules: Modules): string[] {
+  const missing: string[] = []
+  for (const handler of handlers)
+    if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
+  const reasons = skipped.map(({ pointer, text }) => `  ${pointer}: ${text}`)
+  return [
+    handlers.length === 0
+      ? 'The document has no operations.'
+      : `${handlers.length - missing.length} of ${handlers.length} operations respond as the document describes them${madeOf(handlers)}.`,
+    ...(missing.length > 0
+      ? [
+          `These respond with 501 until you write them, for the reason in ${modules.handlers}: ${firstOf(missing, 10).join(', ')}`,
+        ]
+      : []),
+    ...(skipped.length === 0
+      ? []
+      : [
+          `Not counted: ${skippedOperations(skipped).length} that cannot be served as the document describes them; these respond with 501:`,
+          ...firstOf(reasons, reasonLimit, '  '),
+          `generated/skipped-operations.json lists them with the reasons. ${generate} skips them.`,
+        ]),
+  ]
+}
+
+function errorLines(errors: DerivedErrorBody, modules: Modules): string[] {
+  if ('text' in errors) return [`${modules.errors} creates the body of errors as the document describes it.`]
+  return [
+    'Errors are plain text, because the document describes members that only you can fill:',
+    ...firstOf(distinct(errors.reasons), reasonLimit, '  '),
+    `Write ${modules.errors}, and use it in ${modules.app}: node_modules/fastify-contract/docs/handlers.md has an example.`,
   ]
 }
 

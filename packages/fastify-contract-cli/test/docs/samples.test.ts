@@ -236,7 +236,7 @@ const groups = [
   'e.content===null||s&&!P(e.gatePath,t)?null:1',
   '{shouldRenderOps:e.sectionId===u||!1}',
 ].join('\n')
-const script = `'https://cdn.redoc.ly/redoc/logo-mini.svg'\n${groups}\n  const __redoc_options = {};`
+const script = `'https://cdn.redoc.ly/redoc/logo-mini.svg'\n${groups}\n  const __redoc_options = {};\n  hydrate(__redoc_definition, __redoc_options)`
 const built = `<meta content="SCRIPT_HASHES"><div id="redoc"><b></b></div><script type="module">${script}</script>`
 
 t.test('the logo is emptied, samples are named and the prerendered part is removed', async (t) => {
@@ -260,6 +260,7 @@ t.test('a page of another layout is rejected', async (t) => {
     built.replace('cdn.redoc.ly', 'example.com'),
     built.replace('__redoc_options', 'options'),
     built.replace('gatePath', 'path'),
+    built.replace('hydrate', 'render'),
   ]
   for (const other of others) t.throws(() => selfContainedPage(other, ''), /differs from that of version 2\.77/, other)
 })

@@ -147,7 +147,7 @@ t.test('init --into writes nothing where it cannot add a plugin', async (t) => {
   }
   const directory = enterDirectory(t, files)
   const into = (...more: string[]) => run(['openapi.yaml', '--into', '.', ...more])
-  const message = 'init: --into names the directory; leave out DIRECTORY, --install and --without'
+  const message = 'init: --into needs DOCUMENT, and no DIRECTORY, --sample, --install and --without'
   for (const more of ['elsewhere', '--install', '--without=agents']) await t.rejects(into(more), { message })
   const before = readdirSync(directory, { recursive: true }).length
   mkdirSync('contract')

@@ -171,13 +171,17 @@ const pathList = `/livez         whether the process is alive
 `
 
 /**
- * What the documentation page needs to show the forms of try.html: a link, from which its script adds one to each
- * operation, and the permission to frame them. Published docs have neither, since there is no service beside them.
+ * Returns what the documentation page needs to show the forms of try.html, and the address of the service in its samples:
+ * a link with the address, from which its script adds one to each operation, and the permission to frame the forms.
+ * Published docs have neither, since there is no service beside them.
  */
-const formsAdded: Edit[] = [
-  ['<!-- try.html -->', '<a href="try.html">Try an operation</a>'],
-  ["frame-src 'none'", "frame-src 'self'"],
-]
+const formsAdded = (serviceUrl: string | undefined): Edit[] => {
+  const address = serviceUrl === undefined ? '' : ` data-service="${browserUrl(serviceUrl)}"`
+  return [
+    ['<!-- try.html -->', `<a href="try.html"${address}>Try an operation</a>`],
+    ["frame-src 'none'", "frame-src 'self'"],
+  ]
+}
 
 /** The response to try.html on other than loopback addresses, whose origins the service does not allow. */
 const localOnlyResponse: AdminResponse = {
@@ -210,7 +214,7 @@ function pages({ contract, docs, metrics, unreadyReason, onReady, serviceUrl }: 
   const readDocs = pageReader(docs)
   const readHistory = pageReader(join(dirname(docs), 'history.html'))
   const readTry = pageReader(join(dirname(docs), 'try.html'), 'npx fastify-contract dev')
-  const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded : [])
+  const docsPage: Page = (isLocal) => readDocs(isLocal ? formsAdded(serviceUrl()) : [])
   const openApi = { headers: { 'content-type': 'application/json' }, body: Buffer.from(contract.documentText) }
   /** The scrape in progress, which concurrent requests share. */
   let scrape: Promise<string> | undefined

@@ -31,7 +31,7 @@ import { isExactInteger, type JsonType, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node, withoutKeys } from '../document/walk-document.ts'
-import { withExactKeywords } from '../passes/integer-stand-ins.ts'
+import { withExactKeywords } from '../passes/exact-integers.ts'
 
 /**
  * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where

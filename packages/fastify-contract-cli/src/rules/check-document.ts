@@ -27,7 +27,7 @@ import {
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { hasAny, type Kind, methods, type Node, walk } from '../document/walk-document.ts'
-import { roundedIntegers } from '../passes/integer-stand-ins.ts'
+import { roundedIntegers } from '../passes/exact-integers.ts'
 import { upgrade } from '../passes/normalize.ts'
 import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1.ts'
 import { partStyles } from '../passes/served-forms.ts'

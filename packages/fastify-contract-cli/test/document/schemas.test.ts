@@ -8,7 +8,7 @@ import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { exampleOf } from '../../src/examples/schema-values.ts'
 import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
-import { roundedIntegers, withExactKeywords, withExactUnions } from '../../src/passes/integer-stand-ins.ts'
+import { roundedIntegers, withExactKeywords, withExactUnions } from '../../src/passes/exact-integers.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

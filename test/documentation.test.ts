@@ -260,6 +260,7 @@ const runs: Record<string, string> = {
   'packages/fastify-contract/README.md': 'test/first-service.long.ts and test/packages.long.ts',
   'packages/fastify-contract/docs/bundle.md': 'test/bundle.test.ts',
   'packages/fastify-contract/docs/client.md': 'test/bundle.test.ts',
+  'packages/fastify-contract/docs/plugin.md': 'test/into.long.ts',
   'packages/fastify-contract/docs/telemetry.md':
     'they install packages; test/telemetry/engine-spans.long.ts runs the module',
 }

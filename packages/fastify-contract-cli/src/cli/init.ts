@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { UsageError } from 'fastify-contract/token-command'
 import { compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
+import { addPlugin } from '../init/add-plugin.ts'
 import { checkedErrorBody } from '../init/checked-error-body.ts'
 import { deriveErrorBody } from '../init/error-body.ts'
 import { install } from '../init/install.ts'
 import { readNamed, sample } from '../init/named-document.ts'
 import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
-import { ownPackages, packInto } from '../init/own-packages.ts'
+import { ownPackages } from '../init/own-packages.ts'
 import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { askChoice, type Choice, canAsk } from '../init/questions.ts'
 import { runtimeFor } from '../init/runtime.ts'
-import { firstOf, summary } from '../init/summary.ts'
+import { summary } from '../init/summary.ts'
+import { writeNewFiles } from '../init/write-files.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
@@ -26,6 +28,7 @@ import { listOf } from './project-settings.ts'
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract init [DOCUMENT] [DIRECTORY] [OPTIONS]
+fastify-contract init DOCUMENT --into DIRECTORY [OPTIONS]
 
 Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
 which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
@@ -38,12 +41,16 @@ DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied 
 with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
 init asks for it on a terminal, and writes a sample with three operations elsewhere.
 
+With --into, DIRECTORY has a Fastify application. Then init writes the handlers, the errors, the verifier of tokens and a
+plugin with the operations, in the language and module system of the application, and prints what to add to it.
+
 If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
 those that exist.
 
 The document may refer to files in its own directory and below, and init rejects a reference to any other file: a document
 of somebody else must not decide what is read.
 
+--into DIRECTORY      add the operations to the application in DIRECTORY, without changing one of its files
 --install             install the packages of the project, so that npm start is the next command
 --without PARTS       leave out files that the service does not need: some of ${partNames}
 --sample              write the sample, into the only argument DIRECTORY
@@ -53,6 +60,7 @@ of somebody else must not decide what is read.
                       are code, which a folder of somebody else must not run)
 `,
     {
+      into: undefined,
       install: false,
       without: '',
       'include-outside': false,
@@ -63,7 +71,10 @@ of somebody else must not decide what is read.
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
-  const choice = await chosen(words, options.sample)
+  const { into } = options
+  if (into !== undefined && (words.length !== 1 || options.sample || options.install || options.without !== ''))
+    throw new UsageError('init: --into needs DOCUMENT, and no DIRECTORY, --sample, --install and --without')
+  const choice = await chosen(into === undefined ? words : [...words, into], options.sample)
   console.log(terminalText(await withProgress((step) => writeProject(choice, options, step))))
 }
 
@@ -77,6 +88,7 @@ async function chosen(words: string[], isSample: boolean): Promise<Choice> {
 
 /** The options of the command line. */
 type Options = {
+  into: string | undefined
   install: boolean
   without: string
   'include-outside': boolean
@@ -105,6 +117,16 @@ async function writeProject({ document, directory }: Choice, options: Options, s
   const manager = packageManagerOf(directory)
   const settings = settingsFile(manager, directory)
   const { engine, commands } = ownPackages(process.argv[1] as string)
+  const generated = Object.fromEntries(
+    Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text]),
+  )
+  const unread =
+    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
+  const told = { directory, copies, handlers, errors, compiled, unread, manager }
+  if (options.into !== undefined) {
+    const packages = { 'fastify-contract': engine, 'fastify-contract-cli': commands }
+    return await addPlugin({ ...told, leftOut: [], document: path, origin, generated, packages })
+  }
   const leftOut = leaveOut(options.without, directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
@@ -133,52 +155,25 @@ async function writeProject({ document, directory }: Choice, options: Options, s
       hasSettings: settings !== undefined,
       leftOut: leftOut.files,
     }),
-    ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
+    ...generated,
   }
   const vendored = [engine, commands].flatMap(({ to }) => to ?? [])
-  const existing = [...Object.keys(files), ...copies.map(({ to }) => to), ...vendored].filter((name) =>
-    existsSync(join(directory, name)),
-  )
-  if (existing.length > 0) {
-    const names = firstOf(
-      existing.map((name) => join(directory, name)),
-      3,
-    ).join(', ')
-    throw new Error(
-      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new directory`,
-    )
-  }
   step(`writing ${directory}`)
-  await packInto(directory, [engine, commands])
-  for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
-  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  await writeNewFiles(directory, files, copies, [engine, commands], 'name a new directory')
   // The package manager writes to the same terminal.
   step(options.install ? '' : 'writing the documentation')
   const [docs, isInstalled] = await Promise.all([
     leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
     options.install && install(manager, directory),
   ])
-  const unread =
-    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
   const written = {
-    directory,
-    copies,
+    ...told,
     files: [...Object.keys(files), ...vendored, ...(docs === undefined ? [] : [`${docs}/`])],
-    handlers,
-    errors,
-    compiled,
-    unread,
-    manager,
     settings,
     isInstalled,
     leftOut: leftOut.reasons,
   }
   return summary(written)
-}
-
-async function placeFor(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true })
-  return path
 }
 
 /** The versions of TypeScript, which is faster since 7. The commands have one of their own. */

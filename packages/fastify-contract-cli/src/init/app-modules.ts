@@ -59,7 +59,7 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
 type VerifierText = { uses: string[]; lines: string[] }
 
 /** Returns the verifier of each security scheme that an operation requires. */
-function verifiersOf({ document }: Compiled): VerifierText[] {
+export function verifiersOf({ document }: Compiled): VerifierText[] {
   const names = new Set(endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys)))
   return Array.from(names, (name) => verifierOf(document, name))
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { directoriesFrom } from './package-manager.ts'
 
 /** A package of this repository for a new project. */
-type OwnPackage = {
+export type OwnPackage = {
   /** What package.json of the project asks for: the versions of a registry, or a file of the project. */
   version: string
   /** The directory to pack into a file of the project, whose path follows. */

@@ -25,24 +25,39 @@ export type Written = {
   leftOut: string[]
 }
 
+/** What `init` tells about a project and about an existing application. */
+export type Outcome = Omit<Written, 'settings' | 'isInstalled'>
+
+/** The paths of the modules of errorBody and of the handlers, and of the one that uses both. */
+type Modules = Record<'errors' | 'handlers' | 'app', string>
+
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
-export function summary({
-  directory,
-  copies,
-  files,
-  handlers,
-  errors,
-  compiled,
-  unread,
-  manager,
-  settings,
-  isInstalled,
-  leftOut,
-}: Written): string {
+export function summary(written: Written): string {
+  const { directory, manager, settings, isInstalled } = written
+  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
+  const next = [
+    'Next:',
+    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
+    ...(isInstalled ? [] : [`  ${manager} install`]),
+    `  ${manager} start`,
+  ]
+  return [
+    outcome(written, { errors: 'src/error-body.ts', handlers: 'src/handlers.ts', app: 'src/app.ts' }),
+    next.join('\n'),
+    ...(lacking === undefined
+      ? []
+      : [`Before, add to ${settings}, since esbuild works without its install script:\n${lacking}`]),
+  ].join('\n\n')
+}
+
+/** Returns what `init` wrote, and what is not served and why. */
+export function outcome(
+  { directory, copies, files, handlers, errors, compiled, unread, manager, leftOut }: Outcome,
+  modules: Modules,
+): string {
   const { warnings } = compiled
   const [warning = ''] = warnings
   const generate = `${manager} run generate`
-  const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   const notes = [
     ...(warnings.length > 1 ? [`${generate} prints ${warnings.length} warnings about the document.`] : []),
     ...(warnings.length === 1 ? [`${generate} prints a warning about the document: ${warning}`] : []),
@@ -50,24 +65,14 @@ export function summary({
       ? []
       : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
   ]
-  const next = [
-    'Next:',
-    ...(relative('.', directory) === '' ? [] : [`  cd ${shellPath(directory)}`]),
-    ...(isInstalled ? [] : [`  ${manager} install`]),
-    `  ${manager} start`,
-  ]
   const written = entriesOf([...copies.map(({ to }) => to), ...files])
-  const reasons = [operationLines(handlers, compiled, generate), errorLines(errors), notes]
+  const reasons = [operationLines(handlers, compiled, generate, modules), errorLines(errors, modules), notes]
   return [
     [
       `Wrote to ${resolve(directory)}: ${written.join(', ')}`,
       ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     ],
     ...reasons.map((lines) => lines.map(shortened)),
-    next,
-    lacking === undefined
-      ? []
-      : [`Before, add to ${settings}, since esbuild works without its install script:`, lacking],
   ]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
@@ -94,7 +99,7 @@ function entriesOf(paths: string[]): string[] {
 }
 
 /** Returns which operations respond as described, and which do not, and why. */
-function operationLines(handlers: string[], { skipped }: Compiled, generate: string): string[] {
+function operationLines(handlers: string[], { skipped }: Compiled, generate: string, modules: Modules): string[] {
   const missing: string[] = []
   for (const handler of handlers)
     if (/^ {4}throw /m.test(handler)) missing.push(/^ {2}async '?(.*?)'?\(\): /m.exec(handler)?.[1] as string)
@@ -105,7 +110,7 @@ function operationLines(handlers: string[], { skipped }: Compiled, generate: str
       : `${handlers.length - missing.length} of ${handlers.length} operations respond as the document describes them${madeOf(handlers)}.`,
     ...(missing.length > 0
       ? [
-          `These respond with 501 until you write them, for the reason in src/handlers.ts: ${firstOf(missing, 10).join(', ')}`,
+          `These respond with 501 until you write them, for the reason in ${modules.handlers}: ${firstOf(missing, 10).join(', ')}`,
         ]
       : []),
     ...(skipped.length === 0
@@ -118,12 +123,12 @@ function operationLines(handlers: string[], { skipped }: Compiled, generate: str
   ]
 }
 
-function errorLines(errors: DerivedErrorBody): string[] {
-  if ('text' in errors) return ['src/error-body.ts creates the body of errors as the document describes it.']
+function errorLines(errors: DerivedErrorBody, modules: Modules): string[] {
+  if ('text' in errors) return [`${modules.errors} creates the body of errors as the document describes it.`]
   return [
     'Errors are plain text, because the document describes members that only you can fill:',
     ...firstOf(distinct(errors.reasons), reasonLimit, '  '),
-    'Write src/error-body.ts, and use it in src/app.ts: node_modules/fastify-contract/docs/handlers.md has an example.',
+    `Write ${modules.errors}, and use it in ${modules.app}: node_modules/fastify-contract/docs/handlers.md has an example.`,
   ]
 }
 

@@ -57,7 +57,7 @@ export function virtualProgram(
   const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
   const directories = new Set(Array.from(virtual.keys(), (path) => dirname(path)))
   const own = compilerOptions && compiler.convertCompilerOptionsFromJson(compilerOptions, '.').options
-  const options = { strict: true, ...(own ?? ownOptions()), ...more }
+  const options = { strict: true, ...(own ?? projectOptions()), ...more }
   const host = compiler.createCompilerHost(options)
   const parsed = parsedFiles(options)
   reuseParsedFiles(host, parsed)
@@ -79,9 +79,9 @@ export function virtualProgram(
 }
 
 /** Returns the compiler options of tsconfig.json and of those that it extends; none if it does not exist. */
-function ownOptions(): ts.CompilerOptions {
-  const { config = {} } = compiler.readConfigFile('tsconfig.json', compiler.sys.readFile)
+export function projectOptions(directory = '.'): ts.CompilerOptions {
+  const { config = {} } = compiler.readConfigFile(join(directory, 'tsconfig.json'), compiler.sys.readFile)
   // The files of the project are not needed, and it would take time to find them.
   const host = { ...compiler.sys, readDirectory: () => [] }
-  return compiler.parseJsonConfigFileContent(config, host, '.').options
+  return compiler.parseJsonConfigFileContent(config, host, directory).options
 }

@@ -1,10 +1,7 @@
-import type { Severity } from '../changes/change-severity.ts'
+import { severities } from '../changes/change-severity.ts'
 import type { Change } from '../changes/contract-changes.ts'
 import { codeSpan } from '../text/foreign-text.ts'
 import { visible } from '../text/source-text.ts'
-
-/** The severities, the highest first. */
-export const severities: Severity[] = ['breaking', 'compatible', 'text']
 
 /** The changes of a document, the most severe first. */
 export type Summary = {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
-import type { Severity } from '../changes/change-severity.ts'
+import { type Severity, severities } from '../changes/change-severity.ts'
 import {
   type Change,
   compareVersions,
@@ -15,7 +15,7 @@ import { type CompileOptions, compileContract } from '../emit/compile.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
-import { formats, isFormat, type Summary, severities } from './changes-formats.ts'
+import { formats, isFormat, type Summary } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 

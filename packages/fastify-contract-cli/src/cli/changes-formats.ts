@@ -14,6 +14,9 @@ export type Summary = {
   changes: Change[]
 }
 
+/** The values of --format. */
+export type Format = keyof typeof formats
+
 /** Returns what `changes` prints, by --format. */
 export const formats = {
   text(summary: Summary): string {
@@ -60,8 +63,6 @@ const maxMarkdown = 50_000
 const maxText = 500
 
 const shortened = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}…` : text)
-
-export const isFormat = (text: string): text is keyof typeof formats => Object.hasOwn(formats, text)
 
 function summaryOf({ since, next, changes }: Summary): string {
   if (changes.length === 0) return `no changes since ${since}`

@@ -127,7 +127,7 @@ async function writeProject({ document, directory }: Choice, options: Options, s
     const packages = { 'fastify-contract': engine, 'fastify-contract-cli': commands }
     return await addPlugin({ ...told, leftOut: [], document: path, origin, generated, packages })
   }
-  const leftOut = leaveOut(options.without, directory, settings)
+  const leftOut = leaveOut(listOf(options.without), directory, settings)
   const runtime = runtimeFor(process.versions.node)
   const packages = {
     dependencies: {

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Compiled } from '../emit/compile.ts'
 import { existingApplication, isOlder } from './existing-application.ts'
-import type { OwnPackage } from './own-packages.ts'
+import { fastifyRange, type OwnPackage } from './own-packages.ts'
 import { pluginFiles } from './plugin-files.ts'
 import { pluginSteps } from './plugin-steps.ts'
 import { type Outcome, outcome } from './summary.ts'
@@ -56,12 +53,6 @@ export async function addPlugin(given: Given): Promise<string> {
   }
   const written = { ...given, files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])] }
   return [outcome(written, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
-}
-
-/** Returns the range of Fastify's versions that the engine needs, such as ^5.12.8. */
-function fastifyRange(): string {
-  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
-  return JSON.parse(readFileSync(join(engine, '..', '..', 'package.json'), 'utf8')).dependencies.fastify
 }
 
 /** Throws an error for operations that only a whole server can serve, as the plugin would when the application starts. */

@@ -216,12 +216,12 @@ t.test('files that the service does not need are kept and named, and their parts
 t.test('parts without effect are left out: a workflow below a repository, an image in a workspace', async (t) => {
   const directory = t.testdir({ '.git': '', service: {}, 'pnpm-workspace.yaml': '' })
   const own = join(directory, 'service')
-  const { files, reasons } = leaveOut('', own, join(directory, 'pnpm-workspace.yaml'))
+  const { files, reasons } = leaveOut([], own, join(directory, 'pnpm-workspace.yaml'))
   t.same([...files], ['Dockerfile', '.dockerignore', '.github/workflows/ci.yaml'])
   t.same(reasons, [
     `Dockerfile, .dockerignore: the lock file is in ${directory}, the root of the workspace`,
     `.github/workflows/ci.yaml: GitHub reads the workflows of ${directory}, the root of the repository`,
   ])
-  t.same(leaveOut('', directory, join(directory, 'pnpm-workspace.yaml')).reasons, [], 'the root has both')
-  t.same(leaveOut('docker,workflow', own, undefined).reasons, [], 'what is not wanted needs no reason')
+  t.same(leaveOut([], directory, join(directory, 'pnpm-workspace.yaml')).reasons, [], 'the root has both')
+  t.same(leaveOut(['docker', 'workflow'], own, undefined).reasons, [], 'what is not wanted needs no reason')
 })

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { writeStaleDocs } from '../docs/docs-page.ts'
+import { docsDirectory, writeStaleDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { readDocument } from '../read/read-document.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
-  docsDirectory,
   documentHelp,
   errorModule,
   findDocument,

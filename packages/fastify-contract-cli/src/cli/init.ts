@@ -1,27 +1,11 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { compileContract } from '../emit/compile.ts'
-import { handlerStubs } from '../emit/handler-stubs.ts'
-import { addPlugin } from '../init/add-plugin.ts'
-import { checkedErrorBody } from '../init/checked-error-body.ts'
-import { deriveErrorBody } from '../init/error-body.ts'
-import { install } from '../init/install.ts'
-import { readNamed, sample } from '../init/named-document.ts'
-import { docsPage, leaveOut, partNames } from '../init/optional-files.ts'
-import { ownPackages } from '../init/own-packages.ts'
-import { packageManagerOf, settingsFile } from '../init/package-manager.ts'
-import { compilerOptions, projectFiles } from '../init/project.ts'
+import { sample } from '../init/named-document.ts'
+import { partNames } from '../init/optional-files.ts'
 import { askChoice, type Choice, canAsk } from '../init/questions.ts'
-import { runtimeFor } from '../init/runtime.ts'
-import { summary } from '../init/summary.ts'
-import { writeNewFiles } from '../init/write-files.ts'
-import { configurations, noConfiguration } from '../redocly/redocly.ts'
+import { writeProject } from '../init/write-project.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
-import { writeFirstDocs } from './first-docs.ts'
-import { fetchingStep, type Step, withProgress } from './progress.ts'
+import { fetchingStep, withProgress } from './progress.ts'
 import { listOf } from './project-settings.ts'
 
 /** Runs `fastify-contract init`. */
@@ -71,11 +55,24 @@ of somebody else must not decide what is read.
     ['DOCUMENT', 'DIRECTORY'],
     args,
   )
-  const { into } = options
-  if (into !== undefined && (words.length !== 1 || options.sample || options.install || options.without !== ''))
+  const { into, install, rules } = options
+  if (into !== undefined && (words.length !== 1 || options.sample || install || options.without !== ''))
     throw new UsageError('init: --into needs DOCUMENT, and no DIRECTORY, --sample, --install and --without')
   const choice = await chosen(into === undefined ? words : [...words, into], options.sample)
-  console.log(terminalText(await withProgress((step) => writeProject(choice, options, step))))
+  const printed = await withProgress((onStep) =>
+    writeProject({
+      ...choice,
+      hasApplication: into !== undefined,
+      install,
+      without: listOf(options.without),
+      includeOutside: options['include-outside'],
+      rules,
+      allowedOrigins: listOf(options['allow-origin']),
+      onStep,
+      onFile: fetchingStep(onStep),
+    }),
+  )
+  console.log(terminalText(printed))
 }
 
 /** Returns what the words of the command line name, or a person names, or the sample. */
@@ -85,99 +82,3 @@ async function chosen(words: string[], isSample: boolean): Promise<Choice> {
   if (document === undefined && canAsk()) return await askChoice(directory)
   return { document: document ?? sample, directory: directory ?? '.' }
 }
-
-/** The options of the command line. */
-type Options = {
-  into: string | undefined
-  install: boolean
-  without: string
-  'include-outside': boolean
-  rules: string | undefined
-  'allow-origin': string | undefined
-}
-
-/** Writes a project, and returns the summary. */
-async function writeProject({ document, directory }: Choice, options: Options, step: Step): Promise<string> {
-  const allowOrigin = options['allow-origin']
-  step(`reading ${document}`)
-  const named = await readNamed(document, directory, {
-    includeOutside: options['include-outside'],
-    allowedOrigins: listOf(allowOrigin),
-    onFile: fetchingStep(step),
-  })
-  const { sources, path, copies, origin } = named
-  step('generating types, validators and handlers')
-  const compiled = await compileContract(origin === undefined ? document : path, {
-    rules: options.rules ?? noConfiguration,
-    skipUnsupported: true,
-    sources,
-  })
-  const handlers = handlerStubs(compiled, undefined, compilerOptions)
-  const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
-  const manager = packageManagerOf(directory)
-  const settings = settingsFile(manager, directory)
-  const { engine, commands } = ownPackages(process.argv[1] as string)
-  const generated = Object.fromEntries(
-    Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text]),
-  )
-  const unread =
-    options.rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined
-  const told = { directory, copies, handlers, errors, compiled, unread, manager }
-  if (options.into !== undefined) {
-    const packages = { 'fastify-contract': engine, 'fastify-contract-cli': commands }
-    return await addPlugin({ ...told, leftOut: [], document: path, origin, generated, packages })
-  }
-  const leftOut = leaveOut(listOf(options.without), directory, settings)
-  const runtime = runtimeFor(process.versions.node)
-  const packages = {
-    dependencies: {
-      'fastify-contract': engine.version,
-      ...(runtime.command === 'tsx' && { tsx: rangeOf('tsx') }),
-    },
-    devDependencies: {
-      '@types/node': runtime.types,
-      'fastify-contract-cli': commands.version,
-      typescript,
-    },
-  }
-  const files = {
-    ...projectFiles({
-      compiled,
-      document: path,
-      origin,
-      allowOrigin: origin && allowOrigin,
-      errorBody: 'text' in errors ? errors.text : undefined,
-      handlers,
-      skipsOperations: compiled.skipped.length > 0,
-      runtime,
-      packages,
-      manager,
-      hasSettings: settings !== undefined,
-      leftOut: leftOut.files,
-    }),
-    ...generated,
-  }
-  const vendored = [engine, commands].flatMap(({ to }) => to ?? [])
-  step(`writing ${directory}`)
-  await writeNewFiles(directory, files, copies, [engine, commands], 'name a new directory')
-  // The package manager writes to the same terminal.
-  step(options.install ? '' : 'writing the documentation')
-  const [docs, isInstalled] = await Promise.all([
-    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
-    options.install && install(manager, directory),
-  ])
-  const written = {
-    ...told,
-    files: [...Object.keys(files), ...vendored, ...(docs === undefined ? [] : [`${docs}/`])],
-    settings,
-    isInstalled,
-    leftOut: leftOut.reasons,
-  }
-  return summary(written)
-}
-
-/** The versions of TypeScript, which is faster since 7. The commands have one of their own. */
-const typescript = '^7.0.2'
-
-/** Returns the versions of a package that a project may have: that of the commands, and newer ones without a breaking change. */
-const rangeOf = (name: string): string => `^${createRequire(import.meta.url)(`${name}/package.json`).version}`

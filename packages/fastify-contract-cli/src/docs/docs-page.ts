@@ -23,6 +23,9 @@ export type DocsOptions = {
   client: string
 }
 
+/** The default directory of the documentation, which the service shows. */
+export const docsDirectory = join('dist', 'docs')
+
 export const docsDefaults: DocsOptions = {
   generated: 'generated',
   released: join('openapi', 'released'),

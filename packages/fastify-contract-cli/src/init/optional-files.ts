@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { missingPatterns } from './gitignore.ts'
+import { docsDirectory } from '../docs/docs-page.ts'
+import { missingPatterns } from './files/gitignore.ts'
 import { directoriesFrom } from './manifests.ts'
 
 /** The page of the documentation. */
-export const docsPage = join('dist', 'docs', 'index.html')
+export const docsPage = join(docsDirectory, 'index.html')
 
 /** The files that the service does not need, by the name of their part in --without. */
 const parts = {

@@ -6,7 +6,7 @@ import type { Copy } from './place-document.ts'
 import { firstOf } from './summary.ts'
 
 /**
- * Writes files below a directory, copies others there, and packs packages into files of it.
+ * Copies files to a directory, writes others there, and packs packages into files of it. Returns the paths of all of them.
  *
  * @param remedy What to do if one of them exists.
  * @throws {Error} If one of them exists. Then nothing is written.
@@ -17,10 +17,9 @@ export async function writeNewFiles(
   copies: Copy[],
   packages: OwnPackage[],
   remedy: string,
-): Promise<void> {
-  const existing = [...Object.keys(files), ...[...copies, ...packages].flatMap(({ to }) => to ?? [])]
-    .map((name) => join(directory, name))
-    .filter((path) => existsSync(path))
+): Promise<string[]> {
+  const paths = [copies.map(({ to }) => to), Object.keys(files), packages.flatMap(({ to }) => to ?? [])].flat()
+  const existing = paths.map((name) => join(directory, name)).filter((path) => existsSync(path))
   if (existing.length > 0) {
     const names = firstOf(existing, 3).join(', ')
     throw new Error(
@@ -30,6 +29,7 @@ export async function writeNewFiles(
   await packInto(directory, packages)
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+  return paths
 }
 
 async function placeFor(path: string): Promise<string> {

@@ -1,6 +1,6 @@
-import { installation, setupOf } from './package-manager.ts'
-import type { Project } from './project.ts'
-import { productionNode } from './runtime.ts'
+import { installation, setupOf } from '../package-manager.ts'
+import type { Project } from '../project.ts'
+import { productionNode } from '../runtime.ts'
 
 /** The actions that the workflow uses: a commit each, because a tag can be moved. */
 const actions = {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { endpoints } from '../document/openapi-document.ts'
-import type { Compiled } from '../emit/compile.ts'
-import { literal } from '../text/source-text.ts'
+import { endpoints } from '../../document/openapi-document.ts'
+import type { Compiled } from '../../emit/compile.ts'
+import { literal } from '../../text/source-text.ts'
+import type { ExistingApplication } from '../existing-application.ts'
 import { handlersModule, optionLines, verifiersOf } from './app-modules.ts'
-import type { ExistingApplication } from './existing-application.ts'
 
 /** The modules that `init --into` writes, by path, and those that messages and scripts name. */
 export type PluginFiles = { files: Record<string, string>; plugin: string; handlers: string; errors: string }

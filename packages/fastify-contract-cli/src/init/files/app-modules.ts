@@ -1,8 +1,8 @@
-import { type Document, endpoints } from '../document/openapi-document.ts'
-import { securityScheme, tokenVerifierOf } from '../document/security-schemes.ts'
-import type { Compiled } from '../emit/compile.ts'
-import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
-import { packageName } from './package-name.ts'
+import { type Document, endpoints } from '../../document/openapi-document.ts'
+import { securityScheme, tokenVerifierOf } from '../../document/security-schemes.ts'
+import type { Compiled } from '../../emit/compile.ts'
+import { keyOf, lineText, stringLiteral } from '../../text/source-text.ts'
+import { packageName } from '../package-name.ts'
 
 /** Returns the module of the process of a new project. */
 export const serverModule = (title: string): string => `import { runService } from 'fastify-contract/service'

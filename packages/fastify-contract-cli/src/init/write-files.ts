@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type OwnPackage, packInto } from './own-packages.ts'
@@ -20,7 +20,7 @@ export async function writeNewFiles(
 ): Promise<void> {
   const existing = [...Object.keys(files), ...[...copies, ...packages].flatMap(({ to }) => to ?? [])]
     .map((name) => join(directory, name))
-    .filter((path) => existsSync(path))
+    .filter(isTaken)
   if (existing.length > 0) {
     const names = firstOf(existing, 3).join(', ')
     throw new Error(
@@ -30,6 +30,16 @@ export async function writeNewFiles(
   await packInto(directory, packages)
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
+}
+
+/** Returns whether a path leads to something, also to a symbolic link without a target, through which a write would go. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // A part of the path is no directory, which creating it tells.
+    return false
+  }
 }
 
 async function placeFor(path: string): Promise<string> {

@@ -107,7 +107,7 @@ components:
       discriminator: { propertyName: kind, mapping: { a: "./schemas/types.yaml", b: B, c: c } }
 `,
     'openapi/schemas/path-item.json': pages['/schemas/path%20item?part=1'],
-    'openapi/deep/item.yaml': pages['/deep/item'],
+    'openapi/deep/item.yaml': pages['/deep/item']?.toString().replace('./text.md', '"./text.md.txt"'),
     'openapi/schemas/types.yaml': 'type: string',
     'openapi/schemas/types-2.yaml': 'b: { $ref: "./types.yaml" }',
     'openapi/schemas/etc/passwd-.yaml': 'type: integer',
@@ -116,7 +116,7 @@ components:
     'openapi/SCHEMAS/TYPES.JSON': '{ "type": "array" }',
     'openapi/schemas/types-2.json': '{ "type": "object" }',
     'openapi/schemas/types-json/inner-2.yaml': 'type: object',
-    'openapi/deep/text.md': '# Text',
+    'openapi/deep/text.md.txt': '# Text',
   })
 })
 
@@ -219,13 +219,23 @@ t.test('a document that is saved already keeps its path, and new files have plac
   t.same(paths(all), ['openapi/spec/api.yaml', 'openapi/spec/b.yaml', 'openapi/c.yaml'])
   t.same(paths(all, 'openapi/spec/api.yaml'), paths(all))
   t.same(paths([...all, String(above)], 'openapi/spec/api.yaml').at(-1), 'openapi/a.example/d.yaml')
-  t.same(paths([root, String(beside)], 'my.yaml'), ['my.yaml', 'a.example/v1/c.yaml'])
+  t.same(paths([root, String(beside)], 'my.yaml'), ['my.yaml', 'openapi/a.example/v1/c.yaml'])
   t.same(paths([root, String(below)], 'my/own.yaml'), ['my/own.yaml', 'my/b.yaml'])
   t.same(paths(['https://a.example/', 'https://a.example/dist/%E0%A4%A', 'https://a.example/~/x.yaml.']), [
     'openapi/openapi.yaml',
     'openapi/_dist/E0-A4-A.yaml',
     'openapi/_/x.yaml',
   ])
+  t.same(
+    paths([root, ...['redocly.yaml', 'released/9.0.0.json', '.env'].map((name) => new URL(name, root).href)], 'my.yaml'),
+    ['my.yaml', 'openapi/redocly.yaml', 'openapi/_released/9.0.0.json', 'openapi/env.yaml'],
+    'no name has an effect in the project',
+  )
+  const texts = ['a.test.ts', 'AGENTS.md', 'b.CSV'].map((name) => ({ url: `https://a.example/x/${name}`, extension: '.txt' }))
+  t.same(
+    [...copyPaths(texts as Parameters<typeof copyPaths>[0]).values()],
+    ['openapi/a.test.ts.txt', 'openapi/AGENTS.md.txt', 'openapi/b.CSV'],
+  )
   const long = paths(['https://a.example/a', `https://a.example/${'b/'.repeat(100)}${'c'.repeat(1000)}`])
   t.ok((long[1] as string).length < 150)
 })

@@ -89,18 +89,17 @@ const directories: string[] = []
 async function temporaryDirectory(): Promise<string> {
   if (directories.length === 0) {
     process.once('exit', removeDirectories)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, endBySignal)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.prependOnceListener(signal, endBySignal)
   }
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'fastify-contract-')))
   directories.push(directory)
   return directory
 }
 
-/** Ends the process as the signal does without a listener. Another listener ends it in its own way, which is an exit. */
+/** Ends the process as the signal does without a listener. Another listener ends it in its own way. */
 function endBySignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 0) return
   removeDirectories()
-  process.kill(process.pid, signal)
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
 }
 
 function removeDirectories(): void {

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { run as runProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as generate } from '../../src/cli/generate.ts'
@@ -8,6 +9,7 @@ import { compileContract } from '../../src/emit/compile.ts'
 import { copyPaths } from '../../src/read/copy-paths.ts'
 import { fetchDocument } from '../../src/read/read-document.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
 import { redirect, startPages } from '../support/url-server.ts'
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
@@ -238,6 +240,17 @@ t.test('a document that is saved already keeps its path, and new files have plac
   )
   const long = paths(['https://a.example/a', `https://a.example/${'b/'.repeat(100)}${'c'.repeat(1000)}`])
   t.ok((long[1] as string).length < 150)
+})
+
+t.test('a signal leaves no copies of a fetched document behind', async (t) => {
+  const { at } = await startPages(t, { '/api.yaml': pathsWith('{ type: object }') })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const waiting = runProcess(t, ownPath('test/read/fetch-and-wait.ts'), { DOCUMENT: `${at}/api.yaml` })
+    const [, directory = ''] = await waiting.find('stdout', /^copies in (.*);$/m)
+    t.ok(existsSync(directory))
+    t.match(await waiting.stop(signal), { code: null, signal })
+    t.notOk(existsSync(directory), signal)
+  }
 })
 
 t.test('commands name the URL of a document, not its copy', async (t) => {

@@ -233,9 +233,11 @@ t.test('a document that is saved already keeps its path, and new files have plac
     ['my.yaml', 'openapi/redocly.yaml', 'openapi/_released/9.0.0.json', 'openapi/env.yaml'],
     'no name has an effect in the project',
   )
-  const texts = ['a.test.ts', 'AGENTS.md', 'b.CSV'].map((name) => ({ url: `https://a.example/x/${name}`, extension: '.txt' }))
+  const texts = ['a.test.ts', 'AGENTS.md', 'b.CSV'].map((name) => {
+    return { url: `https://a.example/x/${name}`, extension: '.txt' as const }
+  })
   t.same(
-    [...copyPaths(texts as Parameters<typeof copyPaths>[0]).values()],
+    [...copyPaths(texts).values()],
     ['openapi/a.test.ts.txt', 'openapi/AGENTS.md.txt', 'openapi/b.CSV'],
   )
   const long = paths(['https://a.example/a', `https://a.example/${'b/'.repeat(100)}${'c'.repeat(1000)}`])

@@ -25,11 +25,14 @@ async function comment(number) {
   else if (!/^### (?:No|The base has no) /.test(markdown)) await call('POST', `issues/${number}/comments`, { body })
 }
 
-/** Returns the comment of an earlier run. Comments of people do not count, whatever they contain. */
+/**
+ * Returns the comment of an earlier run. Those of people and of other bots do not count, whatever they contain: a bot may
+ * repeat the words of a person.
+ */
 async function ownComment(number) {
   for (let page = 1; page <= maxPages; page++) {
     const comments = await call('GET', `issues/${number}/comments?per_page=100&page=${page}`)
-    const own = comments.find(({ body, user }) => user?.type === 'Bot' && body?.startsWith(marker))
+    const own = comments.find(({ body, user }) => user?.type === 'Bot' && user.login === 'github-actions[bot]' && body?.startsWith(marker))
     if (own !== undefined || comments.length < 100) return own
   }
   return undefined
@@ -48,11 +51,14 @@ async function call(method, path, body) {
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   if (response.ok) return await response.json()
-  throw new Error(`${method} of the comment got ${response.status}`)
+  // The token of a pull request from a fork may only read.
+  const reason = [403, 404].includes(response.status)
+    ? 'it needs the permission "pull-requests: write", which a pull request from a fork does not have'
+    : 'run the job again'
+  throw new Error(`${method} of the comment got ${response.status}; ${reason}`)
 }
 
-/** The token of a pull request from a fork may only read, so a comment that cannot be written fails no job. */
+/** A comment that cannot be written fails no job. */
 function warn({ message }) {
-  const reason = 'it needs the permission "pull-requests: write", which a pull request from a fork does not have'
-  console.log(`::warning::there is no comment, but a summary of the job: ${message}; ${reason}`)
+  console.log(`::warning::there is no comment, but a summary of the job: ${message}`)
 }

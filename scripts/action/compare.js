@@ -75,7 +75,7 @@ async function changesSince(older) {
   const [program, ...words] = await command()
   const failOn = FAIL_ON === 'none' ? [] : ['--fail-on', FAIL_ON]
   const args = [...words, 'changes', '--document', DOCUMENT, '--since', older, '--format', 'markdown', ...failOn]
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { env: withoutRunnerFiles(process.env), stdio: ['ignore', 'pipe', 'pipe'] })
   const exit = new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
   const [code, printed, messages] = await Promise.all([exit, text(child.stdout), text(child.stderr)])
   // The runner takes no line between these two for a command, which a text of the document may look like.
@@ -86,6 +86,12 @@ async function changesSince(older) {
   const base = dirname(older)
   const markdown = printed.replaceAll(`${base}/`, 'before: ').replaceAll(`${relative('.', base)}/`, 'before: ')
   return { markdown, failed: code !== 0 }
+}
+
+/** Returns an environment without the files by which a step changes later ones, such as their PATH. */
+function withoutRunnerFiles(environment) {
+  const { GITHUB_ENV, GITHUB_PATH, GITHUB_OUTPUT, GITHUB_STATE, GITHUB_STEP_SUMMARY, ...others } = environment
+  return others
 }
 
 /** Returns the command of the installed package, or else one that installs it. */

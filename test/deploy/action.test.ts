@@ -33,7 +33,9 @@ paths:
 /** The name of a branch that a shell would run, and that the log would take for a command. */
 const hostile = '$(touch$IFS@pwned);`touch$IFS@pwned`'
 
-type Comment = { id: number; body: string; user: { type: string } }
+type Comment = { id: number; body: string; user: { type: string; login?: string } }
+
+const bot = { type: 'Bot', login: 'github-actions[bot]' }
 type Call = { method: string | undefined; url: string | undefined; body: { body: string } | undefined }
 
 /** Starts a server in place of the API, with the comments of one pull request. */
@@ -94,6 +96,7 @@ await import(${JSON.stringify(pathToFileURL(sources('src/cli.ts')).href)})`,
 const printing = (text: string, code: number) => ({
   'package.json': JSON.stringify({ bin: { 'fastify-contract': './cli.cjs' } }),
   'cli.cjs': `console.error('::set-output name=failed::no')
+if (process.env.GITHUB_OUTPUT ?? process.env.GITHUB_STEP_SUMMARY) process.exit(3)
 console.log(${JSON.stringify(text)}); process.exitCode = ${code}`,
 })
 
@@ -159,7 +162,10 @@ t.test('no input and no text of the event is part of a script, and one step alon
 })
 
 t.test('a pull request with a breaking change gets a comment and a summary, and fails', async (t) => {
-  const { url, calls } = await startApi(t, [{ id: 1, body: marker, user: { type: 'User' } }])
+  const { url, calls } = await startApi(t, [
+    { id: 1, body: marker, user: { type: 'User', login: 'person' } },
+    { id: 2, body: marker, user: { type: 'Bot', login: 'echo[bot]' } },
+  ])
   const files = checkOut(t, documentOf('string'), documentOf('integer'), ownCommands)
   const { code, summary, failed, log } = await runSteps(files, inputs, url, event)
   t.same([code, failed], [1, 'true'], log)
@@ -171,15 +177,15 @@ t.test('a pull request with a breaking change gets a comment and a summary, and 
   t.same(
     calls.map(({ method, url }) => `${method} ${url}`),
     ['GET /repos/owner/boxes/issues/7/comments?per_page=100&page=1', 'POST /repos/owner/boxes/issues/7/comments'],
-    'a comment of a person is not changed',
+    'a comment of a person or of another bot is not changed',
   )
   t.equal(calls[1]?.body?.body, `${marker}\n${summary}`)
   t.notOk(existsSync(join(files.checkout, 'pwned')) || existsSync(join(files.checkout, 'api', 'pwned')))
 })
 
 t.test('the comment of an earlier run is updated, and output of the command is no command of the runner', async (t) => {
-  const other = { id: 3, body: 'other', user: { type: 'Bot' } }
-  const { url, calls } = await startApi(t, [other, { id: 4, body: `${marker}\nold`, user: { type: 'Bot' } }])
+  const other = { id: 3, body: 'other', user: bot }
+  const { url, calls } = await startApi(t, [other, { id: 4, body: `${marker}\nold`, user: bot }])
   const files = checkOut(t, documentOf('string'), documentOf('string'), printing('### No changes of `openapi.yaml`', 0))
   const { code, failed, log } = await runSteps(files, inputs, url, event)
   t.same([code, failed], [0, 'false'], log)
@@ -197,6 +203,10 @@ t.test('fail-on none fails for no change, and without the permission to comment 
   const { code, log } = await runSteps(files, { ...inputs, 'fail-on': 'none' }, url, event)
   t.same([code, calls.length], [0, 2], log)
   t.match(log, /^::warning::there is no comment, .* got 403; .*pull-requests: write/m)
+  const busy = await startApi(t, [], 429)
+  const again = await runSteps(files, { ...inputs, 'fail-on': 'none' }, busy.url, event)
+  const warning = /^::warning::there is no comment, .*: POST of the comment got 429; run the job again$/m
+  t.match(again, { code: 0, log: warning })
 })
 
 t.test('a base is fetched by name, and a document that it does not have has no changes', async (t) => {

@@ -24,7 +24,7 @@ export type HandlerValue = {
   limits: Record<string, unknown[]>
 }
 
-/** The values of one operation after which no further level of members is described. */
+/** The values in one value after which no further level of members is described. */
 const maxValues = 100
 
 /** A value to describe, with the schemas of it and of those that contain it. */
@@ -35,7 +35,10 @@ export type Described = Pick<HandlerValue, 'name' | 'status' | 'parent' | 'isReq
   above: Node[][]
 }
 
-/** The values of an operation, by keys that are the same in each version of a document. */
+/** How much may still be described. */
+export type Work = { left: number }
+
+/** A value and those in it, by keys that are the same in each version of a document. */
 export type HandlerValues = {
   values: Map<string, HandlerValue>
   /** How many levels of members are described: Infinity for all of them. */
@@ -43,19 +46,28 @@ export type HandlerValues = {
 }
 
 /**
- * Returns a function that describes values and their members. A member is a value of its own, whichever part of a schema
- * describes it. After 100 values, no further level of members is described.
+ * Returns a function that describes a value and its members, none for no value, or returns undefined if no work is left.
+ * A member is a value of its own, whichever part of a schema describes it. After 100 values, no further level of members is
+ * described.
  */
-export function valueReader(document: Document): (outer: Described[]) => HandlerValues {
-  const shapes = new Map<Schema, Shape>()
+export function valueReader(
+  document: Document,
+  work: Work,
+): (outer: Described | undefined) => HandlerValues | undefined {
+  const shapes = new Map<Schema | Schema[], Shape>()
   return withMembers
 
-  function withMembers(outer: Described[]): HandlerValues {
+  function withMembers(outer: Described | undefined): HandlerValues | undefined {
     const values: HandlerValues['values'] = new Map()
-    let described = outer
+    let described = outer === undefined ? [] : [outer]
     for (let level = 0; described.length > 0; level++) {
       if (values.size >= maxValues) return { values, levels: level }
-      described = described.flatMap((each) => describe(each, level, values))
+      const below: Described[] = []
+      for (const each of described) {
+        if (work.left <= 0) return undefined
+        for (const member of describe(each, level, values)) below.push(member)
+      }
+      described = below
     }
     return { values, levels: Number.POSITIVE_INFINITY }
   }
@@ -63,10 +75,12 @@ export function valueReader(document: Document): (outer: Described[]) => Handler
   /** Adds a value, and returns its members. */
   function describe(each: Described, level: number, values: HandlerValues['values']): Described[] {
     const { key, above, schemas, ...value } = each
-    const { parts, types, limits, members, items } = shapeOf(schemas)
+    const { parts, types, limits, members, items, size } = shapeOf(schemas)
+    work.left -= size
     if (parts.some((part) => part[value.status === undefined ? 'readOnly' : 'writeOnly'] === true)) return []
     values.set(key, { ...value, level, types, limits, isUndescribed: schemas.length === 0 })
-    if (above.some((outer) => parts.some((part) => outer.includes(part)))) return []
+    const own = new Set(parts)
+    if (above.some((outer) => outer.some((part) => own.has(part)))) return []
     const below = { status: value.status, parent: key, above: [...above, parts] }
     const found: Described[] = []
     for (const { name, isRequired, schemas } of members)
@@ -76,18 +90,20 @@ export function valueReader(document: Document): (outer: Described[]) => Handler
     return found
   }
 
-  /** Most schemas describe values of many operations. */
+  /** Most schemas describe values of many operations. Those of a member that several parts describe have one list. */
   function shapeOf(schemas: Schema[]): Shape {
-    const [schema = true] = schemas
-    if (schemas.length > 1) return readShape(document, schemas)
-    const known = shapes.get(schema) ?? readShape(document, schemas)
-    shapes.set(schema, known)
-    return known
+    const key = schemas.length === 1 ? (schemas[0] as Schema) : schemas
+    const shape = shapes.get(key) ?? readShape(document, schemas)
+    shapes.set(key, shape)
+    return shape
   }
 }
 
 /** Returns the parameters, the bodies, the responses and their headers of an operation. */
-export function outerValues(document: Document, { parameters, requestBody, responses }: Endpoint): Described[] {
+export function outerValues(
+  document: Document,
+  { parameters, requestBody, responses }: Endpoint,
+): Map<string, Described> {
   const values: Described[] = []
   for (const parameter of parameters) {
     const { in: holder, name } = parameter
@@ -105,7 +121,7 @@ export function outerValues(document: Document, { parameters, requestBody, respo
     }
     values.push(...bodies(response.content ?? {}, status, true))
   }
-  return values
+  return new Map(values.map((value) => [value.key, value]))
 }
 
 /** Returns the body of each media type; the first one of JSON has no media type in its name. */
@@ -124,6 +140,8 @@ type Shape = Pick<HandlerValue, 'types' | 'limits'> & {
   /** A member that only `required` names has no schemas. */
   members: { name: string; isRequired: boolean; schemas: Schema[] }[]
   items: Schema[]
+  /** The work of describing it: its schemas, members and listed values. */
+  size: number
 }
 
 function readShape(document: Document, schemas: Schema[]): Shape {
@@ -134,7 +152,9 @@ function readShape(document: Document, schemas: Schema[]): Shape {
   for (const [name, held] of membersOf(all)) members.push({ name, isRequired: required.delete(name), schemas: held })
   for (const name of required) members.push({ name, isRequired: true, schemas: [] })
   const items = all.flatMap((part) => schemasIn(part, 'items'))
-  return { parts, members, items, types: typesOf(parts, all), limits: limitsOf(all) }
+  const listed = all.reduce((sum, part) => sum + (Array.isArray(part.enum) ? part.enum.length : 0), 0)
+  const size = 1 + parts.length + all.length + members.length + listed
+  return { parts, members, items, types: typesOf(parts, all), limits: limitsOf(all), size }
 }
 
 const anyValue = 'any value'

@@ -34,6 +34,8 @@ type Making = { keywords: string[]; isFilled: boolean; variant: number; isMinima
 /** The maximum number of values of one example, and how many are reserved for required properties. */
 const maxValues = 1000
 const reserved = 500
+/** The maximum number of schemas that describe one value together. Each member of an object is searched in all of them. */
+const maxParts = 500
 /** From this depth on, an example has required properties only. */
 const optionalDepth = 4
 
@@ -81,7 +83,7 @@ function make(
  * else the first alternative that has a value, or else an array or a scalar that is built from the keywords.
  */
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
-  const parts = partsOf(document, schema)
+  const parts = partsOf(document, schema, maxParts)
   const isWithin = parts.some(({ reference }) => reference !== undefined && progress.within.has(reference))
   if (parts.some((part) => isIgnored(part.schema))) return undefined
   // An array that contains itself ends with an empty one, which a required property needs.
@@ -126,9 +128,6 @@ const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
   Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
 
 function givenIn(parts: Part[], { keywords, variant }: Progress): { value: unknown } | undefined {
-  // Each part of an `allOf` may have an `enum`: a child's discriminator allows fewer values than its parent's.
-  const isInEach = (value: unknown) =>
-    parts.every(({ schema }) => schema.enum === undefined || ([schema.enum].flat() as unknown[]).includes(value))
   for (const keyword of keywords) {
     for (const { schema } of parts) {
       if (!Object.hasOwn(schema, keyword)) continue
@@ -136,12 +135,29 @@ function givenIn(parts: Part[], { keywords, variant }: Progress): { value: unkno
       const values = isList ? [schema[keyword]].flat() : [schema[keyword]]
       // Only one variant can have a single example.
       if (!isList && keyword !== 'const' && variant > 0) continue
-      const fitting = keyword === 'enum' ? values.filter(isInEach) : values
+      const fitting = keyword === 'enum' ? inEachEnum(values, parts, variant) : values
       const value = fitting.length > 0 ? fitting[variant % fitting.length] : values[0]
       if (value !== undefined) return { value }
     }
   }
   return undefined
+}
+
+/**
+ * Returns the first `variant + 1` of the values that the `enum` of each part has, or fewer: each part of an `allOf` may have
+ * one, and a child's discriminator allows fewer values than its parent's.
+ */
+function inEachEnum(values: unknown[], parts: Part[], variant: number): unknown[] {
+  const lists = parts.flatMap(({ schema }) => (schema.enum === undefined ? [] : [[schema.enum as unknown[]].flat()]))
+  if (lists.length === 1) return values
+  const sets = lists.map((list) => new Set(list))
+  const found: unknown[] = []
+  for (const value of values) {
+    if (!sets.every((set) => set.has(value))) continue
+    found.push(value)
+    if (found.length > variant) break
+  }
+  return found
 }
 
 const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined || anyOf !== undefined
@@ -194,7 +210,7 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
     if (value !== undefined) members.set(name, value)
   }
   const isFixed = (name: string) =>
-    partsOf(document, schemaOf(name)).some(({ schema }) => schema.enum !== undefined || schema.const !== undefined)
+    partsOf(document, schemaOf(name), maxParts).some(({ schema }) => schema.enum !== undefined || schema.const !== undefined)
   const schemas = schemasOfParts(parts)
   const described = schemas.flatMap((schema) => Object.keys(Object(schema.properties)))
   const required = new Set(schemas.flatMap((schema) => (schema.required ?? []) as string[]))

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type OwnPackage, packInto } from './own-packages.ts'
@@ -19,7 +19,7 @@ export async function writeNewFiles(
   fix: string,
 ): Promise<string[]> {
   const paths = [copies.map(({ to }) => to), Object.keys(files), packages.flatMap(({ to }) => to ?? [])].flat()
-  const existing = paths.map((name) => join(directory, name)).filter((path) => existsSync(path))
+  const existing = paths.map((name) => join(directory, name)).filter(isTaken)
   if (existing.length > 0) {
     const names = firstOf(existing, 3).join(', ')
     throw new Error(
@@ -30,6 +30,16 @@ export async function writeNewFiles(
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(directory, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(directory, name)), text)
   return paths
+}
+
+/** Returns whether a path leads to something, also to a symbolic link without a target, through which a write would go. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // A part of the path is no directory, which creating it tells.
+    return false
+  }
 }
 
 async function placeFor(path: string): Promise<string> {

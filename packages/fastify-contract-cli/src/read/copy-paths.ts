@@ -20,6 +20,8 @@ export function copyPaths(files: NamedFile[], document?: string): Map<string, st
   const natural = files.map(naturalPath)
   const [root = []] = natural
   const { top, base } = document === undefined ? { top: [saved], base: commonStart(natural) } : placeOf(root, document)
+  // In the directory of the project, a name such as redocly.yaml or package.json would have an effect.
+  if (top.length === 0) top.push(saved)
   const taken = new TakenPaths()
   return new Map(
     files.map(({ url }, index) => {
@@ -55,7 +57,8 @@ function naturalPath({ url, extension }: NamedFile): string[] {
   const { host, pathname } = new URL(url)
   const directories = pathname.split('/').slice(1)
   const last = safeName(directories.pop() ?? '')
-  const fitting = extension === '.txt' ? /\.\w{1,8}$/ : /\.(?:json|ya?ml)$/i
+  // A text must not become a module, a test or a page of instructions.
+  const fitting = extension === '.txt' ? /\.(?:txt|csv|xml)$/i : /\.(?:json|ya?ml)$/i
   const name = last === '' ? 'openapi' : last
   return [
     safeName(host),
@@ -64,8 +67,11 @@ function naturalPath({ url, extension }: NamedFile): string[] {
   ]
 }
 
-/** Names that Windows does not allow (with any extension), and those that a project does not commit. */
-const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|^(?:node_modules|dist)$/i
+/**
+ * Names that Windows does not allow (with any extension), those that a project does not commit, and the directory of released
+ * documents, which only a release writes.
+ */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|^(?:node_modules|dist|released)$/i
 
 /** Returns a segment of a URL as the name of a file or directory, which may be empty. */
 function safeName(segment: string): string {

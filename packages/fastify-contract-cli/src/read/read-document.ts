@@ -87,10 +87,19 @@ async function fetchSources(url: string, options: FetchOptions): Promise<{ fetch
 const directories: string[] = []
 
 async function temporaryDirectory(): Promise<string> {
-  if (directories.length === 0) process.once('exit', removeDirectories)
+  if (directories.length === 0) {
+    process.once('exit', removeDirectories)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.prependOnceListener(signal, endBySignal)
+  }
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'fastify-contract-')))
   directories.push(directory)
   return directory
+}
+
+/** Ends the process as the signal does without a listener. Another listener ends it in its own way. */
+function endBySignal(signal: NodeJS.Signals): void {
+  removeDirectories()
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
 }
 
 function removeDirectories(): void {

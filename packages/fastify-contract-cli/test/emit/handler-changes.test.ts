@@ -177,6 +177,30 @@ t.test('levels of members below many values are not compared', async (t) => {
   ])
 })
 
+t.test('the work is bounded, and a shared schema is compared once, however many operations have it', async (t) => {
+  const wide = (count: number, member: object) =>
+    petOf(Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, member])))
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const both = { requestBody: { required: true, ...json(ref('Big')) }, responses: { 200: json(ref('Big')) } }
+  const documentWith = (schemas: object) =>
+    documentOf(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`edit${index}`, both])), schemas)
+  const shared = { left: 100_000 }
+  const lines = handlerChanges(documentWith({ Big: wide(90, text) }), documentWith({ Big: wide(90, int64) }), shared)
+  t.match(lines, { 0: /^edit0, edit1, edit2 and 997 more: each receives body\.m0 as /, length: 21 })
+  t.ok(shared.left > 80_000, `${shared.left}`)
+  for (const [before, after] of [
+    [{ Big: wide(400, ref('In')), In: wide(400, text) }, { Big: wide(400, ref('In')), In: wide(400, int64) }],
+    [{ Big: wide(50, ref('Big')) }, { Big: wide(51, ref('Big')) }],
+    [{ Big: { enum: Array.from({ length: 100_000 }, (_, index) => index) } }, { Big: int64 }],
+  ] as [object, object][]) {
+    const work = { left: 10_000 }
+    const bounded = handlerChanges(documentWith(before), documentWith(after), work)
+    t.match(bounded.at(-1), /^\d+ more operations are not compared, since too many values changed$/)
+    // No value is described when no work is left, and none of these needs more.
+    t.ok(work.left > -101_000, `${work.left}`)
+  }
+})
+
 t.test('text of a document stays on its line', async (t) => {
   const after = { parameters: [{ in: 'header', name: 'x\u001b[2J\nb', required: true, schema: text }] }
   t.same(handlerChanges(documentOf({ 'a\nb': {} }), documentOf({ 'a\nb': after })), [

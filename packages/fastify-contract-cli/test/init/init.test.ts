@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import cliManifest from '../../package.json' with { type: 'json' }
@@ -124,6 +124,10 @@ t.test('init writes nothing if a file exists, and leaves a document in the direc
   })
   t.equal(readdirSync(directory, { recursive: true }).length, before)
   t.same(printed(), [])
+  rmSync('src/app.ts')
+  symlinkSync(join(directory, 'elsewhere'), 'src/app.ts')
+  await t.rejects(run(['none.json', directory]), { message: /src\/app\.ts already exists/ }, 'a link without a target')
+  t.notOk(existsSync('elsewhere'))
   await t.rejects(run(['none.yaml', directory]), { message: /^init: none\.yaml does not exist/ })
   rmSync('src/app.ts')
   await run(['none.json', directory])

@@ -105,6 +105,25 @@ t.test('a value that is made from a schema satisfies it', async (t) => {
   t.equal((generatedValue(document, list({ contains: integer, minContains: 1e9 })) as unknown[]).length, 100)
 })
 
+t.test('values of schemas with many parts or values are made in bounded work', async (t) => {
+  const names = Array.from({ length: 100_000 }, (_, index) => `v${index}`)
+  const made = (schema: Parameters<typeof generatedValue>[1]) =>
+    generatedValue({} as Document, schema)
+  t.equal(made({ enum: names }), 'v0')
+  t.equal(made({ allOf: [{ enum: names }, { enum: names.toReversed() }] }), 'v0')
+  t.same(made({ type: 'array', minItems: 100, items: { enum: names } }), Array(100).fill('v0'))
+  t.equal(made({ type: 'string', minLength: 1e9 }), '')
+  let searched = 0
+  const parts = Array.from({ length: 20_000 }, (_, index) => ({
+    get properties() {
+      searched++
+      return { [`p${index}`]: { type: 'string' } }
+    },
+  }))
+  t.type(made({ allOf: parts }), 'object')
+  t.ok(searched < 2_000_000, `${searched}`)
+})
+
 t.test('the test of a new project passes, and the mock responds, whatever the schemas demand', async (t) => {
   const parameter = (name: string, schema: object, more: object = {}) => ({
     name,

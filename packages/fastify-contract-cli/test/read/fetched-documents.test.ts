@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { run as runProcess } from 'fastify-contract-test-support/child-process'
 import t from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as generate } from '../../src/cli/generate.ts'
@@ -8,6 +9,7 @@ import { compileContract } from '../../src/emit/compile.ts'
 import { copyPaths } from '../../src/read/copy-paths.ts'
 import { fetchDocument } from '../../src/read/read-document.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
 import { redirect, startPages } from '../support/url-server.ts'
 
 const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
@@ -107,7 +109,7 @@ components:
       discriminator: { propertyName: kind, mapping: { a: "./schemas/types.yaml", b: B, c: c } }
 `,
     'openapi/schemas/path-item.json': pages['/schemas/path%20item?part=1'],
-    'openapi/deep/item.yaml': pages['/deep/item'],
+    'openapi/deep/item.yaml': pages['/deep/item']?.toString().replace('./text.md', '"./text.md.txt"'),
     'openapi/schemas/types.yaml': 'type: string',
     'openapi/schemas/types-2.yaml': 'b: { $ref: "./types.yaml" }',
     'openapi/schemas/etc/passwd-.yaml': 'type: integer',
@@ -116,7 +118,7 @@ components:
     'openapi/SCHEMAS/TYPES.JSON': '{ "type": "array" }',
     'openapi/schemas/types-2.json': '{ "type": "object" }',
     'openapi/schemas/types-json/inner-2.yaml': 'type: object',
-    'openapi/deep/text.md': '# Text',
+    'openapi/deep/text.md.txt': '# Text',
   })
 })
 
@@ -219,15 +221,38 @@ t.test('a document that is saved already keeps its path, and new files have plac
   t.same(paths(all), ['openapi/spec/api.yaml', 'openapi/spec/b.yaml', 'openapi/c.yaml'])
   t.same(paths(all, 'openapi/spec/api.yaml'), paths(all))
   t.same(paths([...all, String(above)], 'openapi/spec/api.yaml').at(-1), 'openapi/a.example/d.yaml')
-  t.same(paths([root, String(beside)], 'my.yaml'), ['my.yaml', 'a.example/v1/c.yaml'])
+  t.same(paths([root, String(beside)], 'my.yaml'), ['my.yaml', 'openapi/a.example/v1/c.yaml'])
   t.same(paths([root, String(below)], 'my/own.yaml'), ['my/own.yaml', 'my/b.yaml'])
   t.same(paths(['https://a.example/', 'https://a.example/dist/%E0%A4%A', 'https://a.example/~/x.yaml.']), [
     'openapi/openapi.yaml',
     'openapi/_dist/E0-A4-A.yaml',
     'openapi/_/x.yaml',
   ])
+  t.same(
+    paths([root, ...['redocly.yaml', 'released/9.0.0.json', '.env'].map((name) => new URL(name, root).href)], 'my.yaml'),
+    ['my.yaml', 'openapi/redocly.yaml', 'openapi/_released/9.0.0.json', 'openapi/env.yaml'],
+    'no name has an effect in the project',
+  )
+  const texts = ['a.test.ts', 'AGENTS.md', 'b.CSV'].map((name) => {
+    return { url: `https://a.example/x/${name}`, extension: '.txt' as const }
+  })
+  t.same(
+    [...copyPaths(texts).values()],
+    ['openapi/a.test.ts.txt', 'openapi/AGENTS.md.txt', 'openapi/b.CSV'],
+  )
   const long = paths(['https://a.example/a', `https://a.example/${'b/'.repeat(100)}${'c'.repeat(1000)}`])
   t.ok((long[1] as string).length < 150)
+})
+
+t.test('a signal leaves no copies of a fetched document behind', async (t) => {
+  const { at } = await startPages(t, { '/api.yaml': pathsWith('{ type: object }') })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const waiting = runProcess(t, ownPath('test/read/fetch-and-wait.ts'), { DOCUMENT: `${at}/api.yaml` })
+    const [, directory = ''] = await waiting.find('stdout', /^copies in (.*);$/m)
+    t.ok(existsSync(directory))
+    t.match(await waiting.stop(signal), { code: null, signal })
+    t.notOk(existsSync(directory), signal)
+  }
 })
 
 t.test('commands name the URL of a document, not its copy', async (t) => {

@@ -9,7 +9,7 @@ import { parseEnv } from 'node:util'
  */
 export function loadEnvironmentFile(path: string): string[] {
   try {
-    const variables = parseEnv(readFileSync(path, 'utf8'))
+    const variables = parseEnv(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
     for (const [name, value] of Object.entries(variables)) process.env[name] ??= value
     return Object.keys(variables)
   } catch (error) {

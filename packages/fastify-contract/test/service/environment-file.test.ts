@@ -6,17 +6,20 @@ import { ownPath } from '../support/own-path.ts'
 
 t.test('a file sets the variables that are not set, and a missing file sets none', async (t) => {
   const directory = t.testdir({
+    bom: '\uFEFFTEST_BOM=1\r\nexport TEST_NEXT="2"\r\n',
     '.env': '# A comment.\n#OFF=1\nTEST_OWN=file\nTEST_SET="file"\nTEST_NAME=a=b # c\nno variable\n',
   })
   process.env.TEST_SET = 'environment'
   t.teardown(() => {
-    for (const name of ['TEST_OWN', 'TEST_SET', 'TEST_NAME']) delete process.env[name]
+    for (const name of ['TEST_OWN', 'TEST_SET', 'TEST_NAME', 'TEST_BOM', 'TEST_NEXT']) delete process.env[name]
   })
   loadEnvironmentFile(join(directory, 'none'))
   t.equal(process.env.TEST_OWN, undefined)
   loadEnvironmentFile(join(directory, '.env'))
   t.match(process.env, { TEST_OWN: 'file', TEST_SET: 'environment', TEST_NAME: 'a=b' })
   t.notOk('OFF' in process.env)
+  t.same(loadEnvironmentFile(join(directory, 'bom')).sort(), ['TEST_BOM', 'TEST_NEXT'])
+  t.match(process.env, { TEST_BOM: '1', TEST_NEXT: '2' }, 'editors of Windows write a byte order mark')
 })
 
 t.test('a service reads its file, and reports what is wrong there in one line', async (t) => {

@@ -220,7 +220,7 @@ t.test('a project of init runs as one file', async (t) => {
   const tsx = import.meta.resolve('tsx')
   await run(process.execPath, ['--import', tsx, cli, 'init', 'openapi.yaml', 'pets'], { cwd: parent })
   const project = join(parent, 'pets')
-  mkdirSync(join(project, 'dist'))
+  mkdirSync(join(project, 'dist'), { recursive: true })
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
   issuer.serve('/keys', { keys: [key.jwk] })

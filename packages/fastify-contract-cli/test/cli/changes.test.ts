@@ -110,7 +110,7 @@ paths: { $ref: paths.yaml }
   const [title, , ...list] = markdown.stdout.split('\n')
   t.equal(title, '### Changes of `openapi.yaml`: 2 breaking, 1 compatible, 0 text')
   t.match(list[0], /^- \*\*breaking\*\* (`+)removed #\/paths.*\/a\|b `@team`: .*\1 at `base\/paths\.yaml:1:\d+`$/)
-  t.match(list[1], /^- \*\*breaking\*\* `modified #\/paths.*` at `openapi\.yaml:\d+:\d+`$/)
+  t.match(list[1], /^- \*\*breaking\*\* (`+)modified #\/paths.*\1 at `openapi\.yaml:\d+:\d+`$/)
   t.match(list[2], /^- compatible `added #/)
   t.equal(same.stdout, '### No changes of `openapi.yaml`\n')
   t.ok(large.stdout.length < 60_000)

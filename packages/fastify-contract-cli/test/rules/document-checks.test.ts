@@ -413,7 +413,7 @@ t.test('a lone surrogate is rejected in a name, and an example with one is not u
     ]),
   })
   const { files } = await compileDocument(valid as unknown as Document, 'surrogates.json')
-  t.match(files['requests.http'], 'GET {{origin}}/a/x\n')
+  t.match(files['requests.http'], 'GET {{origin}}/a/id\n')
   const parameter = { name: lone, in: 'query', schema: { type: 'object', properties: { [lone]: {} } } }
   const properties = `#/paths/~1a/get/parameters/0/schema/properties/${lone}`
   t.same(

@@ -79,7 +79,7 @@ async function programOf(name: string, version: string): Promise<string> {
 }
 
 /** A warning, except of settings of this machine. */
-const warning = /\bwarn\b(?! Unknown user config)/i
+const warning = /\bwarn\b(?! Unknown (?:user|env) config)/i
 
 const tarball = 'fastify-contract-cli-0.1.0.tgz'
 await writePackages(join(directory, 'dist'))

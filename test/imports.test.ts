@@ -47,7 +47,7 @@ const commandRooms = {
   docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
-  init: ['emit', 'examples', 'rules', 'read', 'fetch', 'document', 'typescript', 'text'],
+  init: ['docs', 'emit', 'examples', 'rules', 'redocly', 'read', 'fetch', 'document', 'typescript', 'text'],
   cli: [
     'changes',
     'docs',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { ciWorkflow } from '../../packages/fastify-contract-cli/src/init/ci-workflow.ts'
-import { dockerfile } from '../../packages/fastify-contract-cli/src/init/dockerfile.ts'
+import { ciWorkflow } from '../../packages/fastify-contract-cli/src/init/files/ci-workflow.ts'
+import { dockerfile } from '../../packages/fastify-contract-cli/src/init/files/dockerfile.ts'
 import type { Project } from '../../packages/fastify-contract-cli/src/init/project.ts'
 
 // Dependabot updates the files of this repository, but not those that init writes.

@@ -3,6 +3,9 @@ import { unionMark } from './aligned-unions.ts'
 /** The version increment that a change requires: breaking a new major, compatible a new minor, text a new patch. */
 export type Severity = 'breaking' | 'compatible' | 'text'
 
+/** The severities, the highest first. */
+export const severities: Severity[] = ['breaking', 'compatible', 'text']
+
 /** One change in the report of redocly diff --format=json. Its path follows every $ref. */
 export type Difference = {
   path: string

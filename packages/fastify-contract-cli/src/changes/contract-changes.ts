@@ -9,7 +9,7 @@ import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
 import { redocly } from '../redocly/redocly.ts'
 import { alignUnions } from './aligned-unions.ts'
-import { type Difference, type Severity, severityOf } from './change-severity.ts'
+import { type Difference, type Severity, severities, severityOf } from './change-severity.ts'
 import { type ComparableDocument, comparableDocument } from './comparable-document.ts'
 import { withDistinctNumbers } from './distinct-numbers.ts'
 import { isItem, listsIn, nameItems } from './named-items.ts'
@@ -34,8 +34,6 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 
 /** Compares two versions MAJOR.MINOR.PATCH, for a sort that puts the oldest first. */
 export const compareVersions = (one: string, other: string): number => compare(one, other)
-
-const weights: Severity[] = ['breaking', 'compatible', 'text']
 
 /** A bundled document as it is published, with its table of error numbers. */
 type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
@@ -65,7 +63,7 @@ export async function contractChanges(
   )
   const changes = await described(differences, [older, released], [newer, path])
   const all = [...changes.map((change) => ({ ...change, what: restored(change.what) })), ...numbers]
-  return all.sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
+  return all.sort((one, other) => severities.indexOf(one.weight) - severities.indexOf(other.weight))
 }
 
 const tablePlace = '#/x-error-numbers'
@@ -85,7 +83,7 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
     const key = `${difference.kind} ${pointer}`
     const known = heaviest.get(key)
     if (known?.weight === weight) known.reasons.add(why)
-    if (known !== undefined && weights.indexOf(known.weight) <= weights.indexOf(weight)) continue
+    if (known !== undefined && severities.indexOf(known.weight) <= severities.indexOf(weight)) continue
     const [[document], placeOf] = difference.revision === undefined ? [older, olderPlace] : [newer, newerPlace]
     const what = `${difference.kind} ${decodeURIComponent(existing(document, pointer))}`
     heaviest.set(key, { weight, place: placeOf(pointer), what, reasons: new Set([why]) })

@@ -1,10 +1,7 @@
-import type { Severity } from '../changes/change-severity.ts'
+import { severities } from '../changes/change-severity.ts'
 import type { Change } from '../changes/contract-changes.ts'
 import { codeSpan } from '../text/foreign-text.ts'
 import { visible } from '../text/source-text.ts'
-
-/** The severities, the highest first. */
-export const severities: Severity[] = ['breaking', 'compatible', 'text']
 
 /** The changes of a document, the most severe first. */
 export type Summary = {
@@ -16,6 +13,9 @@ export type Summary = {
   next: string | undefined
   changes: Change[]
 }
+
+/** The values of --format. */
+export type Format = keyof typeof formats
 
 /** Returns what `changes` prints, by --format. */
 export const formats = {
@@ -63,8 +63,6 @@ const maxMarkdown = 50_000
 const maxText = 500
 
 const shortened = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}…` : text)
-
-export const isFormat = (text: string): text is keyof typeof formats => Object.hasOwn(formats, text)
 
 function summaryOf({ since, next, changes }: Summary): string {
   if (changes.length === 0) return `no changes since ${since}`

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
-import type { Severity } from '../changes/change-severity.ts'
+import { UsageError } from 'fastify-contract/token-command'
+import { type Severity, severities } from '../changes/change-severity.ts'
 import {
   type Change,
   compareVersions,
@@ -15,7 +16,7 @@ import { type CompileOptions, compileContract } from '../emit/compile.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
-import { formats, isFormat, type Summary, severities } from './changes-formats.ts'
+import { type Format, formats, type Summary } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
 import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 
@@ -30,8 +31,8 @@ info.version is lower, or if --fail-on says so.
 ${documentHelp}
 --released DIRECTORY  the directory with a file VERSION.json for each release (default: openapi/released)
 --release             store the bundled document as the latest release
---since FILE          compare with another document, such as that of another branch, instead of the last release; neither
-                      info.version nor whether the document can be served matters then
+--since FILE          compare with another document, such as that of another branch, instead of the last release;
+                      neither info.version nor whether the document can be served matters then
 --fail-on SEVERITY    exit with 1 after a change of this severity or a higher one, whatever info.version is: breaking,
                       compatible or text
 --format FORMAT       text (default), json, github: annotations of the changed lines in a pull request, or markdown: a
@@ -50,10 +51,11 @@ ${documentHelp}
     ['DOCUMENT'],
     args,
   )
-  const { release, released, since, format, 'fail-on': failOn, rules, 'skip-unsupported': skipUnsupported } = options
-  if (failOn !== undefined && !isSeverity(failOn)) return refuse('fail-on', failOn, severities)
-  if (!isFormat(format)) return refuse('format', format, Object.keys(formats))
-  if (release && since !== undefined) return refuseUsage('--release stores a release, and --since compares with none')
+  const { release, released, since, rules, 'skip-unsupported': skipUnsupported } = options
+  const failOn = options['fail-on'] === undefined ? undefined : oneOf(severities, options['fail-on'], 'fail-on')
+  const format = oneOf(Object.keys(formats) as Format[], options.format, 'format')
+  if (release && since !== undefined)
+    throw new UsageError('changes: --release stores a release, and --since compares with none')
   const path = findDocument(words[0] ?? options.document)
   const publish = (file: string) => publishedText(file, { rules, skipUnsupported })
   const { text, rejection } = await publish(path)
@@ -103,20 +105,16 @@ async function publishedText(path: string, options: CompileOptions): Promise<Pub
 type Published = { text: string; rejection: RejectedDocument | undefined }
 
 /** Prints changes, and sets the exit code 1 if one of them has at least the severity `failOn`. */
-function report(summary: Summary, format: keyof typeof formats, failOn: Severity | undefined): void {
+function report(summary: Summary, format: Format, failOn: Severity | undefined): void {
   console.log(formats[format](summary))
   if (failOn === undefined) return
   const isSevere = ({ weight }: Change) => severities.indexOf(weight) <= severities.indexOf(failOn)
   if (summary.changes.some(isSevere)) process.exitCode = 1
 }
 
-const isSeverity = (text: string): text is Severity => (severities as string[]).includes(text)
-
-/** Reports the value of an option that is not one of the expected ones, as an invalid command line. */
-const refuse = (option: string, text: string, expected: string[]): void =>
-  refuseUsage(`--${option} is ${JSON.stringify(text)}; expected ${expected.join(', ')}`)
-
-function refuseUsage(problem: string): void {
-  process.stderr.write(`changes: ${problem}\n`)
-  process.exitCode = 2
+/** Returns the value of an option. Throws a UsageError if it is not one of the expected ones. */
+function oneOf<Value extends string>(expected: Value[], text: string, option: string): Value {
+  const value = expected.find((each) => each === text)
+  if (value !== undefined) return value
+  throw new UsageError(`changes: --${option} is ${JSON.stringify(text)}; expected ${expected.join(', ')}`)
 }

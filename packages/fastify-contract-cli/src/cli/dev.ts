@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { loadEnvironmentFile } from 'fastify-contract/service'
 import { runDev } from '../dev/reloader.ts'
+import { docsDirectory } from '../docs/docs-page.ts'
 import { commandLine } from './command-line.ts'
 import {
-  docsDirectory,
   documentHelp,
   findDocument,
   findErrorModule,

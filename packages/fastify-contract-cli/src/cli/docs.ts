@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { listen } from 'fastify-contract/service'
-import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
+import { docsDefaults, docsDirectory, writeDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
-import { docsDirectory, documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
+import { documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {

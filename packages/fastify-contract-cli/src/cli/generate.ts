@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { writeStaleDocs } from '../docs/docs-page.ts'
+import { docsDirectory, writeStaleDocs } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { readDocument } from '../read/read-document.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import {
-  docsDirectory,
   documentHelp,
   errorModule,
   findDocument,
@@ -35,8 +34,8 @@ ${documentHelp}
 --errors FILE         the module of errorBody; its bodies must match the declared responses (default:
                       ${errorModule} if it exists)
 --handlers FILE       the module of the handlers, which is only read (default: ${handlersModule})
---update              fetch the document again from the URL that init has written into package.json, list its changes, and
-                      write it if it can be served; with --check, exit with 1 if it has changed
+--update              fetch the document again from the URL that init has written into package.json, list its
+                      changes, and write it if it can be served; with --check, exit with 1 if it has changed
 --allow-origin LIST   other origins to which a fetched document may refer (default: those of package.json)
 --check               write nothing; print the names of stale files, and exit with 1 if there are any
 `,

@@ -38,9 +38,6 @@ export const handlersModule = join('src', 'handlers.ts')
 /** Returns whether the project accepts operations that cannot be served without --skip-unsupported. */
 export const skipsUnsupported = (): boolean => projectSettings().skipUnsupported ?? false
 
-/** The default directory of the documentation, which the service shows. */
-export const docsDirectory = join('dist', 'docs')
-
 /** Returns the module from which the samples of the documentation import createClient, unless an option names another. */
 export const sampleClient = (): string => projectSettings().client ?? docsDefaults.client
 

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseExactJson } from 'fastify-contract/json'
 import { type Change, contractChanges } from '../changes/contract-changes.ts'
+import type { Document } from '../document/openapi-document.ts'
 import { type Compiled, type CompileOptions, compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { isWithin } from '../read/file-text.ts'
 import { type FetchedDocument, fetchDocument } from '../read/read-document.ts'
 import { readSources } from '../read/source-files.ts'
 import { visible } from '../text/source-text.ts'
+import { formats } from './changes-formats.ts'
 import { fetchingStep, type Step, withProgress } from './progress.ts'
 import { projectSettings } from './project-settings.ts'
 
@@ -50,7 +53,12 @@ export async function updateDocument(options: UpdateOptions): Promise<void> {
   const update = await withProgress((step) => fetchUpdate(document, origin, options, step))
   const { compiled, changes, files, unused } = update
   for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
-  for (const line of changeLines(changes, options.out)) console.log(visible(line))
+  const since = join(options.out, 'openapi.json')
+  console.log(
+    changes === undefined
+      ? `there is no ${since} to compare with`
+      : formats.text({ document, since, next: undefined, changes }),
+  )
   if (options.check) {
     const names = [...files.keys()].join(', ')
     if (files.size > 0)
@@ -78,7 +86,7 @@ async function fetchUpdate(document: string, origin: string, options: UpdateOpti
     ? await contractChanges(
         published,
         join(fetched.directory, root),
-        JSON.parse(compiled.files['openapi.json'] as string),
+        parseExactJson(compiled.files['openapi.json'] as string) as Document,
       )
     : undefined
   const unused = known.filter((path) => !fetched.paths.includes(path))
@@ -127,14 +135,4 @@ async function replaceFiles(files: Map<string, Uint8Array>): Promise<void> {
   } finally {
     for (const { from } of moves) await rm(from, { force: true })
   }
-}
-
-const severities = ['breaking', 'compatible', 'text'] as const
-
-/** Returns a line for each change, and one that counts them. */
-function changeLines(changes: Change[] | undefined, out: string): string[] {
-  if (changes === undefined) return [`there is no ${join(out, 'openapi.json')} to compare with`]
-  if (changes.length === 0) return ['no changes of the contract']
-  const counts = severities.map((name) => `${changes.filter(({ weight }) => weight === name).length} ${name}`)
-  return [...changes.map(({ place, weight, what }) => `${place} ${weight}: ${what}`), `changes: ${counts.join(', ')}`]
 }

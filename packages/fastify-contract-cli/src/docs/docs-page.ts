@@ -25,6 +25,9 @@ export type DocsOptions = {
   project?: string
 }
 
+/** The default directory of the documentation, which the service shows. */
+export const docsDirectory = join('dist', 'docs')
+
 export const docsDefaults = {
   generated: 'generated',
   released: join('openapi', 'released'),

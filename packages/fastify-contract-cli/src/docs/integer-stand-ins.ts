@@ -1,4 +1,5 @@
 import { stringifyJson } from 'fastify-contract/json'
+import { numbers } from './exact-digits.ts'
 
 /** The text of the number that stands for an integer, and the digits of the integer. */
 export type StandIn = [text: string, digits: string]
@@ -42,9 +43,6 @@ export function withStandIns<T>(given: T): { value: T; integers: StandIn[] } {
     return false
   }
 }
-
-/** Matches a number as JavaScript writes it, as the script of the page does. */
-const numbers = /\d+(?:\.\d+)?(?:e\+\d+)?/g
 
 /** The minimum length of a text that stands for an integer. */
 const shortest = 16

@@ -3,8 +3,8 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g
 
 /**
  * Returns a JSON text with one line for each member and item. No value becomes a number of JavaScript, so that each keeps
- * its digits. Returns any other text as it is, and one whose layout would
- * have more than `maxLength` characters: the indentation of nested arrays grows with the square of their depth.
+ * its digits. Returns any other text as it is, and one whose layout would have more than `maxLength` characters: the
+ * indentation of nested arrays grows with the square of their depth.
  */
 export function layOutJson(text: string, maxLength: number): string {
   if (!isJson(text)) return text

@@ -20,7 +20,7 @@ export type FetchLimits = {
   time: number
 }
 
-export const fetchLimits: FetchLimits = {
+const fetchLimits: FetchLimits = {
   fileBytes: 48 * 2 ** 20,
   bytes: 64 * 2 ** 20,
   files: 1_000,
@@ -112,14 +112,14 @@ export class UrlReader {
     let url = first
     for (let count = 0; count <= redirects; count++) {
       checkScheme(url)
-      const answer = await this.#fetch(url, signal)
-      if (!(answer instanceof URL)) return { bytes: answer, url: url.href }
-      if (!isAllowed(answer))
-        throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(answer)}; refer to that URL`)
-      // A secure answer must not lead to one that anybody on the way could change.
-      if (url.protocol === 'https:' && answer.protocol !== 'https:')
-        throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(answer)}, without HTTPS; use a URL of HTTPS`)
-      url = answer
+      const found = await this.#fetch(url, signal)
+      if (!(found instanceof URL)) return { bytes: found, url: url.href }
+      if (!isAllowed(found))
+        throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(found)}; refer to that URL`)
+      // A secure response must not lead to one that anybody on the way could change.
+      if (url.protocol === 'https:' && found.protocol !== 'https:')
+        throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(found)}, without HTTPS; use a URL of HTTPS`)
+      url = found
     }
     throw new FetchError(`${shownUrl(first)}: has more than ${redirects} redirects; name the last URL`)
   }
@@ -190,8 +190,8 @@ export class UrlReader {
         if (error !== null) return callback(error, [])
         try {
           for (const { address } of addresses) this.#check(url, address)
-        } catch (refused) {
-          return callback(refused as Error, [])
+        } catch (rejection) {
+          return callback(rejection as Error, [])
         }
         const [first] = addresses
         return options.all ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family)

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { AddressKind } from './address-kinds.ts'
 
-/** A URL that is not fetched, or an answer that is no file. The message is one line that names the URL. */
+/** A URL that is not fetched, or a response that is no file. The message is one line that names the URL. */
 export class FetchError extends Error {
   override readonly name: string = 'FetchError'
 }

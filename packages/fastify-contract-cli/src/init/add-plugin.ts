@@ -1,25 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Compiled } from '../emit/compile.ts'
 import { existingApplication, isOlder } from './existing-application.ts'
-import type { OwnPackage } from './own-packages.ts'
-import { pluginFiles } from './plugin-files.ts'
+import { pluginFiles } from './files/plugin-files.ts'
+import { fastifyRange } from './own-packages.ts'
 import { pluginSteps } from './plugin-steps.ts'
-import { type Outcome, outcome } from './summary.ts'
+import { outcome } from './summary.ts'
 import { writeNewFiles } from './write-files.ts'
-
-/** What `init --into` knows before it looks at the application. */
-type Given = Omit<Outcome, 'files'> & {
-  /** The path of the document within the application. */
-  document: string
-  /** The URL from which it was fetched. */
-  origin: string | undefined
-  /** The generated files, by path. */
-  generated: Record<string, string>
-  /** The packages that the application needs: the engine, and the commands for development. */
-  packages: Record<'fastify-contract' | 'fastify-contract-cli', OwnPackage>
-}
+import type { Draft } from './write-project.ts'
 
 /**
  * Adds a plugin with the operations to an existing Fastify application, of which it changes no file. Returns what it wrote
@@ -28,8 +14,9 @@ type Given = Omit<Outcome, 'files'> & {
  * @throws {Error} If a plugin cannot serve an operation, the Fastify of the application has an older major version, or
  *   one of the files exists. Then nothing is written.
  */
-export async function addPlugin(given: Given): Promise<string> {
-  const { compiled, directory, errors, handlers, generated, copies, document, origin, packages, manager } = given
+export async function addPlugin(draft: Draft): Promise<string> {
+  const { compiled, directory, errors, handlers, generated, copies, document, origin, manager } = draft
+  const packages = { 'fastify-contract': draft.packages.engine, 'fastify-contract-cli': draft.packages.commands }
   const application = existingApplication(directory)
   const range = fastifyRange()
   const [major = ''] = /\d+/.exec(range) ?? []
@@ -42,7 +29,7 @@ export async function addPlugin(given: Given): Promise<string> {
   const files = { ...modules.files, ...generated }
   const missing = Object.entries(packages).filter(([name]) => !application.dependencies.has(name))
   const own = missing.map(([, one]) => one)
-  await writeNewFiles(directory, files, copies, own, 'move it away, or leave out --into')
+  const written = await writeNewFiles(directory, files, copies, own, 'move it away, or leave out --into')
   const steps = {
     directory,
     application,
@@ -54,14 +41,7 @@ export async function addPlugin(given: Given): Promise<string> {
     missing: Object.fromEntries(missing.map(([name, { version }]) => [name, version])),
     newerFastify: isOlder(application.fastify, range) ? major : undefined,
   }
-  const written = { ...given, files: [...Object.keys(files), ...own.flatMap(({ to }) => to ?? [])] }
-  return [outcome(written, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
-}
-
-/** Returns the range of Fastify's versions that the engine needs, such as ^5.12.8. */
-function fastifyRange(): string {
-  const engine = fileURLToPath(import.meta.resolve('fastify-contract'))
-  return JSON.parse(readFileSync(join(engine, '..', '..', 'package.json'), 'utf8')).dependencies.fastify
+  return [outcome({ ...draft, files: written }, { ...modules, app: modules.plugin }), ...pluginSteps(steps)].join('\n')
 }
 
 /** Throws an error for operations that only a whole server can serve, as the plugin would when the application starts. */

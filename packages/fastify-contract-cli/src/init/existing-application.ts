@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { projectOptions } from '../typescript/virtual-program.ts'
+import { directoriesFrom, manifestIn } from './manifests.ts'
 
 /** What `init --into` finds in the directory of a Fastify application. */
 export type ExistingApplication = {
@@ -36,7 +37,7 @@ export function existingApplication(directory: string): ExistingApplication {
   const path = join(directory, 'package.json')
   if (!existsSync(path))
     throw new Error(`init: ${path} does not exist; name the directory of a Fastify application, or leave out --into`)
-  const { dependencies, devDependencies, type } = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+  const { dependencies, devDependencies, type } = manifestIn(directory) as Manifest
   const declared = { ...devDependencies, ...dependencies }
   if (declared.fastify === undefined)
     throw new Error(`init: ${path} has no dependency fastify; leave out --into to write a new service`)
@@ -83,10 +84,9 @@ function entryOf(directory: string): { path: string; text: string } | undefined 
 
 /** Returns the version of a package in the node_modules of a directory or of one above it. */
 function installedVersion(directory: string, name: string): string | undefined {
-  const own = resolve(directory)
-  const path = join(own, 'node_modules', name, 'package.json')
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')).version
-  return dirname(own) === own ? undefined : installedVersion(dirname(own), name)
+  const places = directoriesFrom(directory).map((above) => join(above, 'node_modules', name))
+  const found = places.find((place) => existsSync(place))
+  return found && manifestIn(found).version
 }
 
 type Options = ReturnType<typeof projectOptions>

@@ -14,11 +14,11 @@ export type NamedDocument = {
   path: string
   copies: Copy[]
   /** The URL from which it was fetched. */
-  origin?: string
+  origin?: string | undefined
 }
 
 /** How `init` reads a document. */
-export type NamedOptions = Pick<FetchOptions, 'allowedOrigins' | 'onFile'> & { includeOutside: boolean }
+export type NamedOptions = Pick<FetchOptions, 'onFile'> & { allowedOrigins: string[]; includeOutside: boolean }
 
 /** The document of a project without one of its own. */
 export const sample = join(import.meta.dirname, 'sample', 'openapi.yaml')

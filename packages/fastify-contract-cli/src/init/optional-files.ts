@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { missingPatterns } from './gitignore.ts'
+import { docsDirectory } from '../docs/docs-page.ts'
+import { missingPatterns } from './files/gitignore.ts'
+import { directoriesFrom } from './manifests.ts'
 
 /** The page of the documentation. */
-export const docsPage = join('dist', 'docs', 'index.html')
+export const docsPage = join(docsDirectory, 'index.html')
 
 /** The files that the service does not need, by the name of their part in --without. */
 const parts = {
@@ -29,15 +31,14 @@ export const partNames = names.join(',')
 export type LeftOut = { files: Set<string>; reasons: string[] }
 
 /**
- * Returns the files to leave out: the parts of `without`, those with a file that exists, and those that would have no
+ * Returns the files to leave out: the parts `excluded`, those with a file that exists, and those that would have no
  * effect in this directory.
  *
- * @param without The value of --without: names with commas between them.
+ * @param excluded The names in --without.
  * @param settings The file with the settings of the package manager, in the root of a workspace, if there is one.
  * @throws {UsageError} If a name is unknown.
  */
-export function leaveOut(without: string, directory: string, settings: string | undefined): LeftOut {
-  const excluded = without === '' ? [] : without.split(',').map((name) => name.trim())
+export function leaveOut(excluded: string[], directory: string, settings: string | undefined): LeftOut {
   const unknown = excluded.find((name) => !names.includes(name as Part))
   if (unknown !== undefined)
     throw new UsageError(`init: --without has ${JSON.stringify(unknown)}; expected some of ${partNames}`)
@@ -68,10 +69,6 @@ function reasonAgainst(part: Part, directory: string, settings: string | undefin
 
 /** Returns the root of the Git repository that contains a directory; undefined if there is none, or if it is the root. */
 function repositoryAbove(directory: string): string | undefined {
-  let above = directory
-  while (!existsSync(join(above, '.git'))) {
-    if (above === dirname(above)) return undefined
-    above = dirname(above)
-  }
-  return above === directory ? undefined : above
+  const root = directoriesFrom(directory).find((above) => existsSync(join(above, '.git')))
+  return root === directory ? undefined : root
 }

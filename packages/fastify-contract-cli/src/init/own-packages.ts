@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { directoriesFrom } from './package-manager.ts'
+import { directoriesFrom, manifestIn } from './manifests.ts'
 
 /** A package of this repository for a new project. */
 export type OwnPackage = {
@@ -16,8 +16,12 @@ export type OwnPackage = {
   to?: string
 }
 
-/** The directory of the commands. */
+/** The directories of the commands and of the engine. */
 const own = join(import.meta.dirname, '..', '..')
+const engine = join(fileURLToPath(import.meta.resolve('fastify-contract')), '..', '..')
+
+/** Returns the range of Fastify's versions that the engine needs, such as ^5.12.8. */
+export const fastifyRange = (): string => manifestIn(engine).dependencies.fastify
 
 /**
  * Returns the engine and the commands for a new project. The registry has them if the commands were installed from it.
@@ -34,7 +38,7 @@ export function ownPackages(command: string): { engine: OwnPackage; commands: Ow
     return isPublished ? { version: `^${version}` } : { version: `file:${to}`, directory, to }
   }
   return {
-    engine: packageIn(join(fileURLToPath(import.meta.resolve('fastify-contract')), '..', '..')),
+    engine: packageIn(engine),
     commands: packageIn(own),
   }
 }
@@ -59,11 +63,6 @@ export function isFromRegistry(name: string, directory: string, command: string)
 
 const isSame = (path: string, directory: string): boolean =>
   existsSync(path) && realpathSync(path) === realpathSync(directory)
-
-function manifestIn(directory: string) {
-  const path = join(directory, 'package.json')
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
-}
 
 /** Packs directories of packages into files of a project. */
 export async function packInto(project: string, packages: OwnPackage[]): Promise<void> {

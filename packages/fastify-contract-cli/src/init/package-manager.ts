@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { directoriesFrom, manifestIn } from './manifests.ts'
 
 /** The package managers that `init` knows. */
 export type PackageManager = 'npm' | 'pnpm'
@@ -43,15 +44,15 @@ const pnpmWorkspaceOf = (directory: string): string | undefined =>
     .map((above) => join(above, 'pnpm-workspace.yaml'))
     .find((path) => existsSync(path) && (dirname(path) === resolve(directory) || /^packages\s*:/m.test(textOf(path))))
 
-const npmWorkspaceAbove = (directory: string): string | undefined =>
-  directoriesFrom(dirname(resolve(directory)))
-    .map((above) => join(above, 'package.json'))
-    .find((path) => existsSync(path) && hasMember(path, resolve(directory)))
+function npmWorkspaceAbove(directory: string): string | undefined {
+  const root = directoriesFrom(dirname(resolve(directory))).find((above) => hasMember(above, resolve(directory)))
+  return root && join(root, 'package.json')
+}
 
-/** Returns whether a directory matches one of the workspaces in a package.json, such as `packages/*`. */
-function hasMember(manifest: string, directory: string): boolean {
-  const { workspaces = [] } = JSON.parse(textOf(manifest))
-  const name = relative(dirname(manifest), directory).replaceAll('\\', '/')
+/** Returns whether a directory matches one of the workspaces in the package.json of another one, such as `packages/*`. */
+function hasMember(root: string, directory: string): boolean {
+  const { workspaces = [] } = manifestIn(root)
+  const name = relative(root, directory).replaceAll('\\', '/')
   return [workspaces.packages ?? workspaces].flat().some((pattern: string) => {
     const escaped = pattern.replace(/^\.\/|\/$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&')
     return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars === '*' ? '[^/]*' : '.*'))}$`).test(name)
@@ -65,13 +66,6 @@ export function missingSettings(manager: PackageManager, file: string): string |
 }
 
 const textOf = (path: string): string => readFileSync(path, 'utf8')
-
-/** Returns a directory and those above it. */
-export function directoriesFrom(directory: string): string[] {
-  const own = resolve(directory)
-  const above = dirname(own)
-  return above === own ? [own] : [own, ...directoriesFrom(above)]
-}
 
 /**
  * Packages that support Node 20, by `PARENT>NAME`: the newer ones that these parents ask for do not, so package managers

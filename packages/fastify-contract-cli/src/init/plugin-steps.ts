@@ -2,8 +2,8 @@ import { dirname, relative } from 'node:path'
 import { shellPath } from '../text/foreign-text.ts'
 import { stringLiteral } from '../text/source-text.ts'
 import type { ExistingApplication } from './existing-application.ts'
+import type { PluginFiles } from './files/plugin-files.ts'
 import type { PackageManager } from './package-manager.ts'
-import type { PluginFiles } from './plugin-files.ts'
 
 /** What the owner of an application has to add to it. */
 export type PluginSteps = {

@@ -3,37 +3,31 @@ import type { Compiled } from '../emit/compile.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { shellPath } from '../text/foreign-text.ts'
 import type { DerivedErrorBody } from './error-body.ts'
-import { missingSettings, type PackageManager } from './package-manager.ts'
-import type { Copy } from './place-document.ts'
+import { missingSettings } from './package-manager.ts'
+import type { Draft } from './write-project.ts'
 
-/** What `init` wrote. */
-export type Written = {
-  directory: string
-  copies: Copy[]
+/** What `init` tells about a project and about an existing application. */
+type Outcome = Draft & {
+  /** The paths of the written files. */
   files: string[]
-  handlers: string[]
-  errors: DerivedErrorBody
-  compiled: Compiled
-  /** The configuration of Redocly in the directory if it was not read. */
-  unread: string | undefined
-  manager: PackageManager
+  /** A line for each part of the project that is left out for a reason. */
+  leftOut?: string[]
+}
+
+/** What decides the next commands. */
+type Installation = {
   /** The file with the settings of the package manager if init did not write it. */
   settings: string | undefined
   /** Whether the packages of the project are installed. */
   isInstalled: boolean
-  /** A line for each part of the project that is left out for a reason. */
-  leftOut: string[]
 }
-
-/** What `init` tells about a project and about an existing application. */
-export type Outcome = Omit<Written, 'settings' | 'isInstalled'>
 
 /** The paths of the modules of errorBody and of the handlers, and of the one that uses both. */
 type Modules = Record<'errors' | 'handlers' | 'app', string>
 
 /** Returns what `init` prints at its end: what it wrote, what is not served and why, and the next commands. */
-export function summary(written: Written): string {
-  const { directory, manager, settings, isInstalled } = written
+export function summary(written: Outcome, { settings, isInstalled }: Installation): string {
+  const { directory, manager } = written
   const lacking = settings === undefined ? undefined : missingSettings(manager, settings)
   const next = [
     'Next:',
@@ -52,7 +46,7 @@ export function summary(written: Written): string {
 
 /** Returns what `init` wrote, and what is not served and why. */
 export function outcome(
-  { directory, copies, files, handlers, errors, compiled, unread, manager, leftOut }: Outcome,
+  { directory, files, handlers, errors, compiled, unread, manager, leftOut = [] }: Outcome,
   modules: Modules,
 ): string {
   const { warnings } = compiled
@@ -65,11 +59,10 @@ export function outcome(
       ? []
       : [`init did not read ${unread}, since its plugins are code; ${generate} reads it and runs them.`]),
   ]
-  const written = entriesOf([...copies.map(({ to }) => to), ...files])
   const reasons = [operationLines(handlers, compiled, generate, modules), errorLines(errors, modules), notes]
   return [
     [
-      `Wrote to ${resolve(directory)}: ${written.join(', ')}`,
+      `Wrote to ${resolve(directory)}: ${entriesOf(files).join(', ')}`,
       ...(leftOut.length > 0 ? ['Left out:', ...leftOut.map((line) => `  ${line}`)] : []),
     ],
     ...reasons.map((lines) => lines.map(shortened)),

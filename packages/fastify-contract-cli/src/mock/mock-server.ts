@@ -31,15 +31,6 @@ import { normalizedDocument } from '../passes/normalize.ts'
 /** `realm` is the realm in the challenges of 401; default: the title of the document. */
 export type MockOptions = { realm?: string | undefined }
 
-/**
- * Resolves with a server that responds with the examples of a document, and with the title and version of the document.
- *
- * @param generated The directory of the generated files.
- */
-export async function createMock(generated: string, errorBody: AnyErrorBody, options: MockOptions): Promise<Mock> {
-  return mockServer(await generatedContract(generated), errorBody, options)
-}
-
 /** Loads the contract from the directory of the generated files. */
 export async function generatedContract(generated: string): Promise<Required<Contract>> {
   return (await import(pathToFileURL(resolve(generated, 'contract.mjs')).href)).contract

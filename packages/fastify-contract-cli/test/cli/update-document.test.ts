@@ -38,7 +38,7 @@ t.test('generate --update fetches the document again, lists its changes, and wri
   t.same(settings, { document: 'openapi/spec/api.yaml', origin: `${at}/v1/spec/api` })
   t.equal(read('openapi/spec/api.yaml'), first)
   await generate(['--update'])
-  t.equal(lines(), 'no changes of the contract\nup to date')
+  t.equal(lines(), 'no changes since generated/openapi.json\nup to date')
 
   pages['/v1/spec/api'] = second
   const before = read('generated/contract.mjs')
@@ -48,7 +48,7 @@ t.test('generate --update fetches the document again, lists its changes, and wri
   const changes = lines()
   t.match(changes, new RegExp(`^${at}/v1/common/b\\.yaml:2:\\d+ breaking: modified \\S+name/type`, 'm'))
   t.match(changes, new RegExp(`^${at}/v1/spec/api:\\d+:\\d+ compatible: added #/paths/`, 'm'))
-  t.match(changes, /^changes: \d breaking, \d compatible, 0 text$/m)
+  t.match(changes, /^since generated\/openapi\.json: \d breaking, \d compatible, 0 text$/m)
   t.equal(read('openapi/spec/api.yaml'), first)
   await generate(['--update'])
   t.match(
@@ -149,4 +149,17 @@ t.test('the origins that a user allows are remembered', async (t) => {
   t.equal(settings.allowOrigin, `${other.at}, https://example.com`)
   await generate(['--update'])
   await generate(['--check'])
+})
+
+t.test('generate --update tells integers apart that are one double', async (t) => {
+  const limited = (maximum: string) =>
+    documentWith(`  /a:${operation('getA', `{ type: integer, format: int64, maximum: ${maximum} }`)}`)
+  const { at, pages } = await startPages(t, { '/api.yaml': limited('9223372036854775807') })
+  enterDirectory(t, {})
+  const printed = t.capture(console, 'log')
+  await init([`${at}/api.yaml`, '--without', 'docs'])
+  pages['/api.yaml'] = limited('9223372036854775806')
+  printed()
+  await generate(['--update'])
+  t.match(printed()[0]?.args[0], /: modified \S+\/maximum$/m)
 })

@@ -7,7 +7,7 @@ import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { exampleOf } from '../../src/examples/schema-values.ts'
-import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
+import { generatedContract, mockServer } from '../../src/mock/mock-server.ts'
 import { roundedIntegers, withExactKeywords, withExactUnions } from '../../src/passes/exact-integers.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -318,8 +318,8 @@ t.test('examples, requests, tools and the mock have the digits of the document',
   t.match(exampleCalls(contract, 'token'), [
     { request: { url: '/ids/9007199254740993', payload: '{"id":9007199254740993}' } },
   ])
-  const { app } = await createMock(
-    join(directory, 'generated'),
+  const { app } = mockServer(
+    await generatedContract(join(directory, 'generated')),
     ({ message }: { message: string }) => ({ contentType: 'text/plain', body: message }),
     {},
   )

@@ -8,7 +8,7 @@ import { compileContract } from '../../src/emit/compile.ts'
 import { writeStale } from '../../src/emit/generated-files.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
-import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
+import { generatedContract, mockServer } from '../../src/mock/mock-server.ts'
 import { noConfiguration } from '../../src/redocly/redocly.ts'
 
 /** Two integers with one double. */
@@ -267,7 +267,7 @@ components:
   t.match(page, `value="${two}"`)
   t.match(page, `one&quot;: ${one},\n  &quot;two&quot;: ${two}`)
   const errorBody = ({ message }: { message: string }) => ({ contentType: 'text/plain', body: message })
-  const { app } = await createMock(join(directory, 'generated'), errorBody, {})
+  const { app } = mockServer(await generatedContract(join(directory, 'generated')), errorBody, {})
   t.teardown(() => app.close())
   const response = await app.inject({ method: 'POST', ...call?.request } as never)
   t.match(response.headers, { 'x-one': one, 'x-two': two })

@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { environmentVariables } from 'fastify-contract/config'
 import { UsageError } from 'fastify-contract/token-command'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { run as init } from '../../src/cli/init.ts'
-import { dockerfile } from '../../src/init/dockerfile.ts'
+import { dockerfile } from '../../src/init/files/dockerfile.ts'
 import { leaveOut } from '../../src/init/optional-files.ts'
 import type { Project } from '../../src/init/project.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
 
 /** Runs init without the documentation, which takes seconds. */
 const run = (args: string[]) => init(['--without', 'docs', ...args])
@@ -96,13 +97,46 @@ t.test('the workflow checks what a reader of the project is told to run, with th
   t.same([workflow.permissions, workflow.jobs.checks.permissions], [{}, { contents: 'read' }])
   const steps: Record<string, string>[] = workflow.jobs.checks.steps
   for (const { uses } of steps) if (uses !== undefined) t.match(uses, /^[\w-]+\/[\w-]+@[\da-f]{40}$/)
-  t.same(
-    steps.flatMap(({ run = [] }) => run),
-    [
-      ...['npm ci', 'npx fastify-contract generate --check', 'npm run typecheck', 'npm test', 'docker build .'],
-      'npx fastify-contract changes --format github',
-    ],
-  )
+  const programs = steps.flatMap(({ run = [] }) => run)
+  t.same(programs.slice(0, -1), [
+    ...['npm ci', 'npx fastify-contract generate --check', 'npm run typecheck', 'npm test', 'docker build .'],
+    'npx fastify-contract changes --format github',
+  ])
+  for (const program of programs) t.notMatch(program, '${{', 'no text of an event is a word of a shell')
+})
+
+t.test('the workflow lists the changes of a pull request in the summary', async (t) => {
+  await writeProject(t)
+  const { steps } = parse(read('.github/workflows/ci.yaml')).jobs.checks
+  t.equal(steps[0].with['fetch-depth'], 2)
+  const { if: condition, run: program } = steps.at(-1)
+  t.equal(condition, "github.event_name == 'pull_request'")
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', '-C', 'new', ...args], { encoding: 'utf8' })
+  const runStep = () => {
+    const cli = `npx() { shift; '${process.execPath}' --import tsx '${resolve(ownPath('src/cli.ts'))}' "$@"; }`
+    const env = { ...process.env, RUNNER_TEMP: resolve('.'), GITHUB_STEP_SUMMARY: resolve('summary.md') }
+    return spawnSync('bash', ['-e', '-c', `${cli}\n${program}`], { cwd: 'new', env, encoding: 'utf8' })
+  }
+  rmSync('new/.git', { recursive: true })
+  git('init')
+  git('commit', '--allow-empty', '-m', 'base without a contract')
+  git('add', '.')
+  git('commit', '-m', 'contract')
+  t.match(runStep(), { status: 0, stdout: '' })
+  t.notOk(existsSync('summary.md'))
+  const changed = document.replace('listPets', 'findPets')
+  writeFileSync('new/pets.json', changed)
+  git('commit', '-a', '-m', 'change')
+  const { status, stderr } = runStep()
+  t.equal(status, 0, stderr)
+  t.match(readFileSync('summary.md', 'utf8'), /^### Changes of `pets\.json`: \d breaking/)
+  // The document as it is in the base has no changes: the generated one says the same.
+  git('commit', '--allow-empty', '-m', 'none')
+  rmSync('summary.md')
+  writeFileSync('new/pets.json', document)
+  t.equal(runStep().status, 0)
+  t.equal(readFileSync('summary.md', 'utf8'), '### No changes of `pets.json`\n')
 })
 
 t.test('a project without an image does not mention one', async (t) => {
@@ -176,18 +210,20 @@ t.test('files that the service does not need are kept and named, and their parts
     printed,
     /\nLeft out:\n {2}Dockerfile, \.dockerignore: Dockerfile exists\n {2}\.gitignore: \.gitignore exists; add to it: dist\/ \.env\n {2}README\.md: README\.md exists\n\n/,
   )
-  await t.rejects(run(['pets.json', 'new']), { message: /^init: nothing is written, since new\/package\.json, / })
+  await t.rejects(run(['pets.json', 'new']), {
+    message: /^init: nothing is written, since new\/pets\.json, new\/package\.json, /,
+  })
 })
 
 t.test('parts without effect are left out: a workflow below a repository, an image in a workspace', async (t) => {
   const directory = t.testdir({ '.git': '', service: {}, 'pnpm-workspace.yaml': '' })
   const own = join(directory, 'service')
-  const { files, reasons } = leaveOut('', own, join(directory, 'pnpm-workspace.yaml'))
+  const { files, reasons } = leaveOut([], own, join(directory, 'pnpm-workspace.yaml'))
   t.same([...files], ['Dockerfile', '.dockerignore', '.github/workflows/ci.yaml'])
   t.same(reasons, [
     `Dockerfile, .dockerignore: the lock file is in ${directory}, the root of the workspace`,
     `.github/workflows/ci.yaml: GitHub reads the workflows of ${directory}, the root of the repository`,
   ])
-  t.same(leaveOut('', directory, join(directory, 'pnpm-workspace.yaml')).reasons, [], 'the root has both')
-  t.same(leaveOut('docker,workflow', own, undefined).reasons, [], 'what is not wanted needs no reason')
+  t.same(leaveOut([], directory, join(directory, 'pnpm-workspace.yaml')).reasons, [], 'the root has both')
+  t.same(leaveOut(['docker', 'workflow'], own, undefined).reasons, [], 'what is not wanted needs no reason')
 })

@@ -10,7 +10,7 @@ import type { Document } from '../../src/document/openapi-document.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
 import { generatedCount, generatedValue } from '../../src/examples/schema-values.ts'
 import { runtimeFor } from '../../src/init/runtime.ts'
-import { createMock, generatedContract } from '../../src/mock/mock-server.ts'
+import { generatedContract, mockServer } from '../../src/mock/mock-server.ts'
 
 /** Returns a value as the service reads it. */
 const asJson = (value: unknown) => parseJson(stringifyJson(value) as string)
@@ -181,8 +181,8 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
     calls.map(({ operationId }) => operationId),
     all.filter((name) => !rejected.includes(name)),
   )
-  const { app } = await createMock(
-    generated,
+  const { app } = mockServer(
+    await generatedContract(generated),
     ({ message }: { message: string }) => ({ contentType: 'text/plain', body: message }),
     {},
   )

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { isNode, type Node } from '../../src/document/walk-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
-import { createMock } from '../../src/mock/mock-server.ts'
+import { generatedContract, mockServer } from '../../src/mock/mock-server.ts'
 import { errorBody } from '../support/serve-document.ts'
 
 const done = { 204: { description: 'Done.' } }
@@ -88,7 +88,7 @@ for (const version of ['3.0.3', '3.1.0', '3.2.0'])
       t.same(routes, expected.routes)
       t.equal(files['api.d.ts'], expected.files['api.d.ts'])
       t.same(JSON.parse(files['openapi.json'] as string), document, 'the published document has the extensions')
-      const { app } = await createMock(t.testdir(files), errorBody, {})
+      const { app } = mockServer(await generatedContract(t.testdir(files)), errorBody, {})
       t.teardown(() => app.close())
       await app.ready()
     }

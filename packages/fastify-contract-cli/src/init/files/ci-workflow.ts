@@ -1,6 +1,6 @@
-import { installation, setupOf } from './package-manager.ts'
-import type { Project } from './project.ts'
-import { productionNode } from './runtime.ts'
+import { installation, setupOf } from '../package-manager.ts'
+import type { Project } from '../project.ts'
+import { productionNode } from '../runtime.ts'
 
 /** The actions that the workflow uses: a commit each, because a tag can be moved. */
 const actions = {
@@ -40,6 +40,8 @@ jobs:
       - uses: ${actions.checkout}
         with:
           persist-credentials: false
+          # The commit, and the base of a pull request: GitHub tests the merge of both.
+          fetch-depth: 2
       - uses: ${actions.setupNode}
         with:
           node-version: ${productionNode}
@@ -47,5 +49,11 @@ ${commands.map((command) => `      - run: ${command}`).join('\n')}
       # After the first release of the contract: ${exec} fastify-contract changes --release
       - if: hashFiles('openapi/released/*.json') != ''
         run: ${exec} fastify-contract changes --format github
+      # The summary of the run lists the changes of a pull request. To reject breaking ones, add: --fail-on breaking
+      - if: github.event_name == 'pull_request'
+        run: |
+          base="$RUNNER_TEMP/base.json"
+          git show HEAD^1:generated/openapi.json > "$base" || exit 0
+          ${exec} fastify-contract changes --since "$base" --format markdown >> "$GITHUB_STEP_SUMMARY"
 `
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeDocs } from '../docs/docs-page.ts'
+import { docsDirectory, writeDocs } from '../docs/docs-page.ts'
 import { configurations } from '../redocly/redocly.ts'
-import { docsDirectory } from './project-files.ts'
 
 /** The size of a document up to which `init` writes its pages, in characters: larger ones take more than two seconds. */
 const sizeLimit = 600_000

@@ -1,8 +1,8 @@
-import { type Document, endpoints } from '../document/openapi-document.ts'
-import { securityScheme, tokenVerifierOf } from '../document/security-schemes.ts'
-import type { Compiled } from '../emit/compile.ts'
-import { keyOf, lineText, stringLiteral } from '../text/source-text.ts'
-import { packageName } from './package-name.ts'
+import { type Document, endpoints } from '../../document/openapi-document.ts'
+import { securityScheme, tokenVerifierOf } from '../../document/security-schemes.ts'
+import type { Compiled } from '../../emit/compile.ts'
+import { keyOf, lineText, stringLiteral } from '../../text/source-text.ts'
+import { packageName } from '../package-name.ts'
 
 /** Returns the module of the process of a new project. */
 export const serverModule = (title: string): string => `import { runService } from 'fastify-contract/service'
@@ -26,13 +26,6 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
   const verifiers = verifiersOf(compiled)
   const imports = new Set(verifiers.flatMap(({ uses }) => uses))
   const values = [...imports, 'createServer'].sort()
-  const errors = hasErrorBody
-    ? ['    errorBody,']
-    : [
-        '    // Plain text, because the errors of the document have members that only you can fill. Write src/error-body.ts with a',
-        '    // function errorBody, and use that here: generate then checks it against the document.',
-        "    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }) as never,",
-      ]
   return [
     `import { ${values.join(', ')}, type ServerOptions, type VerifyToken } from 'fastify-contract'`,
     "import type { operations } from '../generated/api.d.ts'",
@@ -46,14 +39,32 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
     '  createServer<operations>({',
     '    ...options,',
     '    handlers,',
-    verifiers.length === 0
-      ? '    verifiers: {},'
-      : '    // verifyToken accepts ACCESS_TOKENS, and the tokens of TOKENS_FILE and of JWT_ISSUER.',
-    ...(verifiers.length === 0 ? [] : ['    verifiers: {', ...verifiers.flatMap(({ lines }) => lines), '    },']),
-    ...errors,
+    ...(verifiers.length === 0
+      ? []
+      : ['    // verifyToken accepts ACCESS_TOKENS, and the tokens of TOKENS_FILE and of JWT_ISSUER.']),
+    ...optionLines(verifiers, hasErrorBody, 'src/error-body.ts'),
     '  })',
     '',
   ].join('\n')
+}
+
+/**
+ * Returns the lines of the options `verifiers` and `errorBody`.
+ *
+ * @param errors The path of the module of errorBody.
+ */
+export function optionLines(verifiers: VerifierText[], hasErrorBody: boolean, errors: string): string[] {
+  const lines = verifiers.flatMap(({ lines }) => lines)
+  return [
+    ...(lines.length === 0 ? ['    verifiers: {},'] : ['    verifiers: {', ...lines, '    },']),
+    ...(hasErrorBody
+      ? ['    errorBody,']
+      : [
+          '    // Plain text, because the errors of the document have members that only you can fill.',
+          `    // Write ${errors} with a function errorBody, and use that here: generate then checks it.`,
+          "    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }) as never,",
+        ]),
+  ]
 }
 
 type VerifierText = { uses: string[]; lines: string[] }

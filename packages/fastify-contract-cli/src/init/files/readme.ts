@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
-import { markdownCode, markdownLink, markdownText } from '../text/foreign-text.ts'
+import { markdownCode, markdownLink, markdownText } from '../../text/foreign-text.ts'
+import { installation } from '../package-manager.ts'
+import { packageName } from '../package-name.ts'
+import type { Project } from '../project.ts'
 import { isSecured } from './environment-example.ts'
-import { installation } from './package-manager.ts'
-import { packageName } from './package-name.ts'
-import type { Project } from './project.ts'
 
 /** Returns the README of a new project. */
 export function readme({ compiled, document, errorBody, runtime, packages, manager, leftOut }: Project): string {

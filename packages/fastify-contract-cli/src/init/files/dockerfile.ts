@@ -1,7 +1,7 @@
-import { installation, setupOf } from './package-manager.ts'
-import { packageName } from './package-name.ts'
-import type { Project } from './project.ts'
-import { productionNode } from './runtime.ts'
+import { installation, setupOf } from '../package-manager.ts'
+import { packageName } from '../package-name.ts'
+import type { Project } from '../project.ts'
+import { productionNode } from '../runtime.ts'
 
 const caches = { npm: '/root/.npm', pnpm: '/root/.local/share/pnpm/store' }
 

@@ -1,5 +1,5 @@
-import type { Compiled } from '../emit/compile.ts'
-import type { Project } from './project.ts'
+import type { Compiled } from '../../emit/compile.ts'
+import type { Project } from '../project.ts'
 
 /** The variables with the sources of tokens. */
 const tokens = `# Tokens, with commas between them, each of at least 128 bits: openssl rand -base64 32

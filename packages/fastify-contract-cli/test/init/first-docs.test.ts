@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { writeFirstDocs } from '../../src/cli/first-docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
 import { run } from '../../src/cli/init.ts'
 import { writeStaleDocs } from '../../src/docs/docs-page.ts'
+import { writeFirstDocs } from '../../src/init/first-docs.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 const document = JSON.stringify({

@@ -1,5 +1,5 @@
-import { markdownCode } from '../text/foreign-text.ts'
-import type { Project } from './project.ts'
+import { markdownCode } from '../../text/foreign-text.ts'
+import type { Project } from '../project.ts'
 
 const errorRule =
   '- `src/error-body.ts` writes the body of each thrown error. If an error schema changes, change it, too.\n'

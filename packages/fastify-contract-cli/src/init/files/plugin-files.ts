@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { endpoints } from '../document/openapi-document.ts'
-import type { Compiled } from '../emit/compile.ts'
-import { literal } from '../text/source-text.ts'
-import { handlersModule, verifiersOf } from './app-modules.ts'
-import type { ExistingApplication } from './existing-application.ts'
+import { endpoints } from '../../document/openapi-document.ts'
+import type { Compiled } from '../../emit/compile.ts'
+import { literal } from '../../text/source-text.ts'
+import type { ExistingApplication } from '../existing-application.ts'
+import { handlersModule, optionLines, verifiersOf } from './app-modules.ts'
 
 /** The modules that `init --into` writes, by path, and those that messages and scripts name. */
 export type PluginFiles = { files: Record<string, string>; plugin: string; handlers: string; errors: string }
@@ -21,15 +21,15 @@ export function pluginFiles(
   const extension = (modules === 'commonjs' ? 'm' : '') + (isTypeScript ? 'ts' : 'js')
   const imported = importsTypeScript ? extension : extension.replace('ts', 'js')
   const generated = sources === '.' ? '../generated' : '../../generated'
-  const folder = join(sources, 'contract')
-  const parts = partsOf(compiled, errorBody !== undefined)
+  const directory = join(sources, 'contract')
+  const pathOf = (name: string) => join(directory, `${name}.${extension}`)
+  const parts = partsOf(compiled, errorBody !== undefined, pathOf('error-body'))
   const texts = {
     handlers: handlersModule(handlers),
     plugin: pluginModule(parts),
     ...(errorBody !== undefined && { 'error-body': errorBody }),
     ...(parts.usesTokens && { 'verify-token': tokenModule(compiled) }),
   }
-  const pathOf = (name: string) => join(folder, `${name}.${extension}`)
   const files: Record<string, string> = {}
   for (const [name, text] of Object.entries(texts)) {
     const placed = text
@@ -40,26 +40,20 @@ export function pluginFiles(
   return { files, plugin: pathOf('plugin'), handlers: pathOf('handlers'), errors: pathOf('error-body') }
 }
 
-type Parts = { names: string[]; verifiers: string[]; usesTokens: boolean; hasErrorBody: boolean }
+type Parts = { names: string[]; options: string[]; usesTokens: boolean; hasErrorBody: boolean }
 
-function partsOf(compiled: Compiled, hasErrorBody: boolean): Parts {
+function partsOf(compiled: Compiled, hasErrorBody: boolean, errors: string): Parts {
   const verifiers = verifiersOf(compiled)
-  const lines = verifiers.flatMap(({ lines }) => lines)
+  const options = optionLines(verifiers, hasErrorBody, errors)
   return {
     names: [...new Set(['contractPlugin', ...verifiers.flatMap(({ uses }) => uses)])].sort(),
-    verifiers: lines.length === 0 ? ['    verifiers: {},'] : ['    verifiers: {', ...lines, '    },'],
-    usesTokens: lines.some((line) => /\bverifyToken\b/.test(line)),
+    options,
+    usesTokens: options.some((line) => /\bverifyToken\b/.test(line)),
     hasErrorBody,
   }
 }
 
-function pluginModule({ names, verifiers, usesTokens, hasErrorBody }: Parts): string {
-  const errors = hasErrorBody
-    ? ['    errorBody,']
-    : [
-        '    // Plain text, because the errors of the document have members that only you can fill.',
-        "    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }) as never,",
-      ]
+function pluginModule({ names, options, usesTokens, hasErrorBody }: Parts): string {
   return [
     "import type { FastifyInstance } from 'fastify'",
     `import { ${names.join(', ')} } from 'fastify-contract'`,
@@ -75,8 +69,7 @@ function pluginModule({ names, verifiers, usesTokens, hasErrorBody }: Parts): st
     '    ...options,',
     '    contract,',
     '    handlers,',
-    ...verifiers,
-    ...errors,
+    ...options,
     '  })',
     '}',
     '',

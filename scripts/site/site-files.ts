@@ -43,12 +43,18 @@ export function writeSiteFiles(root: string, out: string, sections: SiteSection[
   // The service has the page that tries operations, because it needs the service.
   const filter = (path: string) => basename(path) !== 'try.html'
   cpSync(join(root, 'dist', 'docs'), join(out, 'api'), { recursive: true, filter })
-  cpSync(join(root, 'generated', 'openapi.json'), join(out, 'api', 'openapi.json'))
+  for (const name of ['index.html', 'history.html']) linkToSite(join(out, 'api', name))
   writeFileSync(join(out, 'llms.txt'), llmsIndex(texts[0] as string, sections))
   writeFileSync(
     join(out, 'llms-full.txt'),
     pages.map((file, index) => `<!-- ${sitePath(file)} -->\n\n${texts[index]}`).join('\n'),
   )
+}
+
+/** Adds a link to the first page of the site to a page of the API. */
+function linkToSite(file: string): void {
+  const html = readFileSync(file, 'utf8')
+  writeFileSync(file, html.replace('aria-label="Pages">', '$&<a href="../index.html">fastify-contract</a>'))
 }
 
 /** Returns the Markdown of a page for the site, whose first page is not in the directory of its source. */

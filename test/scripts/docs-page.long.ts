@@ -140,9 +140,9 @@ const boundsOf = (selector: string) =>
 for (const width of [1280, 390])
   t.test(`the bar stays in view, and code has no broken lines, ${width} pixels wide`, inBrowser, async (t) => {
     const { evaluate } = await show(t, await serveDocs(t, pages.plants, service), width, 800)
-    const own = width > 672 ? 'Documentation ' : ''
+    const [own, document] = width > 672 ? ['Documentation ', 'OpenAPI '] : ['', '']
     const words = await evaluate(`document.querySelector('.pages').innerText.replace(/\\s+/g, ' ')`)
-    t.equal(words, `Plant store ${own}History Try an operation`)
+    t.equal(words, `Plant store ${own}History ${document}Try an operation`)
     await evaluate(`scrollTo(0, 1500)`)
     await evaluate('settled()')
     t.ok((await evaluate('scrollY')) > 500)
@@ -204,6 +204,11 @@ t.test('no space is wasted between a tag and its operation, or beside texts', in
   const start = await evaluate(boundsOf('[data-section-id="/section/quick-start"]'))
   t.ok(start.top >= servers.bottom)
   t.ok(start.right >= servers.right - 1, 'the quick start takes both columns')
+  const samples = await evaluate(boundsOf('.panel-request-samples'))
+  t.match([servers.left, servers.right], [samples.left, samples.right], 'the servers are above the samples')
+  const code = await evaluate(boundsOf('.panel-request-samples pre'))
+  const copy = await evaluate(boundsOf('.panel-request-samples .code-block-header'))
+  t.ok(code.right <= copy.left, 'the button to copy covers no code')
 })
 
 t.test('the token field is in a form, as password managers expect', async (t) => {

@@ -38,7 +38,7 @@ t.test('two builds give identical, self-contained pages', async (t) => {
     ),
   )
   const html = readFileSync(page, 'utf8')
-  for (const name of ['index.html', 'history.html'])
+  for (const name of ['index.html', 'history.html', 'openapi.json'])
     t.ok(readFileSync(join(out, 'first', name)).equals(readFileSync(join(out, 'second', name))), name)
   // A browser test covers URLs within the scripts: it checks the requests that the browser sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
@@ -105,7 +105,7 @@ t.test('the page links to the try-out forms only when a service serves it', asyn
   t.notOk(existsSync(join(out, 'first', 'try.html')))
 })
 
-t.test('--serve serves the page, its history and nothing else', async (t) => {
+t.test('--serve serves the page, its history, the document and nothing else', async (t) => {
   const { find } = run(t, 'packages/fastify-contract-cli/src/cli.ts', {}, [
     'docs',
     '--serve',
@@ -119,6 +119,9 @@ t.test('--serve serves the page, its history and nothing else', async (t) => {
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   t.ok((await answer.text()) === readFileSync(page, 'utf8'))
   t.match(await (await fetch(new URL('history.html?a', address))).text(), '<h1>History of ')
+  const document = await fetch(new URL('openapi.json', address))
+  t.equal(document.headers.get('content-type'), 'application/json')
+  t.equal(await document.text(), readFileSync('generated/openapi.json', 'utf8'))
   t.equal((await fetch(new URL('package.json', address))).status, 404)
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })

@@ -57,6 +57,9 @@ t.test('each page is on the site as HTML and as the Markdown of the repository',
   for (const page of pages.filter((page) => page !== 'index.md'))
     t.equal(readFileSync(join(site, page), 'utf8'), readFileSync(page, 'utf8'), page)
   t.same(readdirSync(join(site, 'api')).sort(), ['history.html', 'index.html', 'openapi.json'])
+  const link = '<nav class="pages" aria-label="Pages"><a href="../index.html">fastify-contract</a>'
+  t.ok(htmlOf('api/index.md').includes(link), 'the API page leads back to the guides')
+  t.ok(htmlOf('api/history.md').includes(link.replace(' class="pages"', '')))
 })
 
 t.test('the configuration has the types of the generator', async (t) => {

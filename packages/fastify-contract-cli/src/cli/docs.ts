@@ -14,8 +14,8 @@ export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract docs [DOCUMENT] [OPTIONS]
 
-Writes the documentation of the document: index.html and history.html. The pages load nothing from a network, so they
-work offline and from file:// URLs. If the document cannot be served or the generated files are out of date, the command
+Writes the documentation of the document: index.html, history.html, and the document itself, openapi.json. The pages load
+nothing from a network, so they work offline and from file:// URLs. If the document cannot be served or the generated files are out of date, the command
 prints why, exits with 1 and leaves earlier pages unchanged.
 
 ${documentHelp}
@@ -45,11 +45,18 @@ ${documentHelp}
   })
   await rejectStale(files, options.generated)
   const page = await writeDocs(options.out, options)
-  console.log(`wrote ${page} and history.html`)
+  console.log(`wrote ${page}, history.html and openapi.json`)
   if (options.serve) await serve(page)
 }
 
-/** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
+/** The files that --serve serves, with their media types. */
+const served: Record<string, string> = {
+  'index.html': 'text/html; charset=utf-8',
+  'history.html': 'text/html; charset=utf-8',
+  'openapi.json': 'application/json',
+}
+
+/** Serves these files, and nothing else, on 127.0.0.1. Reads them at each request. */
 async function serve(page: string): Promise<void> {
   const server = createServer(sendPage)
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
@@ -57,12 +64,12 @@ async function serve(page: string): Promise<void> {
   console.log(`${url}/`)
 
   async function sendPage({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
-    const file = join(dirname(page), name)
-    const isServed = found !== undefined && (method === 'GET' || method === 'HEAD')
+    const [, path = ''] = /^\/([^?]*)/.exec(url ?? '') ?? []
+    const name = path || 'index.html'
+    const isServed = Object.hasOwn(served, name) && (method === 'GET' || method === 'HEAD')
     // Another command may have removed the file.
-    const body = isServed ? await readFile(file).catch(() => undefined) : undefined
+    const body = isServed ? await readFile(join(dirname(page), name)).catch(() => undefined) : undefined
     if (body === undefined) response.writeHead(404).end()
-    else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
+    else response.writeHead(200, { 'content-type': served[name] }).end(body)
   }
 }

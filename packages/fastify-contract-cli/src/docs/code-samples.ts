@@ -24,8 +24,8 @@ export type CodeSample = { lang: string; label: string; source: string }
 
 /**
  * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
- * has x-codeSamples already or has no valid example. Its description ends with its operationId, so that the page's search
- * finds it.
+ * has x-codeSamples already or has no valid example. Its description begins with its method, path and operationId, which
+ * Redoc shows only beside or below the description, or not at all, and which the page's search then finds.
  *
  * @param clientModule The module that the samples import createClient from.
  */
@@ -40,7 +40,7 @@ export function withCodeSamples(published: Document, clientModule: string): Docu
     operation['x-codeSamples'] ??=
       invalidPart === undefined ? codeSamples(exampleRequest(document, endpoint), clientModule) : []
     operation.description =
-      `${operation.description ?? ''}\n\nOperation id: ${markdownCode(endpoint.operationId)}\n`.trimStart()
+      `${markdownCode(`${endpoint.method} ${endpoint.path}`)}, operation id ${markdownCode(endpoint.operationId)}\n\n${operation.description ?? ''}`.trimEnd()
   }
   return copy
 }

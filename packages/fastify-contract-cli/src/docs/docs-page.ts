@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
@@ -37,8 +37,8 @@ export const docsDefaults = {
 const template = join(import.meta.dirname, 'template.hbs')
 
 /**
- * Writes the documentation of a service into a directory: index.html, which loads nothing, and history.html, which
- * compares the released documents. Returns the path of index.html. The same documents always give the same bytes.
+ * Writes the documentation of a service into a directory: index.html, which loads nothing, history.html, which compares
+ * the released documents, and openapi.json, the document itself. Returns the path of index.html. The same documents always give the same bytes.
  * Replaces earlier pages only when the new ones are complete.
  */
 export async function writeDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<string> {
@@ -68,6 +68,8 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
     const history = join(temporary, 'history.html')
     await writeFile(history, await historyPage(published, all.released))
     await rename(history, join(directory, 'history.html'))
+    await copyFile(published, shown)
+    await rename(shown, join(directory, 'openapi.json'))
     const index = join(directory, 'index.html')
     await rename(built, index)
     return index

@@ -58,5 +58,5 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
   t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name)')
   t.ok(existsSync(join(directory, 'generated/contract.mjs')))
   const pages = () => readdirSync(join(directory, 'dist/docs')).sort().join()
-  await until(() => pages() === 'history.html,index.html,try.html', pages)
+  await until(() => pages() === 'history.html,index.html,openapi.json,try.html', pages)
 })

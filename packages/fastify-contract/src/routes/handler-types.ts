@@ -52,11 +52,13 @@ type HeadersOf<Response> = Response extends { headers: infer Headers }
       : { headers: DeclaredHeaders<Headers> }
   : { headers?: NoDeclaredHeaders }
 
-/** The type of no value, under a name that tells the reason in a message of the compiler. */
+/**
+ * The type of no value, under a name that tells the reason in a message of the compiler. The property is no unique symbol,
+ * because handlers that are typed by one copy of this package would then not fit another copy.
+ */
 interface NoDeclaredHeaders {
-  readonly [noHeader]: never
+  readonly 'no declared headers': never
 }
-declare const noHeader: unique symbol
 
 /** The declared headers alone, without the index signature that openapi-typescript adds. */
 type DeclaredHeaders<Headers> = {

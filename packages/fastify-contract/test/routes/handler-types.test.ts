@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
@@ -121,6 +122,19 @@ t.test("handlers of the document's types compile", async (t) => {
     },
   }`)
   t.same(diagnoseProbes([handlers]), [[]])
+})
+
+t.test('handlers typed by another copy of this package fit', (t) => {
+  const copied = {
+    [resolve(sources, 'routes/copy.ts')]: readFileSync(resolve(sources, 'routes/handler-types.ts'), 'utf8'),
+    'src/trees.d.ts': types,
+    'src/copies.ts': `import type { Handlers as Copy } from '${sources}/routes/copy.ts'
+      import type { Handlers } from '${sources}/routes/handler-types.ts'
+      import type { operations } from './trees.d.ts'
+      export const own = (handlers: Copy<operations>): Handlers<operations> => handlers\n`,
+  }
+  t.same(diagnose(['src/copies.ts'], copied), [])
+  t.end()
 })
 
 /** Wrong handlers, each with a pattern that the compiler's diagnostic must match. */

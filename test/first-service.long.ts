@@ -79,7 +79,7 @@ async function programOf(name: string, version: string): Promise<string> {
 }
 
 /** A warning, except of settings of this machine. */
-const warning = /\bwarn\b(?! Unknown user config)/i
+const warning = /\bwarn\b(?! Unknown (?:user|env) config)/i
 
 const tarball = 'fastify-contract-cli-0.1.0.tgz'
 await writePackages(join(directory, 'dist'))
@@ -169,9 +169,11 @@ for (const version of ['10', '12'])
     { timeout: limit * 4 },
     async (t) => {
       const pnpm = await programOf('pnpm', version)
-      for (const source of [join(directory, tarball), `${release}/${tarball}`]) {
-        const folder = directoryFor(`pnpm ${version} ${source}`)
-        await run(folder, `pnpm dlx ${source} init --install openapi.yaml pets`, pnpm)
+      for (const [kind, commands] of Object.entries({ file: fromFile, release: fromRelease })) {
+        const folder = directoryFor(`pnpm ${version} ${kind}`)
+        if (kind === 'file') cpSync(join(directory, tarball), join(folder, tarball))
+        const [init = ''] = commands.replace('RELEASE', release).split('\n')
+        await run(folder, init.replace(/^npx --yes( --allow-remote=\w+)?/, 'pnpm dlx'), pnpm)
         await checkProject(t, join(folder, 'pets'), 'pnpm', pnpm)
       }
     },

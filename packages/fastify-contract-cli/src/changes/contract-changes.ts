@@ -250,7 +250,7 @@ async function reportsOf(...documents: [Document, Document]): Promise<Report[]> 
     const config = joinPaths(import.meta.dirname, 'redocly.yaml')
     const report = await withMarks(documents, async function compareMarked(marked) {
       await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(marked[index]))))
-      return await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')
+      return await redocly(['diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none'])
     })
     return JSON.parse(report).changes
   } finally {

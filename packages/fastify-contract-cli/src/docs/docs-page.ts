@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
@@ -21,12 +21,14 @@ export type DocsOptions = {
   released: string
   /** The module that the code samples import createClient from. */
   client: string
+  /** The directory whose configuration of Redocly applies; by default the current one. */
+  project?: string
 }
 
 /** The default directory of the documentation, which the service shows. */
 export const docsDirectory = join('dist', 'docs')
 
-export const docsDefaults: DocsOptions = {
+export const docsDefaults = {
   generated: 'generated',
   released: join('openapi', 'released'),
   client: './client.ts',
@@ -50,15 +52,14 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
     const document = parseExactJson(await readFile(published, 'utf8')) as Document
     const page = await withMarks([shownDocument(document, all.client)], async ([marked]) => {
       await writeFile(shown, stringifyJson(marked) as string)
-      await redocly(
-        'build-docs',
-        shown,
-        `--output=${built}`,
+      const options = [
+        `--output=${resolve(built)}`,
         `--template=${template}`,
         '--inlineBundle',
         // Without this tag Redoc shows schemas only inside the operations that use them.
         '--openapi.schemaDefinitionsTagName=Schemas',
-      )
+      ]
+      await redocly(['build-docs', resolve(shown), ...options], all.project)
       return await readFile(built, 'utf8')
     })
     const script = await browserScript('page-repairs.js', 'page-document.js', 'try-panel.js')
@@ -111,7 +112,8 @@ async function sourceMark(options: DocsOptions): Promise<string> {
   const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
   const redoc = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
   const hash = createHash('sha256').update(options.client)
-  for (const source of [publishedIn(options), options.released, ...code, 'redocly.yaml', redoc]) {
+  const rules = join(options.project ?? '.', 'redocly.yaml')
+  for (const source of [publishedIn(options), options.released, ...code, rules, redoc]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
   return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`

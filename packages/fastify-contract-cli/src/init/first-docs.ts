@@ -12,10 +12,11 @@ const sizeLimit = 600_000
  * large, if Redocly would read a configuration, whose plugins are code, or if the pages cannot be written.
  */
 export async function writeFirstDocs(directory: string, published: string): Promise<string | undefined> {
-  if (published.length > sizeLimit || configurations.some((name) => existsSync(name))) return undefined
+  if (published.length > sizeLimit || configurations.some((name) => existsSync(join(directory, name)))) return undefined
   return await writeDocs(join(directory, docsDirectory), {
     generated: join(directory, 'generated'),
     released: join(directory, 'openapi', 'released'),
+    project: directory,
   }).then(
     () => docsDirectory,
     () => undefined,

@@ -59,13 +59,13 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
   const sources = given ?? (await readDocument(path))
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const run = async (local: string): Promise<LintFinding[]> => {
-    const { stdout, message } = await runRedocly(
+    const { stdout, message } = await runRedocly([
       'lint',
       literalPattern(local),
       '--format=json',
       '--max-problems=10000',
       ...config,
-    )
+    ])
     // A configuration without rules, such as `extends: []`, has no findings.
     if (message?.includes('No rules were configured')) return []
     if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
@@ -138,13 +138,13 @@ async function decorated(document: Document, sources: Sources, name: string): Pr
   const configuration = configurationIn(name)
   if (!configuration.isDecorating) return document
   const run = async (path: string) => {
-    const { stdout, message } = await runRedocly(
+    const { stdout, message } = await runRedocly([
       'bundle',
       literalPattern(path),
       '--ext=json',
       '--force',
       `--config=${name}`,
-    )
+    ])
     if (message === undefined) return JSON.parse(stdout)
     throw new SourceError(
       `${shownName(resolve(sources.path))}: @redocly/cli cannot bundle it with ${name}; correct one of them:\n${message}`,
@@ -189,22 +189,26 @@ export const configurations = ['redocly.yaml', 'redocly.yml', '.redocly.yaml', '
 const literalPattern = (path: string): string =>
   /[*?[(]/.test(path) ? resolve(path).replace(/[*?[\](){}!+@]/g, '[\\$&\\$&]') : path
 
-/** Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails. */
-export async function redocly(...args: string[]): Promise<string> {
-  const { stdout, message } = await runRedocly(...args)
+/**
+ * Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails.
+ * Redocly reads the configuration in `directory`, by default the current one, and resolves paths against it.
+ */
+export async function redocly(args: string[], directory?: string): Promise<string> {
+  const { stdout, message } = await runRedocly(args, directory)
   if (message !== undefined) throw new Error(message)
   return stdout
 }
 
 /** Returns the output of Redocly's command line tool, and its messages if it fails. */
-async function runRedocly(...args: string[]): Promise<{ stdout: string; message?: string }> {
+async function runRedocly(args: string[], directory?: string): Promise<{ stdout: string; message?: string }> {
   // Color codes would end up in error messages.
   const uncolored = { NO_COLOR: '1', FORCE_COLOR: undefined }
   const env = { ...process.env, ...uncolored, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const options = { cwd: directory, env, maxBuffer: 2 ** 28 }
   const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
   const cli = joinPaths(dirname(manifest), 'bin', 'cli.js')
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], options)
     return { stdout }
   } catch (error) {
     const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }

@@ -40,7 +40,7 @@ async function compiled(name: string): Promise<Compiled> {
 
 t.test('the documents are valid', async (t) => {
   const refused = ['refused.yaml', 'refused-3-2.yaml'].map((name) => `${directory}/${name}`)
-  await t.resolves(redocly('lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused))
+  await t.resolves(redocly(['lint', `--config=${directory}/valid-openapi.yaml`, ...names.map(pathOf), ...refused]))
 })
 
 for (const name of names)

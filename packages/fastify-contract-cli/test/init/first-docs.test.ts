@@ -45,3 +45,20 @@ t.test(
     t.notOk(existsSync(join('dist', 'docs', 'index.html')))
   },
 )
+
+t.test('a configuration of Redocly where init runs does not apply to the documentation of a new project', async (t) => {
+  enterDirectory(t, {
+    'pets.json': document,
+    'plugin.js': "require('fs').writeFileSync('ran', '')\n",
+    'redocly.yaml': 'plugins: [./plugin.js]\n',
+  })
+  const printed = t.capture(console, 'log')
+  await run(['pets.json', 'pets'])
+  t.match(printed()[0]?.args[0], /^Wrote to .*, dist\/$/m)
+  t.notOk(existsSync('ran'))
+  process.chdir('pets')
+  const page = join('dist', 'docs', 'index.html')
+  const { ino } = statSync(page)
+  await writeStaleDocs(join('dist', 'docs'))
+  t.equal(statSync(page).ino, ino)
+})

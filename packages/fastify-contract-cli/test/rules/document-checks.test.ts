@@ -180,7 +180,7 @@ t.test('a document of one JSON file is read as the bundler writes it', async (t)
   const before = process.cwd()
   t.teardown(() => process.chdir(before))
   process.chdir(directory)
-  await redocly('bundle', 'whole.json', 'example.json', '--ext=json', '--output=bundled')
+  await redocly(['bundle', 'whole.json', 'example.json', '--ext=json', '--output=bundled'])
   for (const name of ['whole.json', 'example.json']) {
     const expected = JSON.parse(readFileSync(join('bundled', name), 'utf8'))
     t.equal(JSON.stringify(await bundle(name)), JSON.stringify(expected), name)
@@ -190,7 +190,7 @@ t.test('a document of one JSON file is read as the bundler writes it', async (t)
 })
 
 t.test('linter messages contain no notice about the Node version', async (t) => {
-  await t.rejects(redocly('bundle', 'missing.yaml'), { message: /^(?!.*[╔║╚]).*missing\.yaml/s })
+  await t.rejects(redocly(['bundle', 'missing.yaml']), { message: /^(?!.*[╔║╚]).*missing\.yaml/s })
 })
 
 const int64 = { type: 'integer', format: 'int64' }

@@ -32,7 +32,9 @@ async function comment(number) {
 async function ownComment(number) {
   for (let page = 1; page <= maxPages; page++) {
     const comments = await call('GET', `issues/${number}/comments?per_page=100&page=${page}`)
-    const own = comments.find(({ body, user }) => user?.type === 'Bot' && user.login === 'github-actions[bot]' && body?.startsWith(marker))
+    const own = comments.find(
+      ({ body, user }) => user?.type === 'Bot' && user.login === 'github-actions[bot]' && body?.startsWith(marker),
+    )
     if (own !== undefined || comments.length < 100) return own
   }
   return undefined

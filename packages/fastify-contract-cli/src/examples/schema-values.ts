@@ -210,7 +210,9 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
     if (value !== undefined) members.set(name, value)
   }
   const isFixed = (name: string) =>
-    partsOf(document, schemaOf(name), maxParts).some(({ schema }) => schema.enum !== undefined || schema.const !== undefined)
+    partsOf(document, schemaOf(name), maxParts).some(
+      ({ schema }) => schema.enum !== undefined || schema.const !== undefined,
+    )
   const schemas = schemasOfParts(parts)
   const described = schemas.flatMap((schema) => Object.keys(Object(schema.properties)))
   const required = new Set(schemas.flatMap((schema) => (schema.required ?? []) as string[]))

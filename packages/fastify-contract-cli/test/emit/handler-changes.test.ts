@@ -189,7 +189,10 @@ t.test('the work is bounded, and a shared schema is compared once, however many 
   t.match(lines, { 0: /^edit0, edit1, edit2 and 997 more: each receives body\.m0 as /, length: 21 })
   t.ok(shared.left > 80_000, `${shared.left}`)
   for (const [before, after] of [
-    [{ Big: wide(400, ref('In')), In: wide(400, text) }, { Big: wide(400, ref('In')), In: wide(400, int64) }],
+    [
+      { Big: wide(400, ref('In')), In: wide(400, text) },
+      { Big: wide(400, ref('In')), In: wide(400, int64) },
+    ],
     [{ Big: wide(50, ref('Big')) }, { Big: wide(51, ref('Big')) }],
     [{ Big: { enum: Array.from({ length: 100_000 }, (_, index) => index) } }, { Big: int64 }],
   ] as [object, object][]) {

@@ -3,5 +3,5 @@ import { fetchDocument } from '../../src/read/read-document.ts'
 /* Fetches a document, prints the directory of its copies, and waits. */
 
 const { directory } = await fetchDocument(process.env.DOCUMENT as string)
-console.log(`copies in ${directory};`)
+process.stdout.write(`copies in ${directory};\n`)
 setInterval(() => {}, 60_000)

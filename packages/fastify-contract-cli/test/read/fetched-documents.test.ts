@@ -229,17 +229,17 @@ t.test('a document that is saved already keeps its path, and new files have plac
     'openapi/_/x.yaml',
   ])
   t.same(
-    paths([root, ...['redocly.yaml', 'released/9.0.0.json', '.env'].map((name) => new URL(name, root).href)], 'my.yaml'),
+    paths(
+      [root, ...['redocly.yaml', 'released/9.0.0.json', '.env'].map((name) => new URL(name, root).href)],
+      'my.yaml',
+    ),
     ['my.yaml', 'openapi/redocly.yaml', 'openapi/_released/9.0.0.json', 'openapi/env.yaml'],
     'no name has an effect in the project',
   )
   const texts = ['a.test.ts', 'AGENTS.md', 'b.CSV'].map((name) => {
     return { url: `https://a.example/x/${name}`, extension: '.txt' as const }
   })
-  t.same(
-    [...copyPaths(texts).values()],
-    ['openapi/a.test.ts.txt', 'openapi/AGENTS.md.txt', 'openapi/b.CSV'],
-  )
+  t.same([...copyPaths(texts).values()], ['openapi/a.test.ts.txt', 'openapi/AGENTS.md.txt', 'openapi/b.CSV'])
   const long = paths(['https://a.example/a', `https://a.example/${'b/'.repeat(100)}${'c'.repeat(1000)}`])
   t.ok((long[1] as string).length < 150)
 })

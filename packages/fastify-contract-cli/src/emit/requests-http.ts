@@ -2,7 +2,7 @@ import { expandPath, type ParameterPair, pairText } from 'fastify-contract/clien
 import { kindOf, recordSeparator } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { resolve } from '../document/json-pointer.ts'
-import { type Document, type Endpoint, endpoints, type Parameter, serverUrl } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { holderOf } from '../document/parameter-objects.ts'
 import type { Credential } from '../document/security-schemes.ts'
 import { exampleOfRequest } from '../examples/examples.ts'
@@ -19,7 +19,7 @@ import {
 } from '../text/foreign-text.ts'
 import { lineText } from '../text/source-text.ts'
 
-const credentialNote = `# fastify-contract mock accepts any token. To call the service, copy this file, since generate overwrites it, and set the
+const credentialNote = `# fastify-contract mock accepts any token. To call a service, copy this file, since generate overwrites it, and set the
 # origin and a token in the copy.`
 
 /**
@@ -41,7 +41,7 @@ export function requestFile(document: Document, valid: (endpoint: Endpoint) => V
   return [
     ...(variables.size > 0 ? [credentialNote] : []),
     '',
-    `@${originName} = ${originOf(document)}`,
+    `@${originName} = ${origin}`,
     ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
     ...all.map((each) => `\n${requestText(document, each, names)}`),
     '',
@@ -51,11 +51,8 @@ export function requestFile(document: Document, valid: (endpoint: Endpoint) => V
 /** The name of the variable for the origin of the service. */
 const originName = 'origin'
 
-/** Returns the origin of the first server; that of a service on this machine if editors would change it. */
-function originOf({ servers = [] }: Document): string {
-  const { origin } = new URL(serverUrl(servers))
-  return isRequestLine(origin) && origin !== 'null' ? origin : 'http://127.0.0.1:3000'
-}
+/** A service on this machine: one click must not send a DELETE to the server in production. */
+const origin = 'http://127.0.0.1:3000'
 
 const asGiven = (endpoint: Endpoint): ValidRequest => ({ endpoint })
 

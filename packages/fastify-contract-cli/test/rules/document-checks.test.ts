@@ -128,6 +128,13 @@ t.test('an operation without operationId is named after its method and path alon
   t.same(idsOf(documentOf({ '/a': { post: { operationId: '', responses } } })), ['postA'])
 })
 
+t.test('one warning tells of many operations without a name', async (t) => {
+  const paths = Object.fromEntries(['/a', '/b', '/c', '/d'].map((path) => [path, { get: { responses } }]))
+  t.same(checkDocument(documentOf(paths)).warnings, [
+    '#/paths/~1a/get: has no operationId, like 3 other operations; its handler is named getA, after its method and path',
+  ])
+})
+
 t.test('an operation with a derived name is typed, bound and served by it, and a warning shows it', async (t) => {
   const components = { pathItems: { Item: { get: { responses }, delete: { operationId: 'drop', responses } } } }
   const item = { $ref: '#/components/pathItems/Item' }

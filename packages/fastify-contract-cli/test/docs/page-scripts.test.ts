@@ -140,7 +140,7 @@ https://api.example.com
   const expected = text.replace('curl https://api.example.com/', `curl ${service}/`)
   t.equal(document.info.description, expected)
   t.equal(document.tags[0].description, expected)
-  t.ok(shown['/a'].get.description.startsWith(expected.trimEnd()))
+  t.ok(shown['/a'].get.description.includes(expected.trimEnd()))
   t.same(shown['/b'].servers, [{ url: `${service}/v2`, description }])
   t.same(shown['/b'].put.servers, [{ url: `${service}/v3`, description }])
   const sourcesOf = (operation: { 'x-codeSamples': { source: string }[] }) =>

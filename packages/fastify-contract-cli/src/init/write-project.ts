@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { docsDirectory } from '../docs/docs-page.ts'
 import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
@@ -121,8 +122,13 @@ async function writeService(draft: Draft, request: ProjectRequest): Promise<stri
     leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
     request.install && install(manager, directory),
   ])
-  const all = [...written, ...(docs === undefined ? [] : [`${docs}/`])]
-  return summary({ ...draft, files: all, leftOut: leftOut.reasons }, { settings, isInstalled })
+  const pages = docs !== undefined && 'directory' in docs ? [`${docs.directory}/`] : []
+  const lacking =
+    docs !== undefined && 'reason' in docs ? [`${docsDirectory}, which ${manager} run docs writes: ${docs.reason}`] : []
+  return summary(
+    { ...draft, files: [...written, ...pages], leftOut: [...leftOut.reasons, ...lacking] },
+    { settings, isInstalled },
+  )
 }
 
 /** The versions of TypeScript, which is faster since 7. The commands have one of their own. */

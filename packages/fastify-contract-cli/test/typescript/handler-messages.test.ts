@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
@@ -131,7 +132,9 @@ export const handlers: Handlers<operations> = {
   const before = process.cwd()
   process.chdir(directory)
   t.teardown(() => process.chdir(before))
-  const { message } = (await checkTypes('app.ts', 'types').catch((error) => error)) as Error
+  const { message: printed } = (await checkTypes('app.ts', 'types').catch((error) => error)) as Error
+  // On a terminal the message has colors.
+  const message = stripVTControlCharacters(printed)
   for (const [name, { typed, untyped = typed }] of Object.entries(mistakes))
     for (const [form, expected] of Object.entries({ typed, untyped })) {
       const start = message.indexOf(`${name}-${form}.ts:`)

@@ -32,9 +32,9 @@ const scenarios: Record<string, Scenario<Options>> = {
 const { options, words } = commandLine(
   `.ci/nightly containers [NAME...] [--build-options TEXT]
 
-Builds images by Docker or Podman, and runs them: a request with a token, the health check, the user, what the image must
-not have, SIGTERM. Where no registry of images is reached, it makes the base image from packages of Debian and npm, which
-needs mmdebstrap and root. Exits with 1 when a figure is out of bounds, else with 2 without an engine.
+Builds images by Docker or Podman, and runs them: a request with a token, the health check, the user, what the image
+must not have, SIGTERM. Where no registry of images is reached, it makes the base image from packages of Debian and npm,
+which needs mmdebstrap and root. Exits with 1 when a figure is out of bounds, else with 2 without an engine.
 
 --build-options TEXT  options for each build, with spaces between them, such as --volume for the settings of npm
 

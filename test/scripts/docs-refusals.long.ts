@@ -8,13 +8,13 @@ import { copyProject } from '../support/project-copy.ts'
 t.test('an invalid document gives no page', async (t) => {
   const cwd = copyProject(t)
   const path = join(cwd, 'openapi', 'plant-store.yaml')
-  writeFileSync(path, readFileSync(path, 'utf8').replace('type: string', 'type: strin'))
+  writeFileSync(path, readFileSync(path, 'utf8').replace('type: string', 'type: text'))
   const docs = promisify(execFile)(
     process.execPath,
     ['--import=tsx', 'packages/fastify-contract-cli/src/cli.ts', 'docs'],
     { cwd },
   )
-  await t.rejects(docs, { code: 1, stderr: /type: must be one of string, .* not "strin"/ })
+  await t.rejects(docs, { code: 1, stderr: /type: must be one of string, .* not "text"/ })
   t.notOk(existsSync(join(cwd, 'dist')))
 })
 

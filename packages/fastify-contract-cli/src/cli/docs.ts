@@ -14,9 +14,9 @@ export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract docs [DOCUMENT] [OPTIONS]
 
-Writes the documentation of the document: index.html, history.html, and the document itself, openapi.json. The pages load
-nothing from a network, so they work offline and from file:// URLs. If the document cannot be served or the generated files are out of date, the command
-prints why, exits with 1 and leaves earlier pages unchanged.
+Writes the documentation of the document: index.html, history.html, and the document itself, openapi.json. The pages
+load nothing from a network, so they work offline and from file:// URLs. If the document cannot be served or the
+generated files are out of date, the command prints why, exits with 1 and leaves earlier pages unchanged.
 
 ${documentHelp}
 --out DIRECTORY       the directory of the pages (default: ${docsDirectory})

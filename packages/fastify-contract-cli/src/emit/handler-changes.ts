@@ -34,12 +34,12 @@ export function handlerChanges(before: Document, after: Document, work: Work = {
   const known = byOperationId(endpoints(before))
   const operations = new Map<string, string[]>()
   const changesOf = outerChanges(before, after, work)
-  let uncompared = 0
+  let skipped = 0
   for (const endpoint of endpoints(after)) {
     const endpointBefore = known.get(endpoint.operationId)
     if (endpointBefore === undefined) continue
     const changes = changesOf(outerValues(before, endpointBefore), outerValues(after, endpoint))
-    if (changes === undefined) uncompared++
+    if (changes === undefined) skipped++
     for (const change of changes ?? []) {
       const names = operations.get(change)
       if (names === undefined) operations.set(change, [endpoint.operationId])
@@ -48,7 +48,7 @@ export function handlerChanges(before: Document, after: Document, work: Work = {
   }
   const lines = Array.from(operations, ([change, names]) => lineText(`${subjectOf(names)} ${change}`))
   const more = lines.length > maxLines ? [`${lines.length - maxLines} more changes`] : []
-  const rest = uncompared > 0 ? [`${uncompared} more operations are not compared, since too many values changed`] : []
+  const rest = skipped > 0 ? [`${skipped} more operations are not compared, since too many values changed`] : []
   return [...lines.slice(0, maxLines), ...more, ...rest]
 }
 

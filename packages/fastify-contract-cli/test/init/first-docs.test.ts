@@ -45,10 +45,7 @@ t.test(
     writeFileSync('pets.json', document)
     const printed = t.capture(console, 'log')
     await run(['pets.json'])
-    t.match(
-      printed()[0]?.args[0],
-      '\n  dist/docs, which npm run docs writes: the plugins of redocly.yaml are code\n',
-    )
+    t.match(printed()[0]?.args[0], '\n  dist/docs, which npm run docs writes: the plugins of redocly.yaml are code\n')
   },
 )
 

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
 import { listen } from 'fastify-contract/service'
+import type { Document } from '../document/openapi-document.ts'
 import { compileContract } from '../emit/compile.ts'
 import { skippedOperations } from '../emit/skipped-operations-json.ts'
 import { describedErrorBody } from '../init/error-body.ts'
@@ -73,4 +75,4 @@ async function compiledContract(document: string, rules: string | undefined): Pr
 }
 
 const errorBodyOf = ({ documentText, routes }: Contract) =>
-  describedErrorBody({ document: normalizedDocument(JSON.parse(documentText)), routes })
+  describedErrorBody({ document: normalizedDocument(parseExactJson(documentText) as Document), routes })

@@ -55,6 +55,17 @@ t.test('the mock runs from a document without a project, and describes errors as
   t.match(await get('/shards', 'HEAD'), [501])
 })
 
+t.test('an error of the mock has every digit of an example', async (t) => {
+  const digits = '9007199254740993'
+  const text = JSON.stringify(document).replace(
+    '"shard":{"type":"integer"}',
+    `"shard":{"type":"integer","format":"int64","example":${digits}}`,
+  )
+  const { url } = await mock(t, t.testdir({ 'shards.json': text }), ['shards.json'])
+  const response = await fetch(`${url}/none`)
+  t.equal(await response.text(), `{"message":"no such path","shard":${digits}}`)
+})
+
 t.test('the mock responds to QUERY, for which its document is of OpenAPI 3.2', async (t) => {
   const query = {
     operationId: 'queryShards',

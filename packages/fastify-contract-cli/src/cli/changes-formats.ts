@@ -54,8 +54,8 @@ export const formats = {
 }
 
 /**
- * The length of the list of changes in Markdown. A comment on GitHub has at most 65,536 characters. Code spans show text
- * of a document as it is: it notifies nobody, links to nothing, and contains no HTML.
+ * The length of the list of changes in Markdown. A comment on GitHub has at most 65,536 characters. The text of a
+ * document is in code spans, where GitHub reads no mentions, links or HTML.
  */
 const maxMarkdown = 50_000
 

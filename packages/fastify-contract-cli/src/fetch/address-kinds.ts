@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Where an address leads: to the internet, to this machine, to a network of somebody's own, or nowhere that has documents:
- * link-local addresses, such as those of metadata services, multicast, broadcast and unspecified ones.
+ * Where an address leads: to the internet, to this machine, or to a private network. Documents never come from forbidden
+ * addresses: link-local ones, such as those of metadata services, multicast, broadcast and unspecified ones.
  */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'forbidden'
 

@@ -116,7 +116,7 @@ export class UrlReader {
       if (!(found instanceof URL)) return { bytes: found, url: url.href }
       if (!isAllowed(found))
         throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(found)}; refer to that URL`)
-      // A secure response must not lead to one that anybody on the way could change.
+      // Without TLS, anyone on the network path could change the response.
       if (url.protocol === 'https:' && found.protocol !== 'https:')
         throw new FetchError(`${shownUrl(url)}: redirects to ${shownUrl(found)}, without HTTPS; use a URL of HTTPS`)
       url = found
@@ -157,7 +157,7 @@ export class UrlReader {
 
   async #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
     const host = hostOf(url)
-    // No name server is asked for an address.
+    // Node.js calls no lookup for an IP address.
     if (isIP(host) !== 0) this.#check(url, host)
     const options = {
       signal,

@@ -25,8 +25,8 @@ export const fastifyRange = (): string => manifestIn(engine).dependencies.fastif
 
 /**
  * Returns the engine and the commands for a new project. The registry has them if the commands were installed from it.
- * Otherwise somebody else could own their names there, so the project carries both packages as files, which also are
- * there in a container, offline, and after the directory of the commands is gone.
+ * Otherwise another owner could have taken their names there, so the project carries both packages as files. These are
+ * also there in a container, offline, and after the directory of the commands is gone.
  *
  * @param command The path of the command that runs.
  */

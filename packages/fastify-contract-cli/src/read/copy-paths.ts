@@ -10,8 +10,8 @@ export type NamedFile = { url: string; extension: '.json' | '.yaml' | '.txt' }
 
 /**
  * Returns the paths at which the files of a document are saved, by URL, with slashes. The directories are those of the
- * URLs, so that relative references stay valid. A URL is text of somebody else: its names keep letters, digits and a few
- * signs of ASCII, and no two paths differ in their case alone.
+ * URLs, so that relative references stay valid. The document may name any URL, so the paths keep only letters, digits
+ * and a few signs of ASCII, and no two paths differ in their case alone.
  *
  * @param files The files, the document first.
  * @param document The path of the document if it is saved already: it stays, and the others keep their places beside it.

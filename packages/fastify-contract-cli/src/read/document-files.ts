@@ -65,7 +65,7 @@ export class DocumentFiles {
     else this.sources.set(file, parseSource(file, text, shownName(file)))
   }
 
-  /** Fetches a file. An example is optional; without another file, the document would refer to one that nobody reads. */
+  /** Fetches a file. Only the file of an example may be missing: the document is incomplete without any other. */
   async #fetch(fetched: FetchedFiles, file: string, from: Origin | undefined): Promise<Uint8Array> {
     try {
       return await fetched.read(file)

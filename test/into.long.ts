@@ -11,31 +11,17 @@ import {
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { pageToken, programEnvironment, untilHealthy } from 'fastify-contract-test-support/migration-page'
 import t, { type Test } from 'tap'
-import { packages, writePackages } from '../scripts/build/packages.ts'
+import { env, packPackages, run } from './support/packed-packages.ts'
 
 // An empty folder outside of the repository, so that Node cannot find the sources of the packages.
 const directory = mkdtempSync(join(tmpdir(), 'into-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 
-const { PATH, HOME } = process.env
-const env = { PATH, HOME, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
-
-/** Runs a command, and returns what it prints. Rejects with that if the command fails. */
-async function run(cwd: string, ...command: string[]): Promise<string> {
-  const { code, stdout, stderr } = await spawnProcess(command, { cwd, env }).untilEnded(600_000)
-  if (code !== 0) throw new Error(`${command.join(' ')}: exit ${code}\n${stdout}${stderr}`)
-  return stdout
-}
-
 /** Installs the packages in a folder of their own, which is not the application. */
 async function installCommands(): Promise<string> {
   const folder = join(directory, 'commands')
-  const dependencies: Record<string, string> = {}
-  await writePackages(directory)
-  for (const name of packages) {
-    const file = await run(join(directory, name), 'npm', 'pack', '--silent', '--pack-destination', directory)
-    dependencies[name] = `file:${join(directory, file.trim())}`
-  }
+  const packed = await packPackages(directory)
+  const dependencies = Object.fromEntries(Array.from(packed, ([name, file]) => [name, `file:${file}`]))
   write(folder, { 'package.json': JSON.stringify({ private: true, dependencies }) })
   await run(folder, 'npm', 'install', '--ignore-scripts')
   return join(folder, 'node_modules', '.bin', 'fastify-contract')

@@ -11,7 +11,7 @@ import {
   untilHealthy,
 } from 'fastify-contract-test-support/migration-page'
 import t, { type Test } from 'tap'
-import { packages, writePackages } from '../scripts/build/packages.ts'
+import { env, packPackages, run } from './support/packed-packages.ts'
 
 // The packages before a migration would burden npm ci. An empty folder outside of the repository gets the versions that
 // the pages name.
@@ -24,16 +24,6 @@ const pages = {
   fetch: readMigrationPage(join(docs, 'from-openapi-fetch.md')),
 }
 
-const { PATH, HOME } = process.env
-const env = { PATH, HOME, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
-
-/** Runs a command, and returns what it prints. Rejects with that if the command fails. */
-async function run(cwd: string, ...command: string[]): Promise<string> {
-  const { code, stdout, stderr } = await spawnProcess(command, { cwd, env }).untilEnded(600_000)
-  if (code !== 0) throw new Error(`${command.join(' ')}: exit ${code}\n${stdout}${stderr}`)
-  return stdout
-}
-
 const installed = join(directory, 'installed')
 const command = (name: string) => join(installed, 'node_modules', '.bin', name)
 
@@ -43,19 +33,13 @@ const tsx = [process.execPath, '--import=tsx']
 /** Packs this repository's packages, and installs them beside those of the pages. */
 async function install(): Promise<string[]> {
   mkdirSync(installed)
-  await writePackages(directory)
-  const files = await Promise.all(packages.map(packed))
+  const files = (await packPackages(directory)).values()
   const named = [...new Set(Object.values(pages).flatMap((page) => page.packages))]
   const { overrides } = JSON.parse(readFileSync('package.json', 'utf8'))
   const { 'light-my-request': cookie } = overrides
   write('package.json', JSON.stringify({ type: 'module', overrides: { 'light-my-request': cookie } }))
   await run(installed, 'npm', 'install', '--ignore-scripts', ...files, ...named, 'typescript@5.9.3', '@types/node@20')
   return named
-}
-
-async function packed(name: string): Promise<string> {
-  const source = join(directory, name)
-  return join(directory, (await run(source, 'npm', 'pack', '--silent', '--pack-destination', directory)).trim())
 }
 
 const write = (name: string, text: string): void => writeFileSync(join(installed, name), text)

@@ -8,18 +8,10 @@ import { run as lint } from '../../src/cli/lint.ts'
 import { compileContract } from '../../src/emit/compile.ts'
 import { copyPaths } from '../../src/read/copy-paths.ts'
 import { fetchDocument } from '../../src/read/read-document.ts'
+import { head, pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 import { ownPath } from '../support/own-path.ts'
 import { redirect, startPages } from '../support/url-server.ts'
-
-const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
-const pathsWith = (schema: string, more = '') => `${head}paths:
-  /a:
-    post:
-      operationId: postA
-      requestBody: { required: true, content: { application/json: { schema: ${schema} } } }
-      responses: { '204': { description: Done. }${more} }
-`
 
 /** Returns the files of a document as a project has them. */
 async function saved(url: string, options = {}, document?: string): Promise<Record<string, string>> {

@@ -12,19 +12,12 @@ import { compileContract } from '../../src/emit/compile.ts'
 import { sourceLimits } from '../../src/read/document-files.ts'
 import { readSources } from '../../src/read/source-files.ts'
 import { bundle, lint as findingsOf } from '../../src/redocly/redocly.ts'
+import { head, pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 /** Runs init without the documentation, which takes seconds. */
 const init = (args: string[]) => run(['--without', 'docs', ...args])
 
-const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n'
-const pathsWith = (schema: string, more = '') => `${head}paths:
-  /a:
-    post:
-      operationId: postA
-      requestBody: { required: true, content: { application/json: { schema: ${schema} } } }
-      responses: { '204': { description: Done. }${more} }
-`
 const namesIn = async (path: string) => [...(await readSources(path)).files.keys()].map((file) => relative('', file))
 
 t.test('the files of a document are those of its references, however they are written', async (t) => {

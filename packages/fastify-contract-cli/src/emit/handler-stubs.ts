@@ -9,7 +9,7 @@ import {
 import { type ExampleOrigin, isExampleStream } from '../examples/examples.ts'
 import { sendableResponses, successes } from '../examples/sendable-responses.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
-import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
+import { engineTypes, moduleFindings, type TypeFiles } from '../typescript/virtual-program.ts'
 import type { Generated } from './generated-files.ts'
 
 /**
@@ -30,7 +30,7 @@ export function handlerStubs(
   if (added.length === 0) return []
   const sendable = sendableResponses(contract)
   const byId = byOperationId(routes.operations)
-  return compiled(added.map(choiceOf), files['api.d.ts'] as string, compilerOptions)
+  return compiled(added.map(choiceOf), files, compilerOptions)
 
   function choiceOf(endpoint: Endpoint): Choice {
     const operation = byId.get(endpoint.operationId) as Operation
@@ -49,7 +49,7 @@ export function handlerStubs(
 type Choice = { endpoint: Endpoint; isNegotiated: boolean; statements: Generator<string[]> }
 
 /** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
-function compiled(choices: Choice[], types: string, options?: object): string[] {
+function compiled(choices: Choice[], types: TypeFiles, options?: object): string[] {
   let isCertain = true
   const handlers: string[] = []
   for (const { endpoint, isNegotiated, statements } of choices) {
@@ -114,7 +114,7 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
-  const result = `ReturnType<Handlers<operations>[${stringLiteral(operationId)}]>`
+  const result = `ReturnType<Handlers[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
     `  async ${quotedName(operationId)}(): ${result} {`,
@@ -124,11 +124,11 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
 }
 
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
-function uncompilable(handlers: string[], types: string, options?: object): Set<number> {
+function uncompilable(handlers: string[], types: TypeFiles, options?: object): Set<number> {
   const head = [
-    `import { ContractError, type Handlers } from '${engineTypes}'`,
-    `import type { operations } from '${operationTypes}'`,
-    'export const handlers: Partial<Handlers<operations>> = {',
+    `import { ContractError } from '${engineTypes}'`,
+    "import type { Handlers } from './handler-types.d.ts'",
+    'export const handlers: Partial<Handlers> = {',
   ].join('\n')
   const findings = moduleFindings(`${[head, ...handlers].join('\n')}\n}\n`, types, options)
   const ends: number[] = []

@@ -77,7 +77,7 @@ export async function writeProject(request: ProjectRequest): Promise<string> {
     compiled,
     generated: Object.fromEntries(files.map(([name, text]) => [join('generated', name), text])),
     handlers: handlerStubs(compiled, undefined, compilerOptions),
-    errors: checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string),
+    errors: checkedErrorBody(deriveErrorBody(compiled), compiled.files),
     packages: ownPackages(process.argv[1] as string),
     manager: packageManagerOf(directory),
     unread: rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined,

@@ -3,23 +3,25 @@ import type ts from 'typescript'
 import { parsedFiles, type Rest, reuseParsedFiles } from './parsed-files.ts'
 import { compiler } from './typescript.ts'
 
-/** From where a module for `moduleFindings` imports the types of the engine, and those of the operations. */
+/** From where a module for `moduleFindings` imports the types of the engine. */
 export const engineTypes = 'fastify-contract/handlers'
-export const operationTypes = './new-operations.d.ts'
+
+/** The generated types that such a module imports, by file name. */
+export type TypeFiles = Record<string, string>
 
 /** What the compiler finds at a position of a module. */
 type Finding = { start: number; message: string }
 
 /**
- * Returns what the compiler finds in a module that imports `engineTypes` and `operationTypes`.
+ * Returns what the compiler finds in a module that imports `engineTypes`, and generated types from its own directory.
  *
- * @param types The text of `operationTypes`.
  * @param options Options of the compiler as in tsconfig.json; default: those of the current directory.
  */
-export function moduleFindings(text: string, types: string, options?: object): Finding[] {
+export function moduleFindings(text: string, types: TypeFiles, options?: object): Finding[] {
   // These files are in the directory of this module, from which the compiler finds the engine that is installed with it.
   const module = join(import.meta.dirname, 'new-module.ts')
-  const texts = { [join(import.meta.dirname, operationTypes)]: types, [module]: text }
+  const texts: Record<string, string> = { [module]: text }
+  for (const [name, declared] of Object.entries(types)) texts[join(import.meta.dirname, name)] = declared
   const program = virtualProgram([module], texts, checkOptions, options)
   const file = program.getSourceFile(module)
   return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(findingOf)

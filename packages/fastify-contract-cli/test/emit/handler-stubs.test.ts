@@ -34,14 +34,14 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
   const printed = handlerStubs(compiled, before)
   const directory = `${ownPath('test/documents')}/new-${handlerModules.length}`
   const handlers = [
-    "import { ContractError, type Handlers } from 'fastify-contract/handlers'",
-    "import type { operations } from './api.d.ts'",
-    'export const handlers: Partial<Handlers<operations>> = {',
+    "import { ContractError } from 'fastify-contract/handlers'",
+    "import type { Handlers } from './handler-types.d.ts'",
+    'export const handlers: Partial<Handlers> = {',
     ...printed,
     '}',
     'export const used = ContractError',
   ].join('\n')
-  texts[`${directory}/api.d.ts`] = compiled.files['api.d.ts'] as string
+  for (const name of ['api.d.ts', 'handler-types.d.ts']) texts[`${directory}/${name}`] = compiled.files[name] as string
   texts[`${directory}/handlers.ts`] = handlers
   handlerModules.push(`${directory}/handlers.ts`)
   return printed
@@ -96,12 +96,12 @@ t.test('a new operation gets a handler that returns its example exactly', async 
   t.same(await stubs(document, documentOf({ old: {} })), [
     [
       String.raw`  // POST /0 takes body, query.id, query['plant-id'], query['a\u2028b']`,
-      "  async get(): ReturnType<Handlers<operations>['get']> {",
+      "  async get(): ReturnType<Handlers['get']> {",
       '    // The example of the document.',
       String.raw`    return { status: 200, body: { id: 7n, 'x-y': null, tags: ['it\'s', '"\n', {}], count: 1 } }`,
       '  },',
     ].join('\n'),
-    "  // POST /2\n  async 'remove it'(): ReturnType<Handlers<operations>['remove it']> {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
+    "  // POST /2\n  async 'remove it'(): ReturnType<Handlers['remove it']> {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
   ])
   t.equal((await stubs(document)).length, 3)
   t.same(await stubs(document, document), [])
@@ -116,13 +116,12 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
   const [stub = ''] = handlerStubs(compiled, undefined)
   const module = (response: string) =>
     [
-      "import type { Handlers } from 'fastify-contract/handlers'",
-      "import type { operations } from './new-operations.d.ts'",
-      `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
+      "import type { Handlers } from './handler-types.d.ts'",
+      `export const handlers: Handlers = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')
   const texts = ["{ status: 404, body: { error: 'a', massage: 'b' } }", '{ status: 403, body: undefined }'].map(module)
   for (const text of texts) {
-    const [finding] = moduleFindings(text, compiled.files['api.d.ts'] as string)
+    const [finding] = moduleFindings(text, compiled.files)
     t.match(text.slice(finding?.start), /^(massage|status)/)
   }
 })

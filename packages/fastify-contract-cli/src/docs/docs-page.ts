@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
 import { browserScript } from './browser-script.ts'
+import type { Sampled } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { redocPage } from './redoc-page.ts'
 import { shownDocument } from './shown-document.ts'
@@ -36,8 +37,14 @@ const fileOfRedocly = (name: string): string => createRequire(import.meta.url).r
  * Writes the documentation of a service into a directory: index.html, which loads nothing, history.html, which compares
  * the released documents, and openapi.json, the document itself. Returns the path of index.html. The same documents always give the same bytes.
  * Replaces earlier pages only when the new ones are complete.
+ *
+ * @param compiled What the document was compiled to, if the caller has it.
  */
-export async function writeDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<string> {
+export async function writeDocs(
+  directory: string,
+  options: Partial<DocsOptions> = {},
+  compiled?: Sampled,
+): Promise<string> {
   const all = { ...docsDefaults, ...options }
   const published = publishedIn(all)
   await mkdir(directory, { recursive: true })
@@ -48,7 +55,7 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
     const document = parseExactJson(await readFile(published, 'utf8')) as Document
     const html = redocPage({
       title: document.info.title,
-      document: stringifyJson(shownDocument(document, all.client)) as string,
+      document: stringifyJson(shownDocument(document, all.client, compiled)) as string,
       redoc: await readFile(fileOfRedocly('lib/chunks/redoc.standalone.js'), 'utf8'),
       ownScript: await browserScript('page-repairs.js', 'page-document.js', 'try-panel.js'),
     })
@@ -67,9 +74,13 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
 }
 
 /** Calls `writeDocs` unless the existing page was built from the same sources. */
-export async function writeStaleDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<void> {
+export async function writeStaleDocs(
+  directory: string,
+  options: Partial<DocsOptions> = {},
+  compiled?: Sampled,
+): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
-  if (!page.endsWith(await sourceMark({ ...docsDefaults, ...options }))) await writeDocs(directory, options)
+  if (!page.endsWith(await sourceMark({ ...docsDefaults, ...options }))) await writeDocs(directory, options, compiled)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Sampled } from '../docs/code-samples.ts'
 import { docsDirectory, writeDocs } from '../docs/docs-page.ts'
 import { lineText } from '../text/source-text.ts'
 
@@ -9,11 +10,9 @@ export type FirstDocs = { directory: string } | { reason: string }
  * Writes the documentation of a new project, so that its service shows it at once. A project does not need it, so `init`
  * writes none if the pages cannot be written.
  */
-export async function writeFirstDocs(directory: string): Promise<FirstDocs> {
-  return await writeDocs(join(directory, docsDirectory), {
-    generated: join(directory, 'generated'),
-    released: join(directory, 'openapi', 'released'),
-  }).then(
+export async function writeFirstDocs(directory: string, compiled: Sampled): Promise<FirstDocs> {
+  const options = { generated: join(directory, 'generated'), released: join(directory, 'openapi', 'released') }
+  return await writeDocs(join(directory, docsDirectory), options, compiled).then(
     () => ({ directory: docsDirectory }),
     (error: Error) => ({ reason: lineText(error.message) }),
   )

@@ -4,7 +4,9 @@ import t from 'tap'
 import { run as generate } from '../../src/cli/generate.ts'
 import { run } from '../../src/cli/init.ts'
 import { writeStaleDocs } from '../../src/docs/docs-page.ts'
+import { compileContract } from '../../src/emit/compile.ts'
 import { writeFirstDocs } from '../../src/init/first-docs.ts'
+import { noConfiguration } from '../../src/redocly/redocly.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
 const document = JSON.stringify({
@@ -36,7 +38,9 @@ t.test('init runs no plugin for the documentation, and lets no error cost the pr
     'redocly.yaml': 'plugins: [./plugin.js]\n',
     'pets.json': document,
   })
-  t.match(await writeFirstDocs('none'), { reason: /^[^\n]+$/ })
+  t.match(await writeFirstDocs('none', await compileContract('pets.json', { rules: noConfiguration })), {
+    reason: /^[^\n]+$/,
+  })
   const printed = t.capture(console, 'log')
   await run(['pets.json'])
   t.match(printed()[0]?.args[0], /^Wrote to .*, dist\/$/m)

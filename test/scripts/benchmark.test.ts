@@ -104,7 +104,9 @@ t.test('the ratio of a command is the median of the ratios of its pairs', async 
       ],
     ],
   ])
-  t.same(ratiosOf(pairs), { 'A: new': usage(2, 3, 1.5) })
+  pairs.set('A: dev', [{ own: { wall: 0.5 }, peer }])
+  t.same(ratiosOf(pairs), { 'A: new': usage(2, 3, 1.5), 'A: dev': { wall: 0.5 } })
+  t.match(commandTable(pairs), /^\| A: dev \| +0\.50 \| +- \| +- \| +0\.50 \| +- \| +1\.00 \| +- \|$/m)
   t.match(commandTable(pairs), /^\| A: new \| +2\.00 \| +3\.00 \| +1\.50 \| +3\.00 \| +4\.00 \| +1\.00 \| +150 \|$/m)
 })
 

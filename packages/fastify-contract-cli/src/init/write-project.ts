@@ -119,7 +119,7 @@ async function writeService(draft: Draft, request: ProjectRequest): Promise<stri
   // The package manager writes to the same terminal.
   onStep(request.install ? '' : 'writing the documentation')
   const [docs, isInstalled] = await Promise.all([
-    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
+    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled),
     request.install && install(manager, directory),
   ])
   const pages = docs !== undefined && 'directory' in docs ? [`${docs.directory}/`] : []

@@ -3,8 +3,6 @@ import t, { type Test } from 'tap'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
-import { moduleFindings } from '../../src/typescript/virtual-program.ts'
-import { enterDirectory } from '../support/enter-directory.ts'
 import { ownPath } from '../support/own-path.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
@@ -114,25 +112,28 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
     'a.yaml',
   )
   const [stub = ''] = handlerStubs(compiled, undefined)
+  const directory = ownPath('test/documents/misspelt')
   const module = (response: string) =>
     [
       "import type { Handlers } from './handler-types.d.ts'",
       `export const handlers: Handlers = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')
-  const texts = ["{ status: 404, body: { error: 'a', massage: 'b' } }", '{ status: 403, body: undefined }'].map(module)
-  for (const text of texts) {
-    const [finding] = moduleFindings(text, compiled.files)
-    t.match(text.slice(finding?.start), /^(massage|status)/)
+  const line =
+    module('')
+      .split('\n')
+      .findIndex((text) => text.includes('return')) + 1
+  for (const [index, response] of [
+    `{ status: 404, body: { error: 'a', massage: 'b' } }`,
+    '{ status: 403, body: undefined }',
+  ].entries()) {
+    const path = `${directory}/handlers-${index}.ts`
+    const findings = diagnose([path], {
+      [path]: module(response),
+      [`${directory}/api.d.ts`]: compiled.files['api.d.ts'] as string,
+      [`${directory}/handler-types.d.ts`]: compiled.files['handler-types.d.ts'] as string,
+    })
+    t.match(findings, [new RegExp(`handlers-${index}\\.ts:${line} .*(massage|403)`)])
   }
-})
-
-t.test('the options of TypeScript 7, also extended ones, leave handlers as they are', async (t) => {
-  const compiled = await compileDocument(documentOf({ get: { responses: { 200: json(int64, 7) } } }), 'a.yaml')
-  enterDirectory(t, {
-    'base.json': JSON.stringify({ compilerOptions: { target: 'es2025', lib: ['es2025'], stableTypeOrdering: true } }),
-    'tsconfig.json': JSON.stringify({ extends: './base.json', compilerOptions: { module: 'nodenext' } }),
-  })
-  t.match(handlerStubs(compiled, undefined), [/return \{ status: 200, body: 7n \}/])
 })
 
 t.test('a handler says where its response is from, or why it responds with 501', async (t) => {

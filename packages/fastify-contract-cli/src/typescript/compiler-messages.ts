@@ -82,7 +82,10 @@ const isHandlerType = /^Type '.*' is not assignable to type 'Handler<.*>'\.$/
 const rewritten: [pattern: RegExp, text: string][] = [
   [/^Property '.*' is missing in type '.*' but required in type 'NoDeclaredHeaders'\.$/, noHeaders('no headers')],
   [/^Type '(.*)' has no properties in common with type '\w+Headers'\.$/, noHeaders('none of $1')],
-  [/^Object literal .* '(.*)' does not exist in type '(?:\w+ \| )*\w+Headers(?: \| \w+)*'\..*$/, noHeaders('no header $1')],
+  [
+    /^Object literal .* '(.*)' does not exist in type '(?:\w+ \| )*\w+Headers(?: \| \w+)*'\..*$/,
+    noHeaders('no header $1'),
+  ],
   [/^Property ('.*') does not exist on type 'NoDeclaredParameters'\.$/, 'The document declares no parameter $1 here.'],
   [/^Object literal .* ('.*') does not exist in type ('.*'\..*)$/, 'Property $1 does not exist in type $2'],
   [

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { loadEnvironmentFile } from 'fastify-contract/service'
 import { runDev } from '../dev/reloader.ts'
-import { docsDirectory } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { commandLine } from './command-line.ts'
 import {
   documentHelp,

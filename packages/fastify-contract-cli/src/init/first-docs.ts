@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { docsDirectory, writeDocs } from '../docs/docs-page.ts'
+import { writeDocs } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { configurations } from '../redocly/redocly.ts'
 import { lineText } from '../text/source-text.ts'
 

@@ -1,0 +1,57 @@
+import { join, resolve } from 'node:path'
+import { type FileStates, stateOf } from '../digests/file-state.ts'
+import { moduleStates } from '../digests/module-states.ts'
+import type { RunRecord } from '../digests/run-record.ts'
+import { compileContract } from '../emit/compile.ts'
+import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
+import { isUrl } from '../fetch/url-rules.ts'
+import { readDocument } from '../read/read-document.ts'
+import { configurationStates } from '../redocly/configuration-states.ts'
+import { visible } from '../text/source-text.ts'
+import { loadErrorModule } from './project-files.ts'
+
+/** The options of `generate`. */
+export type GenerateOptions = {
+  document: string
+  rules: string | undefined
+  /** The module of errorBody. */
+  errors: string | undefined
+  out: string
+  handlers: string
+  check: boolean
+  skipUnsupported: boolean
+  allowedOrigins: string[]
+  /** Where the run is kept, if anywhere. */
+  record: RunRecord | undefined
+}
+
+/** Generates the files of a document, or only compares them with `check`, and keeps what the run depended on. */
+export async function generateFiles(options: GenerateOptions): Promise<void> {
+  const { document, rules, out, handlers, check, skipUnsupported, allowedOrigins, record } = options
+  // The states are taken before the files are used: a file that changes meanwhile has another one next time.
+  const states = record === undefined || isUrl(document) ? undefined : await statesOf(options)
+  const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
+  const sources = await readDocument(document, { allowedOrigins })
+  const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources })
+  const warnings = compiled.warnings.map((warning) => visible(`${document}: ${warning}`))
+  for (const warning of warnings) console.warn(warning)
+  if (check) await rejectStale(compiled.files, out)
+  else {
+    const written = await updateGenerated(compiled, out, handlers)
+    console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
+  }
+  if (record === undefined || states === undefined) return
+  const outputs = Object.entries(compiled.files).map(([name, text]): [string, string] => [
+    join(out, name),
+    stateOf(Buffer.from(text)),
+  ])
+  record.keep({ inputs: [...states, ...sources.states], outputs, warnings })
+}
+
+/** Returns the states of the files besides those of the document; undefined if these are not all that a run depends on. */
+async function statesOf({ rules, errors }: GenerateOptions): Promise<FileStates | undefined> {
+  const modules = errors === undefined ? new Map() : await moduleStates([resolve(errors)])
+  // The run reports a configuration that cannot be read.
+  const configuration = await configurationStates(rules).catch(() => undefined)
+  return modules && configuration && new Map([...modules, ...configuration])
+}

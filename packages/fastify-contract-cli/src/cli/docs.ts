@@ -8,6 +8,7 @@ import { docsDefaults, docsDirectory } from '../docs/source-mark.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import { documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
@@ -40,12 +41,17 @@ ${documentHelp}
     args,
   )
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
-  const { files } = await compileContract(findDocument(words[0] ?? options.document), {
-    rules: options.rules,
-    skipUnsupported: options['skip-unsupported'],
+  const page = await withProgress(async function writePages(onStep) {
+    const { rules, 'skip-unsupported': skipUnsupported } = options
+    const { files } = await compileContract(findDocument(words[0] ?? options.document), {
+      rules,
+      skipUnsupported,
+      onStep,
+    })
+    await rejectStale(files, options.generated)
+    onStep('writing the documentation')
+    return await writeDocs(options.out, options)
   })
-  await rejectStale(files, options.generated)
-  const page = await writeDocs(options.out, options)
   console.log(`wrote ${page}, history.html and openapi.json`)
   if (options.serve) await serve(page)
 }

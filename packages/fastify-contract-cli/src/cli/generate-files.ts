@@ -2,12 +2,13 @@ import { join, resolve } from 'node:path'
 import { type FileStates, stateOf } from '../digests/file-state.ts'
 import { moduleStates } from '../digests/module-states.ts'
 import type { RunRecord } from '../digests/run-record.ts'
-import { compileContract } from '../emit/compile.ts'
+import { type Compiled, compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { isUrl } from '../fetch/url-rules.ts'
 import { readDocument } from '../read/read-document.ts'
 import { configurationStates } from '../redocly/configuration-states.ts'
 import { visible } from '../text/source-text.ts'
+import { fetchingStep, type Step, withProgress } from './progress.ts'
 import { loadErrorModule } from './project-files.ts'
 
 /** The options of `generate`. */
@@ -28,11 +29,7 @@ export type GenerateOptions = {
 /** Generates the files of a document, or only compares them with `check`, and keeps what the run depended on. */
 export async function generateFiles(options: GenerateOptions): Promise<void> {
   const { document, rules, out, handlers, check, skipUnsupported, allowedOrigins, record } = options
-  // The states are taken before the files are used: a file that changes meanwhile has another one next time.
-  const states = record === undefined || isUrl(document) ? undefined : await statesOf(options)
-  const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
-  const sources = await readDocument(document, { allowedOrigins })
-  const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources })
+  const { compiled, states } = await withProgress(compile)
   const warnings = compiled.warnings.map((warning) => visible(`${document}: ${warning}`))
   for (const warning of warnings) console.warn(warning)
   if (check) await rejectStale(compiled.files, out)
@@ -40,12 +37,24 @@ export async function generateFiles(options: GenerateOptions): Promise<void> {
     const written = await updateGenerated(compiled, out, handlers)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   }
-  if (record === undefined || states === undefined) return
+  if (states === undefined) return
   const outputs = Object.entries(compiled.files).map(([name, text]): [string, string] => [
     join(out, name),
     stateOf(Buffer.from(text)),
   ])
-  record.keep({ inputs: [...states, ...sources.states], outputs, warnings })
+  record?.keep({ inputs: states, outputs, warnings })
+
+  async function compile(
+    onStep: Step,
+  ): Promise<{ compiled: Compiled; states: [path: string, state: string][] | undefined }> {
+    // The states are taken before the files are used: a file that changes meanwhile has another one next time.
+    const states = record === undefined || isUrl(document) ? undefined : await statesOf(options)
+    const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
+    onStep(`reading ${document}`)
+    const sources = await readDocument(document, { allowedOrigins, onFile: fetchingStep(onStep) })
+    const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources, onStep })
+    return { compiled, states: states && [...states, ...sources.states] }
+  }
 }
 
 /** Returns the states of the files besides those of the document; undefined if these are not all that a run depends on. */

@@ -6,6 +6,7 @@ import { docsDirectory, isCurrent } from '../docs/source-mark.ts'
 import { surplusProblems } from '../emit/surplus-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import {
   documentHelp,
   errorModule,
@@ -88,5 +89,8 @@ async function updateDocs(generated: string): Promise<void> {
   const options = { generated, client: sampleClient() }
   if (!existsSync(join(docsDirectory, 'index.html')) || (await isCurrent(docsDirectory, options))) return
   const { writeDocs } = await import('../docs/docs-page.ts')
-  await writeDocs(docsDirectory, options)
+  await withProgress(function showDocs(onStep) {
+    onStep('writing the documentation')
+    return writeDocs(docsDirectory, options)
+  })
 }

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { cacheDirectory } from './cache-directory.ts'
 import { hasState } from './file-state.ts'
 import { toolDigest } from './tool-digest.ts'
 
@@ -32,16 +33,16 @@ export class RunRecord {
   readonly #path: string
   readonly #key: string
 
-  private constructor(modules: string, options: RunOptions) {
-    this.#directory = join(modules, '.cache', 'fastify-contract')
+  private constructor(directory: string, options: RunOptions) {
+    this.#directory = directory
     const { document, out } = options
     this.#path = join(this.#directory, `${hash('sha256', JSON.stringify([process.cwd(), document, out]))}.json`)
     this.#key = hash('sha256', JSON.stringify([toolDigest(), options]))
   }
 
   static of(options: RunOptions): RunRecord | undefined {
-    const modules = nodeModulesAbove(resolve())
-    return modules === undefined ? undefined : new RunRecord(modules, options)
+    const directory = cacheDirectory(resolve())
+    return directory === undefined ? undefined : new RunRecord(directory, options)
   }
 
   /**
@@ -84,7 +85,8 @@ export class RunRecord {
 
   /** Removes the oldest records above the limit, and what processes left that were killed while they wrote. */
   #removeOld(): void {
-    const files = readdirSync(this.#directory).map((name) => ({ name, time: timeOf(join(this.#directory, name)) }))
+    const entries = readdirSync(this.#directory, { withFileTypes: true }).filter((entry) => entry.isFile())
+    const files = entries.map(({ name }) => ({ name, time: timeOf(join(this.#directory, name)) }))
     files.sort((one, other) => other.time - one.time)
     const records = files.filter(({ name }) => recordName.test(name))
     const parts = files.filter(({ name, time }) => !recordName.test(name) && time < Date.now() - 60_000)
@@ -95,10 +97,3 @@ export class RunRecord {
 
 /** Returns the time of the last change of a file; 0 if another process has removed it. */
 const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-
-function nodeModulesAbove(directory: string): string | undefined {
-  const modules = join(directory, 'node_modules')
-  if (existsSync(modules)) return modules
-  const above = dirname(directory)
-  return above === directory ? undefined : nodeModulesAbove(above)
-}

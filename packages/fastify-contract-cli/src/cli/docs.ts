@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
-import { listen } from 'fastify-contract/service'
 import { writeDocs } from '../docs/docs-page.ts'
 import { docsDefaults, docsDirectory } from '../docs/source-mark.ts'
 import { compileContract } from '../emit/compile.ts'
@@ -65,6 +64,7 @@ const served: Record<string, string> = {
 
 /** Serves these files, and nothing else, on 127.0.0.1. Reads them at each request. */
 async function serve(page: string): Promise<void> {
+  const { listen } = await import('fastify-contract/service')
   const server = createServer(sendPage)
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
   const url = await listen((address) => once(server.listen(address), 'listening'), server, address)

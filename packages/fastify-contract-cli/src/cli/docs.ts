@@ -42,14 +42,14 @@ ${documentHelp}
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
   const page = await withProgress(async function writePages(onStep) {
     const { rules, 'skip-unsupported': skipUnsupported } = options
-    const { files } = await compileContract(findDocument(words[0] ?? options.document), {
+    const compiled = await compileContract(findDocument(words[0] ?? options.document), {
       rules,
       skipUnsupported,
       onStep,
     })
-    await rejectStale(files, options.generated)
+    await rejectStale(compiled.files, options.generated)
     onStep('writing the documentation')
-    return await writeDocs(options.out, options)
+    return await writeDocs(options.out, options, compiled)
   })
   console.log(`wrote ${page}, history.html and openapi.json`)
   if (options.serve) await serve(page)

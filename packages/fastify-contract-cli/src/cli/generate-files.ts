@@ -26,8 +26,11 @@ export type GenerateOptions = {
   record: RunRecord | undefined
 }
 
-/** Generates the files of a document, or only compares them with `check`, and keeps what the run depended on. */
-export async function generateFiles(options: GenerateOptions): Promise<void> {
+/**
+ * Generates the files of a document, or only compares them with `check`, keeps what the run depended on, and returns what
+ * the document was compiled to.
+ */
+export async function generateFiles(options: GenerateOptions): Promise<Compiled> {
   const { document, rules, out, handlers, check, skipUnsupported, allowedOrigins, record } = options
   const { compiled, states } = await withProgress(compile)
   const warnings = compiled.warnings.map((warning) => visible(`${document}: ${warning}`))
@@ -37,12 +40,8 @@ export async function generateFiles(options: GenerateOptions): Promise<void> {
     const written = await updateGenerated(compiled, out, handlers)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   }
-  if (states === undefined) return
-  const outputs = Object.entries(compiled.files).map(([name, text]): [string, string] => [
-    join(out, name),
-    stateOf(Buffer.from(text)),
-  ])
-  record?.keep({ inputs: states, outputs, warnings })
+  if (states !== undefined) record?.keep({ inputs: states, outputs: outputsOf(compiled, out), warnings })
+  return compiled
 
   async function compile(
     onStep: Step,
@@ -56,6 +55,9 @@ export async function generateFiles(options: GenerateOptions): Promise<void> {
     return { compiled, states: states && [...states, ...sources.states] }
   }
 }
+
+const outputsOf = ({ files }: Compiled, out: string): [path: string, state: string][] =>
+  Object.entries(files).map(([name, text]) => [join(out, name), stateOf(Buffer.from(text))])
 
 /** Returns the states of the files besides those of the document; undefined if these are not all that a run depends on. */
 async function statesOf({ rules, errors }: GenerateOptions): Promise<FileStates | undefined> {

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
 import { type Run, RunRecord } from '../digests/run-record.ts'
 import { docsDirectory, isCurrent } from '../docs/source-mark.ts'
+import type { Compiled } from '../emit/compile.ts'
 import { surplusProblems } from '../emit/surplus-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
@@ -65,11 +66,14 @@ ${documentHelp}
   const document = findDocument(given)
   const record = RunRecord.of({ document, rules, errors, out, skipUnsupported })
   const run = record?.unchanged()
-  if (run === undefined) {
-    const { generateFiles } = await import('./generate-files.ts')
-    await generateFiles({ document, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record })
-  } else reportUnchanged(run, out, check)
-  if (!check) await updateDocs(out)
+  if (run !== undefined) {
+    reportUnchanged(run, out, check)
+    return check ? undefined : await updateDocs(out)
+  }
+  const { generateFiles } = await import('./generate-files.ts')
+  const task = { document, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
+  const compiled = await generateFiles(task)
+  if (!check) await updateDocs(out, compiled)
 }
 
 /** Prints what a whole run would print. Throws, with --check, if there are files that are not generated. */
@@ -85,12 +89,12 @@ function reportUnchanged({ warnings, outputs }: Run, out: string, check: boolean
 }
 
 /** Brings the documentation up to date if there is one. */
-async function updateDocs(generated: string): Promise<void> {
+async function updateDocs(generated: string, compiled?: Compiled): Promise<void> {
   const options = { generated, client: sampleClient() }
   if (!existsSync(join(docsDirectory, 'index.html')) || (await isCurrent(docsDirectory, options))) return
   const { writeDocs } = await import('../docs/docs-page.ts')
   await withProgress(function showDocs(onStep) {
     onStep('writing the documentation')
-    return writeDocs(docsDirectory, options)
+    return writeDocs(docsDirectory, options, compiled)
   })
 }

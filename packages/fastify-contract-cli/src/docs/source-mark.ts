@@ -11,8 +11,6 @@ export type DocsOptions = {
   released: string
   /** The module that the code samples import createClient from. */
   client: string
-  /** The directory whose configuration of Redocly applies; by default the current one. */
-  project?: string
 }
 
 /** The default directory of the documentation, which the service shows. */
@@ -24,18 +22,19 @@ export const docsDefaults = {
   client: './client.ts',
 }
 
+/** Returns the path of a file of Redocly, which contains Redoc. */
+export const fileOfRedocly = (name: string): string => createRequire(import.meta.url).resolve(`@redocly/cli/${name}`)
+
 export const publishedIn = ({ generated }: Pick<DocsOptions, 'generated'>): string => join(generated, 'openapi.json')
 
 /**
- * Returns the last line of a complete page, with a hash of its sources: the documents, this code, the rules of the
- * linter, and the version of Redoc.
+ * Returns the last line of a complete page, with a hash of its sources: the documents, this code, and the version of
+ * Redoc.
  */
 export async function sourceMark(options: DocsOptions): Promise<string> {
   const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
-  const redoc = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
   const hash = createHash('sha256').update(options.client)
-  const rules = join(options.project ?? '.', 'redocly.yaml')
-  for (const source of [publishedIn(options), options.released, ...code, rules, redoc]) {
+  for (const source of [publishedIn(options), options.released, ...code, fileOfRedocly('package.json')]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
   return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`

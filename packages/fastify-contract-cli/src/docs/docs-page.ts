@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
 import { withMarks } from '../read/source-copies.ts'
-import { redocly } from '../redocly/redocly.ts'
+import { redocly, styleRules } from '../redocly/redocly.ts'
 import { browserScript } from './browser-script.ts'
 import { sampleLanguages } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
@@ -55,11 +56,12 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
       const options = [
         `--output=${resolve(built)}`,
         `--template=${template}`,
+        `--config=${configurationOf(all)}`,
         '--inlineBundle',
         // Without this tag Redoc shows schemas only inside the operations that use them.
         '--openapi.schemaDefinitionsTagName=Schemas',
       ]
-      await redocly(['build-docs', resolve(shown), ...options], all.project)
+      await redocly(['build-docs', resolve(shown), ...options])
       return await readFile(built, 'utf8')
     })
     const script = await browserScript('page-repairs.js', 'page-document.js', 'try-panel.js')
@@ -112,11 +114,16 @@ async function sourceMark(options: DocsOptions): Promise<string> {
   const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
   const redoc = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
   const hash = createHash('sha256').update(options.client)
-  const rules = join(options.project ?? '.', 'redocly.yaml')
-  for (const source of [publishedIn(options), options.released, ...code, rules, redoc]) {
+  for (const source of [publishedIn(options), options.released, ...code, configurationOf(options), redoc]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
   return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`
+}
+
+/** Returns the configuration of the project, or one of ours that changes no document. */
+function configurationOf({ project = '.' }: DocsOptions): string {
+  const own = join(project, 'redocly.yaml')
+  return existsSync(own) ? own : styleRules
 }
 
 /** Returns the path of a file, or the sorted paths of the files of a directory; none if nothing is there. */

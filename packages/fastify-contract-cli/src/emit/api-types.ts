@@ -27,7 +27,7 @@ import {
   type Node,
   withoutKeys,
 } from '../document/walk-document.ts'
-import { typeNames } from '../text/type-name.ts'
+import { typeName, typeNames } from '../text/type-name.ts'
 import { type Fact, type Facts, printTypes, webhookQuery } from '../typescript/print-types.ts'
 import { fileFormat } from '../typescript/schema-types.ts'
 import { asObject, typedSchema } from './typed-schemas.ts'
@@ -201,7 +201,7 @@ function factsOf(document: Document, { standIn }: OperationNames): Facts {
   const webhooks: Facts['webhooks'] = new Map()
   for (const each of outgoingEndpoints(document))
     webhooks.set(`${each.operationId} ${each.method.toLowerCase()}`, [kindsOf(each)])
-  return { operations, webhooks }
+  return { operations, webhooks, nameFor: typeName }
 }
 
 function kindsOf({ requestBody, responses }: Endpoint): Fact {

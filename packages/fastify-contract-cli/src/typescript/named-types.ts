@@ -1,5 +1,4 @@
 import type ts from 'typescript'
-import { typeName } from '../text/type-name.ts'
 import { compiler } from './typescript.ts'
 
 const { factory, SyntaxKind } = compiler
@@ -10,8 +9,10 @@ const reserved = ['Array', 'Blob', 'Extract', 'Record']
 /**
  * Returns a function that declares types under names of their own, and the declarations. The compiler prints such a name
  * in messages and hints, in place of a type that may have hundreds of members.
+ *
+ * @param nameFor Returns an identifier for a text.
  */
-export function typeDeclarer() {
+export function typeDeclarer(nameFor: (text: string) => string) {
   const taken = new Set(reserved)
   const declarations: ts.TypeAliasDeclaration[] = []
   return { declarations, named, declared }
@@ -33,7 +34,7 @@ export function typeDeclarer() {
   function declared(property: ts.TypeElement, name: string, isCommented = false): ts.TypeElement {
     if (!compiler.isPropertySignature(property) || property.type === undefined) return property
     const { modifiers, questionToken, type } = property
-    const reference = named(typeName(name), type, isCommented ? property : undefined)
+    const reference = named(nameFor(name), type, isCommented ? property : undefined)
     if (reference === type) return property
     return factory.updatePropertySignature(property, modifiers, property.name, questionToken, reference)
   }

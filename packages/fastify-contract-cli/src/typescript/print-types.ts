@@ -23,6 +23,8 @@ type OperationFacts = { typeName: string; facts: Fact[] }
 export type Facts = {
   operations: Map<string, OperationFacts>
   webhooks: Map<string, Fact[]>
+  /** Returns the name of a type for a text, such as the name of a schema. */
+  nameFor: (text: string) => string
 }
 
 /**
@@ -42,7 +44,7 @@ export function printTypes(document: object, facts: Facts): string {
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
   const queries = queriesIn(nodes)
-  const declarer = typeDeclarer()
+  const declarer = typeDeclarer(facts.nameFor)
   const changed = nodes.map((node) => changedDeclaration(node, facts, queries, declarer))
   const text = printDeclarations([...changed, ...declarer.declarations])
   return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))

@@ -44,7 +44,7 @@ const commandRooms = {
   examples: ['passes', 'document', 'text'],
   emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
   changes: ['redocly', 'read', 'document'],
-  docs: ['changes', 'emit', 'examples', 'redocly', 'passes', 'read', 'document', 'text'],
+  docs: ['changes', 'emit', 'examples', 'passes', 'document', 'text'],
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
   init: ['docs', 'emit', 'examples', 'rules', 'redocly', 'read', 'fetch', 'document', 'typescript', 'text'],

@@ -39,12 +39,12 @@ ${documentHelp}
     args,
   )
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
-  const { files } = await compileContract(findDocument(words[0] ?? options.document), {
+  const compiled = await compileContract(findDocument(words[0] ?? options.document), {
     rules: options.rules,
     skipUnsupported: options['skip-unsupported'],
   })
-  await rejectStale(files, options.generated)
-  const page = await writeDocs(options.out, options)
+  await rejectStale(compiled.files, options.generated)
+  const page = await writeDocs(options.out, options, compiled)
   console.log(`wrote ${page}, history.html and openapi.json`)
   if (options.serve) await serve(page)
 }

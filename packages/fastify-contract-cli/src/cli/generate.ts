@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
 import { docsDirectory, writeStaleDocs } from '../docs/docs-page.ts'
-import { compileContract } from '../emit/compile.ts'
+import { type Compiled, compileContract } from '../emit/compile.ts'
 import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
 import { readDocument } from '../read/read-document.ts'
 import { visible } from '../text/source-text.ts'
@@ -69,11 +69,11 @@ ${documentHelp}
   if (options.check) return await rejectStale(compiled.files, options.out)
   const written = await updateGenerated(compiled, options.out, options.handlers)
   console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
-  await updateDocs(options.out)
+  await updateDocs(options.out, compiled)
 }
 
 /** Brings the documentation up to date if there is one. */
-async function updateDocs(generated: string): Promise<void> {
+async function updateDocs(generated: string, compiled?: Compiled): Promise<void> {
   if (existsSync(join(docsDirectory, 'index.html')))
-    await writeStaleDocs(docsDirectory, { generated, client: sampleClient() })
+    await writeStaleDocs(docsDirectory, { generated, client: sampleClient() }, compiled)
 }

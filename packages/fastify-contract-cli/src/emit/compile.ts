@@ -30,6 +30,7 @@ import { clientTable } from './client-json.ts'
 import { contractDeclaration, contractModule } from './contract-mjs.ts'
 import { errorNumberModule } from './error-numbers-ts.ts'
 import type { Files, Generated } from './generated-files.ts'
+import { handlerTypes } from './handler-types-ts.ts'
 import { mcpTable } from './mcp-json.ts'
 import { requestFile } from './requests-http.ts'
 import { type CheckOptions, type Served, servedDocument } from './served-document.ts'
@@ -139,6 +140,7 @@ function filesOf(
     'contract.d.mts': `// ${note}${contractDeclaration}`,
     'openapi.json': documentText,
     'api.d.ts': `// ${note}${typesOf(document)}`,
+    'handler-types.d.ts': `// ${note}${handlerTypes(document)}`,
     'client.json': json(clientTable(document, replies)),
     'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
     'requests.http': `# ${requestJson(note)}${requests}`,

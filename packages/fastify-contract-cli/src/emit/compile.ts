@@ -51,6 +51,8 @@ export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & 
   rules?: string | undefined
   /** The files of the document; default: they are read. */
   sources?: Sources
+  /** Called with what begins. */
+  onStep?: (text: string) => void
 }
 
 /**
@@ -81,6 +83,7 @@ export async function publishedDocument(path: string, options: CompileOptions = 
   const { document } = bundled
   try {
     return withinDepth(document, path, function publish() {
+      options.onStep?.('checking the document')
       const { mended } = lenientDocument(document, given.textAt, given.unresolved)
       return documentTextOf(servedDocument(mended, path, given))
     })
@@ -91,7 +94,10 @@ export async function publishedDocument(path: string, options: CompileOptions = 
 
 /** Reads and bundles the document at `path`, and returns how it is compiled, and what adds places to lines about it. */
 async function bundledContract(path: string, options: CompileOptions) {
+  const { onStep } = options
+  if (options.sources === undefined) onStep?.(`reading ${path}`)
   const sources = options.sources ?? (await readDocument(path))
+  onStep?.('bundling')
   const bundled = await bundleWith(sources, options.rules)
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
@@ -117,14 +123,15 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
 export async function compileDocument(
   given: Document,
   path: string,
-  options: CheckOptions & { textAt?: TextAt } = {},
+  options: CheckOptions & { textAt?: TextAt } & Pick<CompileOptions, 'onStep'> = {},
   typesOf = contractTypes,
 ): Promise<Compiled> {
   return withinDepth(given, path, function compile() {
+    options.onStep?.('checking the document')
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
     const served = servedDocument(mended, path, options)
     const { document, routes, skipped, warnings } = served
-    const made = filesOf(mended, served, lineText(basename(path)), typesOf)
+    const made = filesOf(mended, served, lineText(basename(path)), typesOf, options.onStep)
     return { ...made, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   })
 }
@@ -149,14 +156,17 @@ function filesOf(
   served: Served,
   origin: string,
   typesOf: typeof contractTypes,
+  onStep: CompileOptions['onStep'],
 ): Pick<Generated, 'files' | 'contract'> {
   const { published, document, routes, replies, skipped } = served
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
+  onStep?.('compiling the schemas')
   const code = schemaCode(routes)
   const evaluated = evaluateSchemaCode(code)
   const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
+  onStep?.('making the examples')
   const valid = validRequests(document, routes, validator)
   const requests = requestFile(document, valid)
   const sendable = sendableResponses({ routes, schemaCode: evaluated })
@@ -167,6 +177,7 @@ function filesOf(
     ...(example !== undefined && { example }),
     ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
   })
+  onStep?.('generating the types')
   const files: Files = {
     'contract.mjs': `// ${note}${contractModule(documentText, routesText, code)}`,
     'contract.d.mts': `// ${note}${contractDeclaration}`,

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import type { Contract, Routes } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { withErrorTable } from '../document/error-numbers.ts'
@@ -191,11 +192,28 @@ function filesOf(
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
-  return { files, contract: { documentText, routes: JSON.parse(routesText), schemaCode: evaluated } }
+  return { files, contract: exportOf(documentText, routesText, evaluated) }
 
   function isSuccess(endpoint: Endpoint): boolean {
     const [first] = successes(document, sendable, endpoint)
     return first !== undefined && first.outcome.status < 300
+  }
+}
+
+/** Returns what `contract.mjs` exports. Only a command that serves it parses the routes. */
+function exportOf(
+  documentText: string,
+  routesText: string,
+  schemaCode: Required<Contract>['schemaCode'],
+): Required<Contract> {
+  let parsed: Routes | undefined
+  return {
+    documentText,
+    schemaCode,
+    get routes() {
+      parsed ??= JSON.parse(routesText) as Routes
+      return parsed
+    },
   }
 }
 

@@ -26,14 +26,17 @@ const compilerOptions = {
  * Compiles modules and returns one line for each diagnostic of them, not of what they import; `texts` holds, by path,
  * files that are not on disk, and `options` has compiler options that differ from those of this repository.
  */
-export function diagnose(modules: string[], texts: Record<string, string>, options: object = {}): string[] {
-  const program = virtualProgram(modules, texts, { ...compilerOptions, ...options })
-  const diagnostics = modules.flatMap((module) => ts.getPreEmitDiagnostics(program, program.getSourceFile(module)))
-  return diagnostics.map(({ code, file, start = 0, messageText }) => {
+export const diagnose = (modules: string[], texts: Record<string, string>, options: object = {}): string[] =>
+  diagnosticsOf(modules, texts, options).map(({ code, file, start = 0, messageText }) => {
     const line =
       file === undefined ? '' : `${relative('.', file.fileName)}:${file.getLineAndCharacterOfPosition(start).line + 1} `
     return `${line}TS${code} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
   })
+
+/** Returns the diagnostics of modules; the parameters are those of `diagnose`. */
+export function diagnosticsOf(modules: string[], texts: Record<string, string>, options: object = {}): ts.Diagnostic[] {
+  const program = virtualProgram(modules, texts, { ...compilerOptions, ...options })
+  return modules.flatMap((module) => [...ts.getPreEmitDiagnostics(program, program.getSourceFile(module))])
 }
 
 /** The files on disk that earlier programs have parsed, by compiler options: parsing the libraries takes a second. */

@@ -76,13 +76,16 @@ function causeFirst(lines: string[]): string[] {
 }
 
 /** Matches the line about the type of a whole handler, which names the operation alone beside its types. */
-const isHandlerType = /^Type '.*' is not assignable to type 'HandlerOf<.*>'\.$/
+const isHandlerType = /^Type '.*' is not assignable to type 'Handler<.*>'\.$/
 
 /** Messages about members, with the words in which the names precede the types, which may have hundreds of characters. */
 const rewritten: [pattern: RegExp, text: string][] = [
   [/^Property '.*' is missing in type '.*' but required in type 'NoDeclaredHeaders'\.$/, noHeaders('no headers')],
-  [/^Type '(.*)' has no properties in common with type 'DeclaredHeaders<.*>'\.$/, noHeaders('none of $1')],
-  [/^Object literal .* '(.*)' does not exist in type '.*DeclaredHeaders.*'\..*$/, noHeaders('no header $1')],
+  [/^Type '(.*)' has no properties in common with type '\w+Headers'\.$/, noHeaders('none of $1')],
+  [
+    /^Object literal .* '(.*)' does not exist in type '(?:\w+ \| )*\w+Headers(?: \| \w+)*'\..*$/,
+    noHeaders('no header $1'),
+  ],
   [/^Property ('.*') does not exist on type 'NoDeclaredParameters'\.$/, 'The document declares no parameter $1 here.'],
   [/^Object literal .* ('.*') does not exist in type ('.*'\..*)$/, 'Property $1 does not exist in type $2'],
   [

@@ -4,7 +4,8 @@ import type ts from 'typescript'
 import { mapScalars } from '../document/walk-document.ts'
 import { typeDeclarer } from './named-types.ts'
 import { typeOfSchema } from './schema-types.ts'
-import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
+import { printDeclarations } from './type-printer.ts'
+import { compiler, resolveRef, transformSchema } from './typescript.ts'
 
 const { factory } = compiler
 
@@ -43,7 +44,7 @@ export function printTypes(document: object, facts: Facts): string {
   const queries = queriesIn(nodes)
   const declarer = typeDeclarer()
   const changed = nodes.map((node) => changedDeclaration(node, facts, queries, declarer))
-  const text = astToString([...changed, ...declarer.declarations])
+  const text = printDeclarations([...changed, ...declarer.declarations])
   return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))
 }
 

@@ -12,5 +12,4 @@ export const compiler: typeof ts = require('typescript')
 export const transformSchema: typeof openapi.transformSchema = require('openapi-typescript/dist/transform/index.cjs')
 export const transformSchemaObject: (schema: unknown, options: object) => ts.TypeNode =
   require('openapi-typescript/dist/transform/schema-object.cjs').default
-export const { astToString }: Pick<typeof openapi, 'astToString'> = require('openapi-typescript/dist/lib/ts.cjs')
 export const { resolveRef }: Pick<typeof openapi, 'resolveRef'> = require('openapi-typescript/dist/lib/utils.cjs')

@@ -75,9 +75,9 @@ const mistakes: Record<string, { edit: (handlers: string) => string; typed: stri
   property: {
     edit: (text) => text.replace("id: 7n, name: 'Tom'", 'id: 7n'),
     typed:
-      "TS2322: Property 'name' is missing; type '{ id: bigint; name: string; tag?: string; }' requires it.\n  Type '{ id: bigint; }' is not assignable to type '{ id: bigint; name: string; tag?: string; } | { code: number; }'.\n  in getPet",
+      "TS2322: Property 'name' is missing; type 'GetPet200Body' requires it.\n  Type '{ id: bigint; }' is not assignable to type 'GetPet200Body | GetPet404Body'.\n  in getPet",
     untyped:
-      "TS2322: Property 'name' is missing; type '{ id: bigint; name: string; tag?: string; }' requires it.\n  Types of property 'body' are incompatible.\n  in getPet",
+      "TS2322: Property 'name' is missing; type 'GetPet200Body' requires it.\n  Types of property 'body' are incompatible.\n  in getPet",
   },
   bigint: {
     edit: (text) => text.replace('id: 1n', 'id: 1'),
@@ -89,7 +89,7 @@ const mistakes: Record<string, { edit: (handlers: string) => string; typed: stri
     edit: (text) => text.replace("'X-Total': 0", "'X-Total': 'a'"),
     typed: "TS2322: Type 'string' is not assignable to type 'number'.\n  in getPet",
     untyped:
-      "TS2322: Type 'string' is not assignable to type 'number'.\n  The types of 'headers[\"X-Total\"]' are incompatible between these types.\n  in getPet",
+      "TS2322: Type 'string' is not assignable to type 'number'.\n  The types of 'headers['X-Total']' are incompatible between these types.\n  in getPet",
   },
   undeclared: {
     edit: (text) => text.replace('status: 204', "status: 204, headers: { 'X-Other': 'a' }"),

@@ -32,7 +32,8 @@ export function reachability(
 
   function isReaching(schema: unknown): boolean {
     if (typeof schema !== 'object' || schema === null) return false
-    const unvisited = new Set(visited.has(schema as Node) ? [] : [schema as Node])
+    if (visited.has(schema as Node)) return reaching.has(schema as Node)
+    const unvisited = new Set([schema as Node])
     const holders = new Map<Node, Node[]>()
     const found = new Set<Node>()
     // Iteration over a Set includes the elements that are added meanwhile.

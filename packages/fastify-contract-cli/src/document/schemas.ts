@@ -138,16 +138,6 @@ export function schemasDescribing(document: object, schemas: unknown[], keywords
   return [...found]
 }
 
-/** Returns a function that returns one key for the same schemas in the same order. */
-export function schemaKeys(): (schemas: Node[]) => string {
-  const numbers = new Map<Node, number>()
-  const numberOf = (schema: Node) => {
-    if (!numbers.has(schema)) numbers.set(schema, numbers.size)
-    return numbers.get(schema)
-  }
-  return (schemas) => schemas.map(numberOf).join()
-}
-
 /** Returns the types that a schema or its subschemas name for its values, and those for the items of an array. */
 export function typesOf(document: object, schema: Schema | undefined): { types: JsonType[]; items: JsonType[] } {
   const schemas = schemasDescribing(document, [schema], typeBranches)

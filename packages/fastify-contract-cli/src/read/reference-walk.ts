@@ -1,6 +1,5 @@
 import { join } from '../document/json-pointer.ts'
 import {
-  eachHeld,
   hasShape,
   isExtension,
   isNode,
@@ -154,9 +153,8 @@ function walkHolder(
     return
   }
   const one: Member = { shape: 'one', kind: expected.kind }
-  eachHeld(node, expected, pointer, (held, at) => walkReferences(held, one, at, resource, visitor))
-  for (const [name, value] of Object.entries(node))
-    if (isExtension(expected, name)) walkReferences(value, 'data', join(pointer, name), resource, visitor)
+  for (const name of Object.keys(node))
+    walkReferences(node[name], isExtension(expected, name) ? 'data' : one, join(pointer, name), resource, visitor)
 }
 
 /** Walks a discriminator, whose mapping holds names or URI references (OpenAPI 3.1 section 4.8.25). */

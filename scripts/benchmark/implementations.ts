@@ -10,6 +10,7 @@ import { build } from 'esbuild'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { bundle, serverBundle } from '../build/bundle.ts'
 import { installNode } from '../system/install-node.ts'
+import { childSeconds } from '../system/process-usage.ts'
 import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 
 /** The implementations by key, in the order of columns. */
@@ -31,15 +32,21 @@ export type Served = 'plants' | 'sqlite' | number
 /** A directory with everything that runs on one version of Node, and the environment in which `node` is that Node. */
 export type Installation = { env: NodeJS.ProcessEnv; version: string; directory: string }
 
-/**
- * Prepares the servers for a version of Node in dist/benchmark: the bundle of the service, the peers, and the generated
- * files of documents with the given numbers of operations.
- */
-export async function install(wanted: string, documents: number[]): Promise<Installation> {
+/** Returns an empty installation for a version of Node, which is fetched if necessary. */
+export async function installationFor(wanted: string): Promise<Installation> {
   const isOwn = `${process.versions.node}.`.startsWith(`${wanted}.`)
   const directory = resolve('dist', 'benchmark', `node-${wanted}`)
   await mkdir(directory, { recursive: true })
   const env = isOwn ? process.env : await installOther(wanted, directory)
+  const { stdout } = spawnSync('node', ['-p', 'process.versions.node'], { env, encoding: 'utf8' })
+  return { env, version: stdout.trim(), directory }
+}
+
+/**
+ * Prepares the servers in dist/benchmark: the bundle of the service, the peers, and the generated files of documents with
+ * the given numbers of operations.
+ */
+export async function installServers({ env, directory }: Installation, documents: number[]): Promise<void> {
   await cp('generated', join(directory, 'generated'), { recursive: true })
   await bundle(join(directory, 'dist'))
   const entries = (...names: string[]) => ({
@@ -54,8 +61,6 @@ export async function install(wanted: string, documents: number[]): Promise<Inst
     const { status, output } = await generate(documentOf(operations), join(directory, String(operations)), env)
     if (status !== 0) throw new Error(`npm run generate failed: ${output}`)
   }
-  const { stdout } = spawnSync('node', ['-p', 'process.versions.node'], { env, encoding: 'utf8' })
-  return { env, version: stdout.trim(), directory }
 }
 
 /** Generates the files of a document into a directory. Returns the status of the command and its CPU in seconds. */
@@ -65,17 +70,9 @@ export async function generate(document: object, directory: string, env: NodeJS.
   await writeFile(path, JSON.stringify(document))
   await writeFile(rules, 'rules: { struct: error }\n')
   const args = ['run', '--silent', 'generate', '--', '--document', path, '--rules', rules, '--out', directory]
-  const before = secondsOfChildren()
+  const before = childSeconds()
   const { status, stdout, stderr } = spawnSync('npm', args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
-  return { status, seconds: secondsOfChildren() - before, output: stdout + stderr }
-}
-
-/** Returns the CPU seconds of all ended child processes of this process, from counters in 1/100 s (proc(5)). */
-function secondsOfChildren(): number {
-  const fields = readFileSync('/proc/self/stat', 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
+  return { status, seconds: childSeconds() - before, output: stdout + stderr }
 }
 
 /** Installs another version of Node. */

@@ -99,10 +99,9 @@ function chart(costs: Map<Implementation, number[]> | undefined): string[] {
   return ['Requests per second of CPU, with 64 connections:', ['```text', ...lines, '```'].join('\n')]
 }
 
-const [begin, end] = ['[//]: # (begin of the figures)', '[//]: # (end of the figures)']
-
-/** Writes a text between the two markers of a page. */
-export async function writeFigures(page: string, text: string): Promise<void> {
+/** Writes a text between the two markers of a part of a page. */
+export async function writeFigures(page: string, part: string, text: string): Promise<void> {
+  const [begin, end] = [`[//]: # (begin of ${part})`, `[//]: # (end of ${part})`]
   const before = await readFile(page, 'utf8')
   const [from, to] = [before.indexOf(begin) + begin.length, before.indexOf(end)]
   if (from < begin.length || to < from) throw new Error(`${page} has no lines "${begin}" and "${end}"; add them`)

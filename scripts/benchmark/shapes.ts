@@ -3,6 +3,7 @@ import { closedLoop, type Load, type LoadFigures, sendRequests } from './load.ts
 import { addResult, type Results } from './report.ts'
 import { templates } from './requests.ts'
 import { shuffled } from './statistics.ts'
+import type { QuietSlices } from './steal.ts'
 
 /** Seconds of load on each server before its first measurement, in which V8 optimizes most of the code. */
 const warmUp = 2
@@ -64,6 +65,7 @@ export type Options = {
   only: readonly string[] | undefined
   /** The directory of another build of the service. */
   before: string | undefined
+  slices: QuietSlices
 }
 
 /**
@@ -82,7 +84,10 @@ export async function measureRound(group: Group, installation: Installation, opt
   const servers = []
   try {
     for (const implementation of shuffled(chosen)) {
-      const server = await start(implementation, served, installation, options.before)
+      const server = await options.slices.measure(
+        () => start(implementation, served, installation, options.before),
+        (dropped) => dropped.stop(),
+      )
       servers.push(server)
       const load = (template: string, connections: number): Load => {
         return { port: server.port, template, operations, first: server.nextId, connections }
@@ -111,19 +116,24 @@ export async function measureRound(group: Group, installation: Installation, opt
     }
     for (const { name, template, connections, rate } of shapes)
       for (const server of shuffled(servers)) {
-        const { port, nextId: first, implementation } = server
-        const load = { port, template, operations, first, connections }
-        const before = server.cpu()
-        const run = rate === undefined ? closedLoop(load, options.seconds) : sendRequests(load, { ...options, rate })
-        const figures = await run
-        if (figures.answers === 0) throw new Error(`${implementation}, ${name}: no response with 200`)
-        const cpu = (1e6 * (server.cpu() - before)) / figures.answers
-        server.nextId += figures.answers + figures.errors + 2 * connections
-        if (figures.errors > 0)
-          console.error(`${implementation}, ${name}: ${figures.errors} of ${figures.answers} failed`)
+        const { implementation } = server
+        const { cpu, ...figures } = await options.slices.measure(measureShape)
         for (const [figure, value] of Object.entries({ cpu, p50: figures.p50, p99: figures.p99 }))
           addResult(results, name, figure as 'cpu', implementation, value)
         if (rate !== undefined) addResult(results, `latency at ${name}`, 'time', implementation, figures.p50)
+
+        async function measureShape(): Promise<LoadFigures & { cpu: number }> {
+          const load = { port: server.port, template, operations, first: server.nextId, connections }
+          const before = server.cpu()
+          const run = rate === undefined ? closedLoop(load, options.seconds) : sendRequests(load, { ...options, rate })
+          const figures = await run
+          if (figures.answers === 0) throw new Error(`${implementation}, ${name}: no response with 200`)
+          const cpu = (1e6 * (server.cpu() - before)) / figures.answers
+          server.nextId += figures.answers + figures.errors + 2 * connections
+          if (figures.errors > 0)
+            console.error(`${implementation}, ${name}: ${figures.errors} of ${figures.answers} failed`)
+          return { ...figures, cpu }
+        }
       }
   } finally {
     for (const server of servers) await server.stop()

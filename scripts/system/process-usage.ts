@@ -2,11 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Returns the CPU time of all threads of a process in seconds, from Linux' counters in 1/100 s (proc(5)). */
 export function processorSeconds(pid: number | 'self'): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
+  const fields = statFields(pid)
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
+
+/** Returns the CPU time of all ended child processes of this process and of theirs, in seconds, from the same counters. */
+export function childSeconds(): number {
+  const fields = statFields('self')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+/** Returns the fields after the name, which may contain spaces. */
+const statFields = (pid: number | 'self'): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
 
 /** Returns the resident memory of a process in bytes. */
 export const residentBytes = (pid: number): number => statusBytes(pid, 'VmRSS')

@@ -19,7 +19,6 @@ export {
 export { int64Responses } from './emit/client-json.ts'
 export { handlerStubs } from './emit/handler-stubs.ts'
 export { normalizedDocument } from './passes/normalize.ts'
-export { virtualProgram } from './typescript/virtual-program.ts'
 
 /** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
 export function compileRoutes(document: Document): Routes {

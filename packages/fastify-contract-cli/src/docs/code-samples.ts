@@ -1,8 +1,9 @@
 import { clientMethods } from 'fastify-contract/client'
 import { stringifyJson } from 'fastify-contract/json'
-import { createValidator } from 'fastify-contract/schema'
+import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
+import type { Generated } from '../emit/generated-files.ts'
 import { routesOf } from '../emit/route-table.ts'
 import { curl } from '../examples/example-curl.ts'
 import { type ExampleRequest, exampleRequest } from '../examples/example-request.ts'
@@ -22,18 +23,30 @@ export const sampleLanguages = [
 /** One entry of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
 
+/** What a document was compiled to, of which samples are made. Without the contract, its schemas are compiled again. */
+export type Sampled = Pick<Generated, 'document' | 'routes'> & Partial<Pick<Generated, 'contract'>>
+
+function compiledFrom(published: Document): Sampled {
+  const document = normalizedDocument(published)
+  return { document, routes: routesOf(document) }
+}
+
 /**
  * Returns a published document for its documentation page. Each operation has samples of its example request, unless it
  * has x-codeSamples already or has no valid example. Its description begins with its method, path and operationId, which
  * Redoc shows only beside or below the description, or not at all, and which the page's search then finds.
  *
  * @param clientModule The module that the samples import createClient from.
+ * @param compiled What the document was compiled to; by default it is compiled again, which takes most of the time.
  */
-export function withCodeSamples(published: Document, clientModule: string): Document {
-  const document = normalizedDocument(published)
+export function withCodeSamples(
+  published: Document,
+  clientModule: string,
+  { document, routes, contract }: Sampled = compiledFrom(published),
+): Document {
   const copy = structuredClone(published)
-  const routes = routesOf(document)
-  const valid = validRequests(document, routes, createValidator(routes.schemas))
+  const schemas = contract && loadSchemaCode(contract.schemaCode, routes)
+  const valid = validRequests(document, routes, createValidator(routes.schemas, schemas))
   for (const given of endpoints(document)) {
     const { endpoint, invalidPart } = valid(given)
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }

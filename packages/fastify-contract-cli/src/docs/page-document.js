@@ -1,4 +1,4 @@
-/* Changes the document before Redoc shows it: `selfContainedPage` adds the call. */
+/* Changes the document before Redoc shows it: `redocPage` writes the call. */
 import { atService } from './service-address.ts'
 import { showDigits } from './show-digits.js'
 

@@ -1,7 +1,7 @@
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints, type Server, serverUrl } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
-import { withCodeSamples } from './code-samples.ts'
+import { type Sampled, withCodeSamples } from './code-samples.ts'
 import { type StandIn, withStandIns } from './integer-stand-ins.ts'
 import { withServiceHeaders } from './service-headers.ts'
 
@@ -18,9 +18,10 @@ export type PageData = {
  * tag for each operation, and what the script of the page needs.
  *
  * @param clientModule The module that the samples import createClient from.
+ * @param compiled What the document was compiled to; by default it is compiled again.
  */
-export function shownDocument(published: Document, clientModule: string): Document {
-  const copy = withTags(withCodeSamples(withServiceHeaders(published), clientModule))
+export function shownDocument(published: Document, clientModule: string, compiled?: Sampled): Document {
+  const copy = withTags(withCodeSamples(withServiceHeaders(published), clientModule, compiled))
   const urls = endpoints(copy).map(({ server }) => server)
   for (const holder of serverHolders(copy)) {
     if (holder.servers === undefined) continue

@@ -9,7 +9,7 @@ import {
 import { type ExampleOrigin, isExampleStream } from '../examples/examples.ts'
 import { sendableResponses, successes } from '../examples/sendable-responses.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from '../text/source-text.ts'
-import { engineTypes, moduleFindings, operationTypes } from '../typescript/virtual-program.ts'
+import { returnability } from './assignable-values.ts'
 import type { Generated } from './generated-files.ts'
 
 /**
@@ -17,51 +17,28 @@ import type { Generated } from './generated-files.ts'
  * handlers. The handler returns the document's example, or else a value that is made from the schema. If the operation
  * has no response below 400, or no value satisfies its schema and its type, the handler responds with 501. A comment says
  * which of them it is.
- *
- * @param compilerOptions Options of TypeScript as in tsconfig.json; default: those of the current directory.
  */
-export function handlerStubs(
-  { document, routes, files, contract }: Generated,
-  before: Document | undefined,
-  compilerOptions?: object,
-): string[] {
+export function handlerStubs({ document, routes, contract }: Generated, before: Document | undefined): string[] {
   const known = byOperationId(before === undefined ? [] : endpoints(before))
   const added = endpoints(document).filter(({ operationId }) => !known.has(operationId))
   if (added.length === 0) return []
   const sendable = sendableResponses(contract)
+  const isReturnable = returnability(document)
   const byId = byOperationId(routes.operations)
-  return compiled(added.map(choiceOf), files['api.d.ts'] as string, compilerOptions)
+  return added.map(stubFor)
 
-  function choiceOf(endpoint: Endpoint): Choice {
+  function stubFor(endpoint: Endpoint): string {
     const operation = byId.get(endpoint.operationId) as Operation
     const isNegotiated = contentNegotiation(operation.schema) !== undefined
-    return { isNegotiated, endpoint, statements: statementsOf(endpoint) }
+    return stubOf(endpoint, isNegotiated, statementsOf(endpoint))
   }
 
-  /** Yields the statements one by one, since the first ones mostly compile. */
-  function* statementsOf(endpoint: Endpoint): Generator<string[]> {
+  /** Returns the statements with the first response that compiles. */
+  function statementsOf(endpoint: Endpoint): string[] {
     for (const { outcome, origin } of successes(document, sendable, endpoint))
-      yield [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome)}`]
+      if (isReturnable(endpoint, outcome)) return [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome)}`]
+    return notWritten(endpoint)
   }
-}
-
-/** The statements that a handler may have, in order of preference. */
-type Choice = { endpoint: Endpoint; isNegotiated: boolean; statements: Generator<string[]> }
-
-/** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
-function compiled(choices: Choice[], types: string, options?: object): string[] {
-  let isCertain = true
-  const handlers: string[] = []
-  for (const { endpoint, isNegotiated, statements } of choices) {
-    const { value, done } = statements.next()
-    isCertain &&= done === true
-    handlers.push(stubOf(endpoint, isNegotiated, value ?? notWritten(endpoint)))
-  }
-  if (isCertain) return handlers
-  const failed = [...uncompilable(handlers, types, options)]
-  const again = failed.map((index) => choices[index] as Choice)
-  for (const [at, handler] of compiled(again, types, options).entries()) handlers[failed[at] as number] = handler
-  return handlers
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
@@ -114,24 +91,11 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
-  const result = `ReturnType<Handlers<operations>[${stringLiteral(operationId)}]>`
+  const result = `ReturnType<Handlers[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
     `  async ${quotedName(operationId)}(): ${result} {`,
     ...statements.map((statement) => `    ${statement}`),
     '  },',
   ].join('\n')
-}
-
-/** Returns the indexes of the handlers that do not compile with the types of their document. */
-function uncompilable(handlers: string[], types: string, options?: object): Set<number> {
-  const head = [
-    `import { ContractError, type Handlers } from '${engineTypes}'`,
-    `import type { operations } from '${operationTypes}'`,
-    'export const handlers: Partial<Handlers<operations>> = {',
-  ].join('\n')
-  const findings = moduleFindings(`${[head, ...handlers].join('\n')}\n}\n`, types, options)
-  const ends: number[] = []
-  for (const handler of handlers) ends.push((ends.at(-1) ?? head.length) + 1 + handler.length)
-  return new Set(findings.map(({ start }) => ends.findIndex((end) => start < end)))
 }

@@ -10,8 +10,8 @@ import { exampleOf } from '../examples/schema-values.ts'
 import { errorBodyProblems } from '../rules/error-bodies.ts'
 import { literal, stringLiteral } from '../text/source-text.ts'
 
-/** The module error-body.ts of a document, or the reasons why it cannot be derived from the document. */
-export type DerivedErrorBody = { text: string; errorBody: AnyErrorBody } | { reasons: string[] }
+/** The module error-body.ts of a document and its replies, or the reasons why it cannot be derived from the document. */
+export type DerivedErrorBody = { text: string; errorBody: AnyErrorBody; replies: Reply[] } | { reasons: string[] }
 
 /** A value in the body of an error: its source text, and the function that makes it. */
 type Value = { code: string; make: (facts: ErrorFacts, request: ErrorRequest) => unknown }
@@ -49,7 +49,7 @@ export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' 
   if (problems.length > 0)
     return { reasons: problems.map((problem) => problem.replace(/; correct the response.*/s, '')) }
   const special = Array.from(byStatus).filter(([, reply]) => keyOf(reply) !== keyOf(usual))
-  return { text: moduleText(usual, special), errorBody }
+  return { text: moduleText(usual, special), errorBody, replies: [usual, ...special.map(([, reply]) => reply)] }
 }
 
 /**

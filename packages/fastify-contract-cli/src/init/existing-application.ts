@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectOptions } from '../typescript/virtual-program.ts'
+import { projectOptions } from '../typescript/project-options.ts'
 import { directoriesFrom, manifestIn } from './manifests.ts'
 
 /** What `init --into` finds in the directory of a Fastify application. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { docsDirectory } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'
@@ -14,7 +14,7 @@ import { type NamedDocument, type NamedOptions, readNamed } from './named-docume
 import { docsPage, leaveOut } from './optional-files.ts'
 import { ownPackages } from './own-packages.ts'
 import { type PackageManager, packageManagerOf, settingsFile } from './package-manager.ts'
-import { compilerOptions, projectFiles } from './project.ts'
+import { projectFiles } from './project.ts'
 import type { Choice } from './questions.ts'
 import { runtimeFor } from './runtime.ts'
 import { summary } from './summary.ts'
@@ -76,8 +76,8 @@ export async function writeProject(request: ProjectRequest): Promise<string> {
     origin,
     compiled,
     generated: Object.fromEntries(files.map(([name, text]) => [join('generated', name), text])),
-    handlers: handlerStubs(compiled, undefined, compilerOptions),
-    errors: checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string),
+    handlers: handlerStubs(compiled, undefined),
+    errors: checkedErrorBody(compiled.document, deriveErrorBody(compiled)),
     packages: ownPackages(process.argv[1] as string),
     manager: packageManagerOf(directory),
     unread: rules === undefined ? configurations.find((name) => existsSync(join(directory, name))) : undefined,
@@ -119,7 +119,7 @@ async function writeService(draft: Draft, request: ProjectRequest): Promise<stri
   // The package manager writes to the same terminal.
   onStep(request.install ? '' : 'writing the documentation')
   const [docs, isInstalled] = await Promise.all([
-    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled.files['openapi.json'] as string),
+    leftOut.files.has(docsPage) ? undefined : writeFirstDocs(directory, compiled),
     request.install && install(manager, directory),
   ])
   const pages = docs !== undefined && 'directory' in docs ? [`${docs.directory}/`] : []

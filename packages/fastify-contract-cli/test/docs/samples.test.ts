@@ -9,8 +9,8 @@ import { type Contract, exampleCommand, isStream } from 'fastify-contract/contra
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
-import { selfContainedPage } from '../../src/docs/docs-page.ts'
 import { sourceOf } from '../../src/docs/plain-page.ts'
+import { redocPage } from '../../src/docs/redoc-page.ts'
 import { callStyles } from '../../src/document/call-styles.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
@@ -236,33 +236,35 @@ const groups = [
   'e.content===null||s&&!P(e.gatePath,t)?null:1',
   '{shouldRenderOps:e.sectionId===u||!1}',
 ].join('\n')
-const script = `'https://cdn.redoc.ly/redoc/logo-mini.svg'\n${groups}\n  const __redoc_options = {};\n  hydrate(__redoc_definition, __redoc_options)`
-const built = `<meta content="SCRIPT_HASHES"><div id="redoc"><b></b></div><script type="module">${script}</script>`
+const redoc = `'https://cdn.redoc.ly/redoc/logo-mini.svg </Script>'\n${groups}\nexport{RedocStandalone,hydrate,init};`
+const parts = { title: 'A & <b>', document: '{"a":"</script>\u2028"}', redoc, ownScript: 'own()' }
 
-t.test('the logo is emptied, samples are named and the prerendered part is removed', async (t) => {
-  const html = selfContainedPage(built, 'own()')
-  t.notMatch(html, /redoc\.ly|<b>/)
+t.test('the logo is emptied, samples are named, and no text of the document is markup', async (t) => {
+  const html = redocPage(parts)
+  t.notMatch(html, /redoc\.ly|<b>|\u2028/)
   t.match(html, /const __redoc_options = \{"codeSamples":\{"languages":\[\{"lang":"curl","label":"curl"\}/)
-  t.ok(html.startsWith(`<meta content="${sourceOf('own()')} 'sha256-`))
+  t.ok(html.includes('const __redoc_definition = {"a":"\\u003c/script>\\u2028"};'))
+  t.equal(html.match(/<\/script>/gi)?.length, 2)
+  t.ok(html.includes('<title>A &amp; &lt;b&gt;</title>'))
+  t.ok(html.includes(`script-src ${sourceOf('own()')} 'sha256-`))
 })
 
 t.test('groups of operations are expanded', async (t) => {
-  const html = selfContainedPage(built, '')
+  const html = redocPage(parts)
   for (const text of ['return!0}', 'e.content===null?null:1', '{shouldRenderOps:!0}']) t.ok(html.includes(text), text)
 })
 
-t.test('a page of another layout is rejected', async (t) => {
+t.test('a script of another version is rejected', async (t) => {
   const others = [
-    built.replace('<div id="redoc">', '<div>'),
-    built.replace('<script type="module">', '<script>'),
-    built.replace('</script>', ''),
-    `<script></script>${built}`,
-    built.replace('cdn.redoc.ly', 'example.com'),
-    built.replace('__redoc_options', 'options'),
-    built.replace('gatePath', 'path'),
-    built.replace('hydrate', 'render'),
+    redoc.replace('export{', 'module.exports={'),
+    redoc.replace('hydrate', 'render'),
+    redoc.replace('cdn.redoc.ly', 'example.com'),
+    redoc.replace('.some', '.every'),
+    redoc.replace('gatePath', 'path'),
+    redoc.replace('sectionId', 'id'),
   ]
-  for (const other of others) t.throws(() => selfContainedPage(other, ''), /differs from that of version 2\.77/, other)
+  for (const other of others)
+    t.throws(() => redocPage({ ...parts, redoc: other }), /differs from that of version 2\.77/, other)
 })
 
 t.test('a GET with a body has a sample for curl only, since fetch cannot send it', async (t) => {

@@ -1,14 +1,8 @@
-<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    {{! styled-components creates styles at run time, so their hashes are unknown. A style can only load data: URLs. }}
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src SCRIPT_HASHES; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-src 'none'; object-src 'none'; worker-src 'none'; base-uri 'none'; form-action 'none'">
-    <meta name="referrer" content="no-referrer">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>{{title}}</title>
-    <link rel="icon" href="data:,">
-    <style>
+import { htmlText } from '../text/foreign-text.ts'
+import { sampleLanguages } from './code-samples.ts'
+import { sourceOf } from './plain-page.ts'
+
+const style = `
       body { margin: 0 }
       /* Replaces colors of Redoc whose contrast is below the 4.5 to 1 of WCAG 2.2. */
       :root:root {
@@ -94,12 +88,84 @@
       }
       a[href="https://redocly.com/redoc/"] p::after { content: " Redocly" }
       a[href="https://redocly.com/redoc/"] img { display: none }
-    </style>
-    {{{redocHead}}}
+    `
+
+/** What a page of Redoc is made of. */
+export type RedocPage = {
+  title: string
+  /** The JSON of the document that it shows. */
+  document: string
+  /** The script of Redoc, an ES module that exports `hydrate`. */
+  redoc: string
+  /** A script that runs before that of Redoc. */
+  ownScript: string
+}
+
+/**
+ * Returns a page of Redoc that requests nothing. It has nothing prerendered, runs our own script before Redoc's, and has
+ * the hashes of both in its Content-Security-Policy. Markup from the document must never determine a hash, so the page
+ * contains the document only as JSON without "<". The linter rejects what a policy cannot block, such as
+ * <meta http-equiv="refresh">.
+ *
+ * @throws {Error} If Redoc's script differs from that of the version for which the replacements are made.
+ */
+export function redocPage({ title, document, redoc, ownScript }: RedocPage): string {
+  const script = `${changedRedoc(redoc)}
+      const __redoc_definition = ${inScript(document)};
+      const __redoc_options = ${inScript(JSON.stringify(options))};
+      hydrate(changeDocument(__redoc_definition), __redoc_options, document.getElementById('redoc'));
+      `
+  const shown = htmlText(title)
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <!-- styled-components creates styles at run time, so their hashes are unknown. A style can only load data: URLs. -->
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${sourceOf(ownScript)} ${sourceOf(script)}; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-src 'none'; object-src 'none'; worker-src 'none'; base-uri 'none'; form-action 'none'">
+    <meta name="referrer" content="no-referrer">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${shown}</title>
+    <link rel="icon" href="data:,">
+    <style>${style}</style>
   </head>
   <body>
-    <nav class="pages" aria-label="Pages"><strong>{{title}}</strong><a href="index.html" aria-current="page">Documentation</a><a href="history.html">History</a><a href="openapi.json">OpenAPI</a><!-- try.html --></nav>
-    {{{redocHTML}}}
+    <nav class="pages" aria-label="Pages"><strong>${shown}</strong><a href="index.html" aria-current="page">Documentation</a><a href="history.html">History</a><a href="openapi.json">OpenAPI</a><!-- try.html --></nav>
+    <script>${ownScript}</script><div id="redoc"></div><script type="module">${script}</script>
     <noscript>This page needs JavaScript. The document that it shows is openapi.json.</noscript>
   </body>
 </html>
+`
+}
+
+/** The options of Redoc. */
+const options = {
+  codeSamples: { languages: sampleLanguages },
+  // Without this tag Redoc shows schemas only inside the operations that use them.
+  schemaDefinitionsTagName: 'Schemas',
+  skipBundle: true,
+  disableTelemetry: true,
+}
+
+/**
+ * Replacements in the script of Redoc 3.0.1. They remove the URLs that it would load, and expand the groups of operations
+ * and schemas, which it otherwise shows only after a click.
+ */
+const replacements: [from: RegExp, to: string][] = [
+  [/https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g, 'data:,'],
+  [/(?<=return)\[(\w),\w+\(\1\)\]\.some\((\w)=>(\w)===\2\|\|\3\.endsWith\(\2\)\|\|\3\.includes\(\2\+`\/`\)\)/, '!0'],
+  [/(?<=\.content===null)\|\|\w&&!\w+\(\w\.gatePath,\w\)/, ''],
+  [/(?<=shouldRenderOps:)\w\.sectionId===[^}]*/, '!0'],
+]
+
+function changedRedoc(redoc: string): string {
+  if (!/export\{[^}]*\bhydrate\b/.test(redoc) || !replacements.every(([from]) => redoc.match(from))) {
+    throw new Error("@redocly/cli: Redoc's script differs from that of version 2.77; adapt redocPage to it")
+  }
+  const changed = replacements.reduce((text, [from, to]) => text.replace(from, to), redoc)
+  return changed.replace(/<\/(?=script)/gi, '<\\/')
+}
+
+/** Returns JSON as an expression of a script, which ends neither the script nor, in old engines, a line of it. */
+const inScript = (json: string): string => json.replace(/[<\u2028\u2029]/g, escapedCharacter)
+
+const escapedCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

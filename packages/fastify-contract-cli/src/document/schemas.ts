@@ -8,13 +8,9 @@ import { isNode, type Node } from './walk-document.ts'
 
 /** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
 export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
-  const found: Node[] = []
-  const add = (one: unknown) => {
-    if (typeof one === 'object' && one !== null) found.push(one as Node)
-  }
-  if (typeof schema.$ref === 'string') add(targetOf(document, schema.$ref))
-  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) add(one)
-  return found
+  const below: unknown[] = typeof schema.$ref === 'string' ? [targetOf(document, schema.$ref)] : []
+  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) below.push(one)
+  return below.filter((one): one is Node => typeof one === 'object' && one !== null)
 }
 
 /**
@@ -31,9 +27,8 @@ export function reachability(
   return isReaching
 
   function isReaching(schema: unknown): boolean {
-    if (typeof schema !== 'object' || schema === null) return false
-    if (visited.has(schema as Node)) return reaching.has(schema as Node)
-    const unvisited = new Set([schema as Node])
+    if (!isNode(schema) || visited.has(schema)) return reaching.has(schema as Node)
+    const unvisited = new Set([schema])
     const holders = new Map<Node, Node[]>()
     const found = new Set<Node>()
     // Iteration over a Set includes the elements that are added meanwhile.
@@ -52,7 +47,7 @@ export function reachability(
       reaching.add(node)
       for (const holder of holders.get(node) ?? []) found.add(holder)
     }
-    return reaching.has(schema as Node)
+    return reaching.has(schema)
   }
 }
 
@@ -136,6 +131,16 @@ export function schemasDescribing(document: object, schemas: unknown[], keywords
     for (const below of schemasBelow(document, schema as Node, keywords).reverse()) waiting.push(below)
   }
   return [...found]
+}
+
+/** Returns a function that returns one key for the same schemas in the same order. */
+export function schemaKeys(): (schemas: Node[]) => string {
+  const numbers = new Map<Node, number>()
+  const numberOf = (schema: Node) => {
+    if (!numbers.has(schema)) numbers.set(schema, numbers.size)
+    return numbers.get(schema)
+  }
+  return (schemas) => schemas.map(numberOf).join()
 }
 
 /** Returns the types that a schema or its subschemas name for its values, and those for the items of an array. */

@@ -11,6 +11,7 @@ import {
   isInteger,
   membersOf,
   numbersOf,
+  schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
@@ -95,16 +96,6 @@ function mixedIntegers(document: object): Set<Node> {
     )
   }
   return mixed
-}
-
-/** Returns a function that returns one key for the same schemas in the same order. */
-function schemaKeys(): (schemas: Node[]) => string {
-  const numbers = new Map<Node, number>()
-  const numberOf = (schema: Node) => {
-    if (!numbers.has(schema)) numbers.set(schema, numbers.size)
-    return numbers.get(schema)
-  }
-  return (schemas) => schemas.map(numberOf).join()
 }
 
 /** Returns the schemas of each value of a document; the media types of a response describe one value. */

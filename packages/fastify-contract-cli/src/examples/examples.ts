@@ -66,8 +66,7 @@ const hasExampleKeyword = (one: Node): boolean => one.example !== undefined || o
 
 function originInSchema(document: Document, schema: Schema): ExampleOrigin | undefined {
   if (partsOf(document, schema).some((part) => hasExampleKeyword(part.schema))) return 'whole'
-  const reaches =
-    reachesExample.get(document) ?? reachability(document, Object.keys(schemaKeywords), hasExampleKeyword)
+  const reaches = reachesExample.get(document) ?? reachability(document, Object.keys(schemaKeywords), hasExampleKeyword)
   reachesExample.set(document, reaches)
   return reaches(schema) ? 'parts' : undefined
 }

@@ -140,16 +140,16 @@ function documentOf(responses: object[]): Document {
 }
 
 /** Returns which of some responses of handlers compile, each with the index of its operation. */
-function compiling(types: string, outcomes: [operation: number, text: string][]): boolean[] {
+function compiling(files: Record<string, string>, outcomes: [operation: number, text: string][]): boolean[] {
   const directory = ownPath('test/documents/assignable')
   const lines = outcomes.map(
     ([operation, text], index) =>
-      `export const r${index} = async (): ReturnType<Handlers<operations>['a${operation}']> => (${text})`,
+      `export const r${index} = async (): ReturnType<Handlers['a${operation}']> => (${text})`,
   )
-  const head = "import type { Handlers } from 'fastify-contract'; import type { operations } from './api.d.ts'"
   const path = `${directory}/responses.ts`
-  const findings = diagnose([path], { [path]: [head, ...lines].join('\n'), [`${directory}/api.d.ts`]: types })
-  const failed = new Set(findings.map((finding) => Number(/:(\d+) /.exec(finding)?.[1])))
+  const texts = { [path]: ["import type { Handlers } from './handler-types.d.ts'", ...lines].join('\n') }
+  for (const name of ['api.d.ts', 'handler-types.d.ts']) texts[`${directory}/${name}`] = files[name] as string
+  const failed = new Set(diagnose([path], texts).map((finding) => Number(/:(\d+) /.exec(finding)?.[1])))
   return lines.map((_, index) => !failed.has(index + 2))
 }
 
@@ -164,7 +164,7 @@ t.test('a value is assignable if it compiles as a literal of the type of its sch
     [...fitting, ...others].map((value) => ({ index, value, isFitting: fitting.includes(value) })),
   )
   const compiled = compiling(
-    files['api.d.ts'] as string,
+    files,
     values.map(({ index, value }) => [index, `{ status: 200, body: ${literal(value, Infinity)} }`]),
   )
   for (const [at, { index, value, isFitting }] of values.entries()) {
@@ -263,7 +263,7 @@ t.test('a response is returnable if it compiles as the result of its handler', a
     [...fitting, ...others].map((outcome) => ({ index, outcome, isFitting: fitting.includes(outcome) })),
   )
   const texts = all.map(({ index, outcome }): [number, string] => [index, literalOf(outcome).replace(/\n\s*/g, '; ')])
-  const compiled = compiling(files['api.d.ts'] as string, texts)
+  const compiled = compiling(files, texts)
   for (const [at, { index, outcome, isFitting }] of all.entries()) {
     const said = `${texts[at]?.[1]} of ${JSON.stringify(outcomes[index]?.[0])}`
     t.equal(compiled[at], isFitting, `the compiler: ${said}`)

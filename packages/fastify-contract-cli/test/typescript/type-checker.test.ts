@@ -1,19 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
 import { openPortForwarder } from '../../src/dev/port-forwarder.ts'
 import { compilerOptions } from '../../src/init/project.ts'
-import { tscOf } from '../../src/typescript/project-compiler.ts'
+import { projectCompiler } from '../../src/typescript/project-compiler.ts'
 import { checkTypes } from '../../src/typescript/type-checker.ts'
 
 const tsconfig = JSON.stringify({ compilerOptions: { ...compilerOptions, types: [], lib: ['ES2023'] } })
 process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
 t.teardown(() => process.chdir('/'))
+// This hook of tap, which child processes inherit, ends them if tsconfig.json has an error.
+process.execArgv = process.execArgv.filter((argument) => !argument.includes('@tapjs/typescript'))
 
 /** Writes files, by paths. */
 function write(files: Record<string, string>): void {
@@ -98,6 +101,74 @@ t.test('modules that use a type that a package augments are checked after the pa
   t.equal(await problem(), undefined)
   change({ 'app.ts': "import './handlers.ts'\n" })
   t.match(await problem(), /^handlers\.ts:2:\d+ - error TS2339/)
+})
+
+t.test('a change of the options or of the kind of a module applies to files that are unchanged', async (t) => {
+  const first = process.cwd()
+  process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+  const { change, problem } = projectOf('.', {
+    'app.ts': 'export const first = (names: string[]): string => names[0]\nawait 0\n',
+  })
+  t.match(await problem(), /^app\.ts:1:51 - error TS2322: Type 'undefined' is not assignable to type 'string'\./)
+  change({ 'tsconfig.json': tsconfig.replace('"noUncheckedIndexedAccess":true', '"noUncheckedIndexedAccess":false') })
+  t.equal(await problem(), undefined)
+  change({ 'package.json': '{ "type": "commonjs" }' })
+  t.match(await problem(), /^app\.ts:1:1 - error TS1287: A top-level 'export' modifier cannot be used/)
+  change({ 'package.json': '{ "type": "module" }', 'tsconfig.json': '{ "compilerOptions": { "lib": ["none"] } }' })
+  t.match(await problem(), /^tsconfig\.json:1:32 - error TS6046: Argument for '--lib' option must be/m)
+  change({ 'tsconfig.json': '{ "extends": "./none.json" }' })
+  t.match(await problem(), /^error TS5083: Cannot read file '/)
+  process.chdir(first)
+})
+
+t.test('a file that is renamed and a package that is upgraded are checked as they are', async (t) => {
+  const { change, problem } = projectOf('renamed', {
+    'app.ts': "import { value } from 'package'\nimport { own } from './own.ts'\nexport const sum: number = own + value\n",
+    'own.ts': 'export const own = 1\n',
+    'node_modules/package/package.json': '{ "name": "package", "version": "1.0.0", "types": "index.d.ts" }',
+    'node_modules/package/index.d.ts': 'export declare const value: number\n',
+  })
+  t.equal(await problem(), undefined)
+  renameSync('renamed/own.ts', 'renamed/other.ts')
+  t.match(await problem(), /^app\.ts:2:21 - error TS2307: Cannot find module '\.\/own\.ts'/)
+  renameSync('renamed/other.ts', 'renamed/own.ts')
+  change({
+    'node_modules/package/package.json': '{ "name": "package", "version": "2.0.0", "types": "main.d.ts" }',
+    'node_modules/package/main.d.ts': 'export declare const value: bigint\n',
+  })
+  t.match(await problem(), /^app\.ts:3:28 - error TS2365: Operator '\+' cannot be applied to types/)
+  change({ 'own.ts': 'export const own = 1n\n', 'app.ts': "import { own } from './own.ts'\nexport { own\n" })
+  t.match(await problem(), /^app\.ts:3:1 - error TS1005: '}' expected\.$/m)
+})
+
+t.test('a compiler with an API stays until another version is installed or it ends', async (t) => {
+  const first = process.cwd()
+  process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+  const compiler = projectCompiler('.')
+  const versionOf = (version: string) => ({
+    'node_modules/typescript/package.json': JSON.stringify({ version, bin: { tsc: './tsc.cjs' } }),
+    'node_modules/typescript/lib/typescript.js': `console.error = () => {}
+if (${JSON.stringify(version)} === 'broken') process.exit(3)
+module.exports = {
+  ...require(${JSON.stringify(compiler.api)}),
+  sortAndDeduplicateDiagnostics: (all) => all,
+  formatDiagnosticsWithColorAndContext: () => ${JSON.stringify(version)} + process.pid,
+}`,
+  })
+  const { change, problem } = projectOf('.', { ...versionOf('a'), 'app.ts': '' })
+  const printed = await problem()
+  t.match(printed, /^a\d+$/)
+  t.equal(await problem(), printed, 'the same process')
+  change(versionOf('b'))
+  const next = (await problem()) as string
+  t.match(next, /^b\d+$/)
+  process.kill(Number(next.slice(1)))
+  const hasEnded = async () => ((await problem()) as string) !== next
+  await until(hasEnded, 'the end of the compiler')
+  t.match(await problem(), /^b\d+$/, 'a new process')
+  change(versionOf('broken'))
+  t.equal(await problem(), 'the compiler has ended with exit code 3')
+  process.chdir(first)
 })
 
 t.test('a message begins with its cause and has no long line', async (t) => {
@@ -188,7 +259,7 @@ src/b.ts:10:1 - error TS2322: Second.
 t.test('without a compiler of the project, the compiler of this package checks', async (t) => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'compiler-'))
   t.teardown(() => rmSync(elsewhere, { recursive: true }))
-  t.match(tscOf(elsewhere), /node_modules\/typescript\/bin\/tsc$/)
+  t.match(projectCompiler(elsewhere).tsc, /node_modules\/typescript\/bin\/tsc$/)
 })
 
 t.test('an output that is no list of messages is shown as it is', async (t) => {

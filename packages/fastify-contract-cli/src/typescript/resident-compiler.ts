@@ -1,0 +1,73 @@
+import { createRequire } from 'node:module'
+import type ts from 'typescript'
+
+/*
+ * A process that keeps the TypeScript of a project, whose module is the first argument. It checks the configuration
+ * whose path each message names, and replies with what `tsc --pretty` would print. It parses a file again only when the
+ * text of the file has changed: the declarations of Node.js and of packages take seconds.
+ *
+ * Types are checked anew each time. A builder of the compiler API would recheck only what imports a changed module, and
+ * so miss the modules that use types which that module augments.
+ */
+
+const compiler: typeof ts = createRequire(import.meta.url)(process.argv[2] as string)
+
+/** The parsed files of the last check, by name, and the options that they were parsed with. */
+let parsed = new Map<string, ts.SourceFile>()
+let parsedWith = ''
+
+const format: ts.FormatDiagnosticsHost = {
+  getCurrentDirectory: () => compiler.sys.getCurrentDirectory(),
+  getNewLine: () => compiler.sys.newLine,
+  getCanonicalFileName: (name) => (compiler.sys.useCaseSensitiveFileNames ? name : name.toLowerCase()),
+}
+
+process.on('disconnect', () => process.exit())
+process.on('message', (configuration: string) => {
+  process.send?.(outputOf(configuration), () => {})
+})
+
+/** The maximum length of a reply in characters. */
+const maxLength = 2 ** 24
+
+function outputOf(configuration: string): string {
+  const problems = [...compiler.sortAndDeduplicateDiagnostics(diagnosticsOf(configuration))]
+  return compiler.formatDiagnosticsWithColorAndContext(problems, format).slice(0, maxLength)
+}
+
+/** Returns the diagnostics that `tsc` prints, in its order: types are checked only if the syntax is right. */
+function diagnosticsOf(path: string): ts.Diagnostic[] {
+  const unreadable: ts.Diagnostic[] = []
+  const configuration = compiler.getParsedCommandLineOfConfigFile(path, undefined, {
+    ...compiler.sys,
+    onUnRecoverableConfigFileDiagnostic: (problem) => unreadable.push(problem),
+  })
+  if (configuration === undefined) return unreadable
+  const program = programOf(configuration)
+  const syntax = program.getSyntacticDiagnostics()
+  if (syntax.length > 0) return [...configuration.errors, ...syntax]
+  const options = [...configuration.errors, ...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
+  return options.length > configuration.errors.length ? options : [...options, ...program.getSemanticDiagnostics()]
+}
+
+function programOf({ options, fileNames }: ts.ParsedCommandLine): ts.Program {
+  const host = compiler.createCompilerHost(options)
+  host.jsDocParsingMode = compiler.JSDocParsingMode?.ParseForTypeErrors
+  const { configFilePath: _, ...relevant } = options
+  const known = JSON.stringify(relevant) === parsedWith ? parsed : new Map<string, ts.SourceFile>()
+  parsedWith = JSON.stringify(relevant)
+  parsed = new Map()
+  host.getSourceFile = parsedFile
+  return compiler.createProgram(fileNames, options, host)
+
+  function parsedFile(name: string, how: ts.ScriptTarget | ts.CreateSourceFileOptions): ts.SourceFile | undefined {
+    const text = host.readFile(name)
+    if (text === undefined) return undefined
+    const earlier = known.get(name)
+    // package.json determines whether a file is an ES module.
+    const isSame = earlier?.text === text && earlier.impliedNodeFormat === Object(how).impliedNodeFormat
+    const file = isSame ? earlier : compiler.createSourceFile(name, text, how)
+    parsed.set(name, file)
+    return file
+  }
+}

@@ -1,7 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
 import { writeStaleDocs, writeTryPage } from '../docs/docs-page.ts'
@@ -10,7 +9,8 @@ import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
 import { checkTypes } from '../typescript/type-checker.ts'
-import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
+import type { BuildMessage, BuildReply, BuildRequest, DevOptions } from './reloader.ts'
+import { type BundleService, serviceBundler } from './service-bundle.ts'
 
 /*
  * The build process of the command dev. It is separate because a type check takes seconds and would block the
@@ -26,27 +26,42 @@ let routes: Routes | undefined
 
 // A terminal sends SIGINT to every process of the group; the main process ends this one.
 process.on('SIGINT', () => {})
+// The bundler keeps this process alive.
+process.on('disconnect', () => process.exit())
 
-process.on('message', async (request: BuildRequest) => {
-  const reply: BuildReply = await takeSnapshot(request).catch(({ message }: Error) => ({ error: message }))
-  // The main process may have ended during the build; without a callback, the failure to send would be thrown.
-  process.send?.(reply, () => {})
+process.on('message', async (message: BuildMessage) => {
   // The pages take seconds, so no build waits for them.
-  if (request.hasNewDocument && !('error' in reply)) writing = writing.then(writePages)
+  if (message === 'write docs') writing = writing.then(writePages)
+  else reply(await takeSnapshot(message).catch(({ message }: Error) => ({ error: message })))
 })
 
-/** Generates, type-checks and bundles the current state of the service into a directory. */
-async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<Snapshotted> {
+function reply(value: BuildReply): void {
+  // The main process may have ended during the build; without a callback, the failure to send would be thrown.
+  process.send?.(value, () => {})
+}
+
+/** Generates, bundles and type-checks the current state of the service into a directory. */
+async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<'checked'> {
   if (hasNewDocument) routes = undefined
   routes ??= await generate(url)
-  await checkTypes(options.entry, join(dirname(directory), 'types'))
-  await bundle(join(directory, 'dist'))
-  await mkdir(options.docs, { recursive: true })
-  await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
-  return {
+  const checked = checkTypes(options.entry, join(dirname(directory), 'types'))
+  // The bundler fails for some of the same errors, and the messages of the compiler are better.
+  const packages = await bundleInto(directory).catch((error) => checked.then(() => Promise.reject(error)))
+  reply({
     example: exampleCommand(routes, url, token),
     scopes: requiredScopes(routes.operations).join(' '),
-  }
+    packages,
+  })
+  await checked
+  return 'checked'
+}
+
+/** Bundles the service. Returns the installed packages that it imports, as far as they are known. */
+async function bundleInto(directory: string): Promise<string[]> {
+  const packages = await bundle(join(directory, 'dist'))
+  await mkdir(options.docs, { recursive: true })
+  await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
+  return packages
 }
 
 /** Writes the documentation unless it is up to date. */
@@ -73,23 +88,8 @@ async function generate(serviceUrl: string): Promise<Routes> {
 }
 
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */
-async function loadBundle(): Promise<(directory: string) => Promise<unknown>> {
-  if (options.bundle !== undefined) return (await import(pathToFileURL(resolve(options.bundle)).href)).bundle
-  return bundleWithEsbuild
-}
-
-// A declaration, unlike a constant, exists when the module calls loadBundle.
-function bundleWithEsbuild(directory: string): Promise<unknown> {
-  return build({
-    entryPoints: [options.entry],
-    outfile: join(directory, basename(options.entry).replace(/ts$/, 'js')),
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    // Stack traces name the sources.
-    sourcemap: true,
-    logLevel: 'silent',
-  })
+async function loadBundle(): Promise<BundleService> {
+  if (options.bundle === undefined) return serviceBundler(options.entry, options.out)
+  const { bundle } = await import(pathToFileURL(resolve(options.bundle)).href)
+  return (directory) => bundle(directory).then(() => [])
 }

@@ -1,13 +1,19 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { existsSync, type FSWatcher, readdirSync, rmSync, statSync, watch } from 'node:fs'
-import { connect, createServer, isIPv6 } from 'node:net'
-import { basename, dirname, extname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { on } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
 import { browserUrl, type ListenAddress, pageOrigins } from 'fastify-contract/service'
 import { openPortForwarder } from './port-forwarder.ts'
+import {
+  isUsable,
+  prepareProcess,
+  type Service,
+  type Start,
+  startService,
+  type WaitingProcess,
+} from './service-process.ts'
+import { watchPath } from './watch-path.ts'
 
 /** What the command dev builds and runs. */
 export type DevOptions = {
@@ -39,12 +45,27 @@ export type DevOptions = {
 /** A message to the build process: where to put a snapshot, and what the example request in the reply calls. */
 export type BuildRequest = { directory: string; hasNewDocument: boolean; url: string; token: string }
 
-/**
- * The reply of the build process about a snapshot: a command that calls it, and the scopes that its operations require.
- */
-export type Snapshotted = { example?: string | undefined; scopes: string }
+/** What the build process does: a snapshot, or the documentation of the last one. */
+export type BuildMessage = BuildRequest | 'write docs'
 
-export type BuildReply = Snapshotted | { error: string }
+/** A snapshot that can start, while its types are still checked. */
+export type Bundled = {
+  /** A command that calls the service. */
+  example?: string | undefined
+  /** The scopes that its operations require. */
+  scopes: string
+  /** The installed packages that it imports. */
+  packages: string[]
+}
+
+/**
+ * The replies of the build process about a snapshot: its bundle, and then that its types are right. After an error there
+ * is no further reply.
+ */
+export type BuildReply = Bundled | 'checked' | { error: string }
+
+/** Which of the two processes of a snapshot. */
+type Role = 'trial' | 'service'
 
 /**
  * Runs a service and replaces it after each change: opens the ports, builds and starts the service, then watches for
@@ -61,10 +82,15 @@ export async function runDev(options: DevOptions): Promise<void> {
   const snapshots = join('dist', 'dev', String(process.pid))
   process.on('exit', () => rmSync(snapshots, { recursive: true, force: true }))
 
-  let running: Snapshot | undefined
+  let running: Service | undefined
   let hasServed = false
   let isEnding = false
+  /** The number of snapshots that have served. */
   let count = 0
+  /** The packages of the last snapshot, which the waiting processes have loaded. */
+  let packages: string[] = []
+  const waiting: Partial<Record<Role, WaitingProcess>> = {}
+  let hasNewDocs = false
   /** Whether code or document have changed since the last snapshot. */
   const changed = { code: true, document: true }
   const hasChanged = () => (changed.code || changed.document) && !isEnding
@@ -75,11 +101,12 @@ export async function runDev(options: DevOptions): Promise<void> {
   const front = await openPortForwarder(place)
   const admin = await openPortForwarder(adminPlace, 'MANAGEMENT_')
   const origins = [process.env.CORS_ORIGINS, ...pageOrigins(admin.url)].filter(Boolean).join()
-  const start = (directory: string, more: Partial<Start> = {}) =>
-    startSnapshot({ directory, entry: options.entry, place, adminPlace, origins, ...more })
+  const start = (role: Role, directory: string, more: Partial<Start>) =>
+    startService(takeProcess(role, directory), { place, adminPlace, origins, ...more })
 
   console.log(`dev: building the service for ${front.url}`)
   const builder = forkBuildProcess(options)
+  const replies = on(builder, 'message') as AsyncIterator<[BuildReply]>
   builder.on('exit', () => {
     if (isEnding) return
     console.error('dev: the build process has ended; start dev again')
@@ -103,12 +130,22 @@ export async function runDev(options: DevOptions): Promise<void> {
   async function update(): Promise<void> {
     while (hasChanged()) {
       const hasNewDocument = changed.document
+      hasNewDocs ||= hasNewDocument
       changed.code = changed.document = false
-      const directory = join(snapshots, String(++count))
+      // Processes wait for the snapshot of this name, so it is that of the next one if this one fails.
+      const directory = nextDirectory()
+      rmSync(directory, { recursive: true, force: true })
       try {
-        const { example, scopes } = await takeSnapshot({ directory, hasNewDocument, url: browserUrl(front.url), token })
+        const { example, scopes, ...bundled } = await takeSnapshot({
+          directory,
+          hasNewDocument,
+          url: browserUrl(front.url),
+          token,
+        })
+        packages = bundled.packages
         if (hasOwnToken) process.env.ACCESS_TOKENS_SCOPE = scopes
-        if (!hasChanged()) await replace(directory)
+        await replace(directory, await tryOut(directory))
+        count += 1
         if (!hasServed && running !== undefined && example !== undefined) console.log(example)
         hasServed ||= running !== undefined
       } catch (error) {
@@ -116,13 +153,62 @@ export async function runDev(options: DevOptions): Promise<void> {
         if (!hasChanged()) report(error as Error)
       }
     }
+    if (!isEnding) prepare()
   }
 
-  async function takeSnapshot(request: BuildRequest): Promise<Snapshotted> {
+  function nextDirectory(): string {
+    return join(snapshots, String(count + 1))
+  }
+
+  /** Gets ready for the next change, now that nothing waits. */
+  function prepare(): void {
+    for (const role of ['trial', 'service'] as const) waiting[role] = takeProcess(role, nextDirectory())
+    if (hasNewDocs && running !== undefined) {
+      builder.send('write docs')
+      hasNewDocs = false
+    }
+  }
+
+  /** Returns a process for the snapshot in a directory: the one that waits if it suits. */
+  function takeProcess(role: Role, directory: string): WaitingProcess {
+    const known = waiting[role]
+    delete waiting[role]
+    if (known !== undefined && isUsable(known, directory, packages)) return known
+    known?.child.kill('SIGKILL')
+    return prepareProcess(directory, options.entry, packages, role === 'service')
+  }
+
+  async function takeSnapshot(request: BuildRequest): Promise<Bundled> {
     builder.send(request)
-    const [reply] = (await once(builder, 'message')) as [BuildReply]
-    if ('error' in reply) throw new Error(reply.error)
-    return reply
+    return (await reply()) as Bundled
+  }
+
+  async function reply(): Promise<Exclude<BuildReply, { error: string }>> {
+    const [value] = (await replies.next()).value
+    if (Object.hasOwn(Object(value), 'error')) throw new Error(value.error)
+    return value
+  }
+
+  /**
+   * Starts a snapshot on trial while its types are checked, unless no service runs that it could break. Rejects if
+   * either fails, or if there is a newer change.
+   */
+  async function tryOut(directory: string): Promise<Service | undefined> {
+    const cancel = new AbortController()
+    // Some stores allow one process only, so the trial may use another store.
+    const options = { environment: trial, signal: cancel.signal }
+    const started = running === undefined ? undefined : start('trial', directory, options)
+    // The messages of the compiler come first.
+    started?.catch(() => {})
+    try {
+      await reply()
+      if (hasChanged()) throw new Error('there is a newer change')
+      return await started
+    } catch (error) {
+      cancel.abort()
+      await started?.catch(() => {})
+      throw error
+    }
   }
 
   function report({ message }: Error): void {
@@ -137,28 +223,27 @@ export async function runDev(options: DevOptions): Promise<void> {
   /**
    * Replaces the running service after a trial start. If the new one fails on the real store, starts the old one again.
    */
-  async function replace(directory: string): Promise<void> {
+  async function replace(directory: string, tried: Service | undefined): Promise<void> {
     const old = running
-    if (old === undefined) return await serve(directory)
-    // Some stores allow one process only, so the trial may use another store.
-    await (await start(directory, { environment: trial })).stop()
-    front.hold()
-    admin.hold()
-    running = undefined
-    await old.stop()
+    if (old !== undefined) {
+      front.hold()
+      admin.hold()
+      running = undefined
+    }
+    await Promise.all([tried?.stop(), old?.stop()])
     try {
       await serve(directory)
     } catch (error) {
-      await serve(old.directory)
+      if (old !== undefined) await serve(old.directory)
       throw error
     }
-    rmSync(old.directory, { recursive: true })
+    if (old !== undefined) rmSync(old.directory, { recursive: true })
   }
 
   async function serve(directory: string): Promise<void> {
     const toFront = (line: string) =>
       console.error(line.replace(service.url, front.url).replace(service.adminUrl, admin.url))
-    const service = await start(directory, { onStderr: console.error })
+    const service = await start('service', directory, { onStderr: console.error })
     running = service
     forward(service)
     service.written.forEach(toFront)
@@ -169,7 +254,7 @@ export async function runDev(options: DevOptions): Promise<void> {
     })
   }
 
-  function forward(service: Snapshot | undefined): void {
+  function forward(service: Service | undefined): void {
     front.forward(service?.url)
     admin.forward(service?.adminUrl)
   }
@@ -202,174 +287,4 @@ function listenAddress(prefix: string, port: number): ListenAddress {
     host: host === 'localhost' ? '127.0.0.1' : host,
     port: Number(process.env[`${prefix}PORT`] || port),
   }
-}
-
-/** The debounce delay in milliseconds: editors write a file in several steps. */
-const debounceDelay = 50
-
-/**
- * Calls `changed` after changes of a file, or below a directory. Watches each directory separately: Node's recursive
- * watcher on Linux watches files and loses a file that an editor replaces by a rename.
- */
-function watchPath(path: string, changed: () => void): void {
-  const isDirectory = statSync(path).isDirectory()
-  const watchers = new Map<string, FSWatcher>()
-  let timer: NodeJS.Timeout | undefined
-  const schedule = (_event: string, name: string | null) => {
-    if (!isDirectory && name !== basename(path)) return
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      watchAll()
-      changed()
-    }, debounceDelay)
-  }
-  const watchAll = () => {
-    for (const directory of isDirectory ? [path, ...directoriesBelow(path)] : [dirname(path)]) {
-      if (watchers.has(directory)) continue
-      const forget = () => {
-        watchers.get(directory)?.close()
-        watchers.delete(directory)
-      }
-      watchers.set(directory, watch(directory, schedule).on('error', forget))
-    }
-  }
-  watchAll()
-}
-
-const directoriesBelow = (directory: string): string[] =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ parentPath, name }) => join(parentPath, name))
-
-/** The time limits in milliseconds for a service to listen, and to become ready afterwards. */
-const startTimeout = 30_000
-const readyTimeout = 3_000
-
-/** A running service, started from a snapshot of its code. */
-type Snapshot = {
-  directory: string
-  url: string
-  adminUrl: string
-  /** The lines that it wrote to stderr before it was ready. */
-  written: string[]
-  /** Resolves with the exit code or signal when the process has ended. */
-  ended: Promise<string>
-  /** Stops the service gracefully; resolves when the process has ended. */
-  stop(): Promise<void>
-}
-
-type Start = {
-  directory: string
-  /** The source of the module to start, which the snapshot holds as dist/NAME.js. */
-  entry: string
-  place: ListenAddress
-  adminPlace: ListenAddress
-  /** The CORS origins. */
-  origins: string
-  environment?: Record<string, string>
-  /** Receives the lines of stderr once the service is ready. Without it they and the log on stdout are dropped. */
-  onStderr?: (line: string) => void
-}
-
-/**
- * Starts a service on free ports; resolves when it is ready. Rejects with its output on stderr if it ends before that,
- * is not ready, or does not respond in time.
- */
-async function startSnapshot(start: Start): Promise<Snapshot> {
-  const { directory, entry, place, adminPlace, origins, environment = {}, onStderr } = start
-  const [port, adminPort] = [await freePort(place.host), await freePort(adminPlace.host)]
-  const url = urlOf(place.host, port)
-  const adminUrl = urlOf(adminPlace.host, adminPort)
-  const file = basename(entry).replace(/ts$/, 'js')
-  const child = spawn(process.execPath, ['--enable-source-maps', join(directory, 'dist', file)], {
-    // Requests wait for the next service while this one drains, so it must drain fast.
-    env: {
-      ...process.env,
-      DRAIN_TIME: '0',
-      DRAIN_DEADLINE: '3000',
-      CORS_ORIGINS: origins,
-      ...environment,
-      PORT: String(port),
-      MANAGEMENT_PORT: String(adminPort),
-    },
-    stdio: ['ignore', onStderr === undefined ? 'ignore' : 'inherit', 'pipe'],
-  })
-  const kill = () => void child.kill('SIGKILL')
-  process.once('exit', kill)
-  const ended = once(child, 'exit').then(([code, signal]) => {
-    process.off('exit', kill)
-    return signal === null ? `exit code ${code}` : `signal ${signal}`
-  })
-  const written: string[] = []
-  let isReady = false
-  const lines = createInterface(child.stderr).on('line', (line) => {
-    if (isReady) onStderr?.(line)
-    else written.push(line)
-  })
-  const hasEnded = once(lines, 'close').then(() => (written.length > 0 ? '' : 'the service ended without a message'))
-  const problem = await Promise.race([hasEnded, readinessProblem(url, adminUrl)])
-  if (problem !== undefined) {
-    kill()
-    throw new Error([...written, problem].join('\n').trim())
-  }
-  isReady = true
-  const stop = async () => {
-    child.kill('SIGINT')
-    await ended
-  }
-  return { directory, url, adminUrl, written, ended, stop }
-}
-
-/**
- * Resolves with undefined once a service accepts connections and, if it has an admin server, is ready. Resolves with
- * the problem after a time limit.
- */
-async function readinessProblem(url: string, adminUrl: string): Promise<string | undefined> {
-  if (!(await holdsWithin(startTimeout, () => accepts(url))))
-    return `nothing listens on ${url}; the service must listen on HOST and PORT`
-  let problem: string | undefined
-  await holdsWithin(readyTimeout, async () => {
-    const response = await fetch(`${adminUrl}/readyz`).catch(() => undefined)
-    problem = response === undefined || response.ok ? undefined : `the service is not ready: ${await response.text()}`
-    return problem === undefined
-  })
-  return problem
-}
-
-/** Returns whether a condition holds within some milliseconds. */
-async function holdsWithin(timeout: number, condition: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + timeout
-  while (performance.now() < end) {
-    if (await condition()) return true
-    await sleep(20)
-  }
-  return false
-}
-
-function accepts(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url)
-  return new Promise((resolve) => {
-    const socket = connect({ host: hostname.replace(/[[\]]/g, ''), port: Number(port) })
-    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
-    socket.on('close', (hasFailed) => resolve(!hasFailed))
-  })
-}
-
-/** Returns the URL at which this machine reaches a server on a host, which may be a wildcard address. */
-function urlOf(host: string, port: number): string {
-  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
-}
-
-/** Returns a free port. It is below the ephemeral ports, so that no outgoing connection can occupy it. */
-async function freePort(host: string): Promise<number> {
-  const port = 10_000 + Math.floor(Math.random() * 20_000)
-  const server = createServer()
-  const isFree = await once(server.listen(port, host), 'listening').then(
-    () => true,
-    () => false,
-  )
-  if (!isFree) return await freePort(host)
-  await once(server.close(), 'close')
-  return port
 }

@@ -11,7 +11,7 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultOf } from '../document/parameter-objects.ts'
 import { blockText, quotedName, stringLiteral, templateText } from '../text/source-text.ts'
-import { typeNames } from './type-names.ts'
+import { typeNames } from '../text/type-name.ts'
 
 /** The module of the engine with the types of which handler-types.d.ts is made. */
 const engineModule = 'fastify-contract/handlers'
@@ -22,7 +22,7 @@ const engineModule = 'fastify-contract/handlers'
  * are in a file of their own, because a client that copies api.d.ts does not have the engine.
  */
 export function handlerTypes(document: Document): string {
-  const names = typeNames(endpoints(document))
+  const names = typeNames(endpoints(document).map(({ operationId }) => operationId))
   const uses = new Set(['Handler'])
   const all = endpoints(document).map((endpoint) =>
     operationTypes(document, endpoint, names.get(endpoint.operationId) as string, (name) => {
@@ -119,7 +119,7 @@ function* requestTypes(
     const given = `${type}['parameters']['${place}']`
     const isRequired = place === 'path' || parameters.some(({ required }) => required)
     const defaults = parameters.filter((parameter) => 'default' in defaultOf(document, parameter))
-    const present = defaults.map((parameter) => `${stringLiteral(parameter.name)}: ${use('Present')}`)
+    const present = defaults.map((parameter) => `${quotedName(parameter.name)}: ${use('Present')}`)
     return [
       isRequired ? given : `NonNullable<${given}>`,
       ...(present.length > 0 ? [`{ ${present.join('; ')} }`] : []),

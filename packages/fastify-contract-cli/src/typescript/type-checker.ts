@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { messagesOf } from './compiler-messages.ts'
 import { projectCompiler } from './project-compiler.ts'
@@ -27,7 +27,7 @@ export async function checkTypes(module: string, directory: string): Promise<voi
     references: [],
   }
   await mkdir(directory, { recursive: true })
-  const path = resolve(directory, 'tsconfig.json')
+  const path = join(directory, 'tsconfig.json')
   await writeFile(path, JSON.stringify(configuration))
   const { api, manifest } = projectCompiler('.')
   const messages =

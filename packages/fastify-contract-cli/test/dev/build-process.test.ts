@@ -1,19 +1,31 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { on } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from 'fastify-contract-test-support/poll'
 import t from 'tap'
-import type { BuildReply, BuildRequest, DevOptions } from '../../src/dev/reloader.ts'
+import type { BuildMessage, BuildReply, DevOptions } from '../../src/dev/reloader.ts'
 
 t.test("the build process checks types with the project's tsc and bundles with esbuild", async (t) => {
   const directory = t.testdir({
     'openapi.json': JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths: {} }),
     src: {
-      'server.ts': "import { name } from './name.ts'\nconsole.log(name)\n",
+      'server.ts': `import { name } from './name.ts'
+import { contract } from '../generated/contract.mjs'
+import 'node:fs'
+import 'installed'
+import '@own/installed/part'
+import 'linked'
+import 'missing'
+console.log(name, contract)
+`,
       'name.ts': "export const name = 'own'\n",
     },
+    linked: { 'package.json': '{}' },
     node_modules: {
+      installed: { 'package.json': '{}' },
+      '@own': { installed: { 'package.json': '{}' } },
+      linked: t.fixture('symlink', '../linked'),
       typescript: {
         'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }),
         'tsc.cjs': `const { writeFileSync } = require('node:fs')
@@ -41,22 +53,28 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   t.teardown(() => builder.kill())
-  const request: BuildRequest = {
-    directory: 'dist/dev/1',
-    hasNewDocument: true,
-    url: 'http://127.0.0.1',
-    token: 'none',
-  }
-  builder.send(request)
-  const [reply] = (await once(builder, 'message')) as [BuildReply]
-  t.same(reply, { scopes: '' })
+  const send = (message: BuildMessage) => builder.send(message)
+  const replies = on(builder, 'message') as AsyncIterator<[BuildReply]>
+  const reply = async () => (await replies.next()).value[0]
+  const request = { directory: 'dist/dev/1', hasNewDocument: true, url: 'http://127.0.0.1', token: 'none' }
+  send(request)
+  t.same(await reply(), { scopes: '', packages: ['installed', '@own/installed/part'] })
+  t.equal(await reply(), 'checked')
   const [, configuration = ''] = JSON.parse(readFileSync(join(directory, 'checked.json'), 'utf8'))
   t.match(JSON.parse(readFileSync(join(directory, configuration), 'utf8')), {
     compilerOptions: { noEmit: true },
     files: [join(directory, 'src/server.ts')],
   })
-  t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name)')
+  t.match(readFileSync(join(directory, 'dist/dev/1/dist/server.js'), 'utf8'), 'console.log(name, contract)')
+  t.equal(
+    readFileSync(join(directory, 'dist/dev/1/dist/contract.mjs'), 'utf8'),
+    readFileSync(join(directory, 'generated/contract.mjs'), 'utf8'),
+  )
   t.ok(existsSync(join(directory, 'generated/contract.mjs')))
+  writeFileSync(join(directory, 'src/server.ts'), "import { name } from './none.ts'\n")
+  send({ ...request, directory: 'dist/dev/2', hasNewDocument: false })
+  t.match(await reply(), { error: /Could not resolve "\.\/none\.ts"/ })
+  send('write docs')
   const pages = () => readdirSync(join(directory, 'dist/docs')).sort().join()
   await until(() => pages() === 'history.html,index.html,openapi.json,try.html', pages)
 })

@@ -21,7 +21,7 @@ t.test('a chain of 3,000 schemas can be linted and decorated', async (t) => {
   t.ok((await lint('openapi.yaml')).some(({ ruleId }) => ruleId === 'operation-summary'))
   const { info, components } = await bundle('openapi.yaml', 'all.yaml')
   t.equal(info.title, 'Decorated')
-  t.equal(Object.keys(components?.schemas ?? {}).length, 3000)
+  t.equal(Object.keys(Object(components).schemas).length, 3000)
 })
 
 t.test('a document that exceeds a limit of Redocly is rejected with the limit', async (t) => {

@@ -123,7 +123,8 @@ t.test('a change of the options or of the kind of a module applies to files that
 
 t.test('a file that is renamed and a package that is upgraded are checked as they are', async (t) => {
   const { change, problem } = projectOf('renamed', {
-    'app.ts': "import { value } from 'package'\nimport { own } from './own.ts'\nexport const sum: number = own + value\n",
+    'app.ts':
+      "import { value } from 'package'\nimport { own } from './own.ts'\nexport const sum: number = own + value\n",
     'own.ts': 'export const own = 1\n',
     'node_modules/package/package.json': '{ "name": "package", "version": "1.0.0", "types": "index.d.ts" }',
     'node_modules/package/index.d.ts': 'export declare const value: number\n',

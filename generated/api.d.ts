@@ -27,43 +27,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A plant as the store returns it. */
-        Plant: {
-            /**
-             * @description The name of the plant. It may be empty and does not have to be unique.
-             * @example Monstera deliciosa
-             */
-            name: string;
-            /**
-             * @description Tag that specifies the type of the plant; free text.
-             * @example indoor
-             */
-            tag?: string;
-        };
-        /** @description A plant as a client sends it, with an id that the client chooses. */
-        NewPlant: components["schemas"]["Plant"] & {
-            /**
-             * Format: int64
-             * @description Identification number of the plant: any 64-bit signed integer, from -9223372036854775808 to
-             *     9223372036854775807.
-             * @example 1
-             */
-            id: bigint;
-        };
-        /** @description The body of every error response. */
-        Error: {
-            /**
-             * Format: int32
-             * @description Numeric error value from the table of errors.
-             * @example 40003
-             */
-            error: number;
-            /**
-             * @description Error message text for people.
-             * @example body/name must be string
-             */
-            message: string;
-        };
+        Plant: Plant;
+        NewPlant: NewPlant;
+        Error: Error;
     };
     responses: never;
     parameters: never;
@@ -191,3 +157,40 @@ export interface operations {
         };
     };
 }
+/** @description A plant as the store returns it. */
+export type Plant = {
+    /**
+     * @description The name of the plant. It may be empty and does not have to be unique.
+     * @example Monstera deliciosa
+     */
+    name: string;
+    /**
+     * @description Tag that specifies the type of the plant; free text.
+     * @example indoor
+     */
+    tag?: string;
+};
+/** @description A plant as a client sends it, with an id that the client chooses. */
+export type NewPlant = components["schemas"]["Plant"] & {
+    /**
+     * Format: int64
+     * @description Identification number of the plant: any 64-bit signed integer, from -9223372036854775808 to
+     *     9223372036854775807.
+     * @example 1
+     */
+    id: bigint;
+};
+/** @description The body of every error response. */
+export type Error = {
+    /**
+     * Format: int32
+     * @description Numeric error value from the table of errors.
+     * @example 40003
+     */
+    error: number;
+    /**
+     * @description Error message text for people.
+     * @example body/name must be string
+     */
+    message: string;
+};

@@ -58,6 +58,12 @@ const only = options.only?.split(',').map((name) => oneOf('only', name, Object.k
 const wanted = groups.filter((_, index) => options.groups.includes(index + 1))
 const [hasShapes, hasCommands] = [1, 2].map((place) => options.groups.includes(groups.length + place))
 
+if (options.check && (quick || document !== undefined || !hasCommands)) {
+  console.error(
+    'benchmark: --check compares all rows of group 7; leave out --quick and --document, and do not exclude it',
+  )
+  process.exit(2)
+}
 if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
   console.error('benchmark: needs Linux, two cores and taskset of util-linux')
   process.exit(1)

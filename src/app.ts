@@ -10,14 +10,14 @@ import {
   type VerifyToken,
 } from 'fastify-contract'
 import openapiGlue from 'fastify-openapi-glue'
-import type { operations } from '../generated/api.d.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 import { errorBody } from './error-body.ts'
 import { handlers } from './handlers.ts'
 import type { PlantOperations } from './store/plant-store.ts'
 
 /** The options of createApp: what the plant store needs, and other options of `createServer`. */
 export type AppOptions = Omit<
-  ServerOptions<operations>,
+  ServerOptions<Handlers>,
   'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm'
 > & {
   contract: Contract
@@ -27,7 +27,7 @@ export type AppOptions = Omit<
 
 /** Returns the service as one Fastify instance, which does not listen yet. The caller must close the store. */
 export const createApp = ({ store, verifyToken, plugins, ...options }: AppOptions): FastifyInstance =>
-  createServer<operations>({
+  createServer<Handlers>({
     ...options,
     handlers: handlers(store),
     verifiers: { bearer: bearerHook(verifyToken, registerBearerAuth) },

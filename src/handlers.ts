@@ -1,6 +1,6 @@
-import type { Handlers } from 'fastify-contract'
-import type { components, operations } from '../generated/api.d.ts'
+import type { components } from '../generated/api.d.ts'
 import { errorNumbers } from '../generated/error-numbers.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 type NewPlant = components['schemas']['NewPlant']
@@ -13,7 +13,7 @@ export const toStored = ({ id, name, tag }: NewPlant): StoredPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
 /** Returns one handler for each operationId, backed by a store. */
-export const handlers = (store: PlantOperations): Handlers<operations> => ({
+export const handlers = (store: PlantOperations): Handlers => ({
   async createPlant({ body }) {
     const { id, name, tag } = body
     const outcome = await store.create(toStored(body))

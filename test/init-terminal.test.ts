@@ -31,7 +31,7 @@ function start(t: Test) {
   return { directory, child, shows, closed, output: () => output }
 }
 
-t.test('on a terminal, init asks for the document, and shows what it does', { skip: terminalSkipReason }, async (t) => {
+t.test('on a terminal, init asks for the document', { skip: terminalSkipReason }, async (t) => {
   const { directory, child, shows, closed, output } = start(t)
   await shows('OpenAPI document, a path or a URL (Enter: a sample with three operations) ')
   child.stdin.write('none.yaml\r')
@@ -42,15 +42,8 @@ t.test('on a terminal, init asks for the document, and shows what it does', { sk
   t.same(await closed, [0, null])
   t.ok(existsSync(join(directory, 'books', 'src', 'handlers.ts')))
   t.match(readFileSync(join(directory, 'books', 'openapi.yaml'), 'utf8'), 'title: Bookshelf')
-  const steps = output().split('\r\x1b[2K')
-  t.match(steps.slice(-5), [
-    // The width of the terminal cuts the path.
-    /^reading \S+$/,
-    'generating types, validators and handlers',
-    'writing books',
-    'writing the documentation',
-    /^Wrote to \S+books: openapi\.yaml, package\.json, /,
-  ])
+  // What takes more than a second is shown, in a line that is empty at the end.
+  t.match(output().split('\r\x1b[2K').at(-1), /Wrote to \S+books: openapi\.yaml, package\.json, /)
 })
 
 t.test('the end of the input ends init, and nothing is written', { skip: terminalSkipReason }, async (t) => {

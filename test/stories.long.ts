@@ -147,8 +147,7 @@ for (const [name, documentOf] of stories)
     step('dev')
     edit(given, /^paths:\n/m, `paths:${operation}`)
     const handlers = join(project, 'src/handlers.ts')
-    const line =
-      readFileSync(handlers, 'utf8').split('\n').indexOf('export const handlers: Handlers<operations> = {') + 1
+    const line = readFileSync(handlers, 'utf8').split('\n').indexOf('export const handlers: Handlers = {') + 1
     await dev.sees(new RegExp(`^src/handlers\\.ts:${line}:14 - error TS2741: Property 'checkStory' is missing`, 'm'))
     const [, stub = ''] = await dev.sees(/^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n/ms)
     t.match(stub, /return \{ status: 200, body: \{ count: 1n \} \}/)

@@ -36,6 +36,15 @@ export const documentOfSample: Edit = {
   server: 'admin',
 }
 
+/** Returns a change of the version of a document in a file, which the metrics show. */
+export const versionIn = (file: string): Edit => ({
+  file,
+  from: /(?<=\bversion"?: *["']?)\d+(\.\d+)*(?=["']?,?\n)/,
+  to: (save) => `9.0.${save}`,
+  path: '/metrics',
+  server: 'admin',
+})
+
 /** The deadline for each new answer, in milliseconds. */
 const limit = 120_000
 const token = 'Zk3v9QxT7bLm2RwYc8NsHd5PfJ6aGtUe0BiV'
@@ -45,6 +54,7 @@ const token = 'Zk3v9QxT7bLm2RwYc8NsHd5PfJ6aGtUe0BiV'
  *
  * @param command The command and its arguments, such as node_modules/.bin/fastify-contract dev.
  * @param saves How often each file is saved; the first save is not measured.
+ * @param given The environment of the command.
  * @param pause Milliseconds between an answer and the next save.
  * @returns For each edit, the milliseconds from each save to the first answer that shows it.
  */
@@ -53,6 +63,7 @@ export async function devLatencies(
   command: string[],
   edits: Edit[],
   saves: number,
+  given = process.env,
   pause = 2_000,
 ): Promise<number[][]> {
   const ports = { service: await freePort(), admin: await freePort() }
@@ -60,7 +71,7 @@ export async function devLatencies(
   const dev = spawn(program, args, {
     cwd: directory,
     env: {
-      ...process.env,
+      ...given,
       ACCESS_TOKENS: token,
       PORT: String(ports.service),
       MANAGEMENT_PORT: String(ports.admin),

@@ -44,16 +44,18 @@ export const handwrittenFiles = {
   }),
   'src/error-body.ts': `import type { ErrorBody } from 'fastify-contract'
 import type { operations } from '../generated/api.d.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 
 export const errorBody: ErrorBody<operations> = ({ statusCode, message }) => ({
   contentType: 'application/json',
   body: { code: statusCode, message },
 })
 `,
-  'src/handlers.ts': `import type { Handlers } from 'fastify-contract'
+  'src/handlers.ts': `import type { } from 'fastify-contract'
 import type { operations } from '../generated/api.d.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async getPet() {
     return { status: 200, body: { id: 9007199254740993n, name: 'Tom' } }
   },
@@ -65,11 +67,12 @@ export const handlers: Handlers<operations> = {
   'src/server.ts': `import { createServer } from 'fastify-contract'
 import { pino } from 'pino'
 import type { operations } from '../generated/api.d.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 import { contract } from '../generated/contract.mjs'
 import { errorBody } from './error-body.ts'
 import { handlers } from './handlers.ts'
 
-const app = createServer<operations>({ contract, handlers, verifiers: {}, errorBody, log: pino() })
+const app = createServer<Handlers>({ contract, handlers, verifiers: {}, errorBody, log: pino() })
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })
 process.once('SIGINT', () => app.close())
 `,

@@ -120,7 +120,7 @@ t.test('the last working service serves until a changed document with its handle
   edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
   edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
   const complaint = await sees(/the last working service keeps running/)
-  t.match(complaint, / Properties listPlants, getPlant are missing; type 'Handlers<operations>' requires them\./)
+  t.match(complaint, / Properties listPlants, getPlant are missing; type 'Handlers' requires them\./)
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}\/\/)/ms.exec(complaint) ?? []
   t.match(
     handlers,

@@ -8,14 +8,13 @@ import { document } from './contract.ts'
 /** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */
 export const houseDocument = 'packages/fastify-contract-cli/test/documents/house-rules.yaml'
 
-const handlers = `import type { operations } from '../generated/api.d.ts'
-import { errorNumbers } from '../generated/error-numbers.ts'
-import type { Handlers } from '../packages/fastify-contract/src/routes/handler-types.ts'
+const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
+import type { Handlers } from '../generated/handler-types.d.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 export const toStored = (plant: StoredPlant) => plant
 
-export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers<operations> => ({
+export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers => ({
   async createPlant({ body: { id, name } }) {
     const outcome = await store.create({ id, name })
     if (outcome === 'conflict') return { status: 409, body: { error: errorNumbers.idTaken, message: 'no id' } }

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import * as module from 'node:module'
 import { join } from 'node:path'
 import { reportError } from './cli/report-error.ts'
+import { cacheDirectory } from './digests/cache-directory.ts'
 
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
@@ -32,6 +34,12 @@ COMMAND --help prints the options of a command.
 
 // The reader of a pipe, such as head, may end first.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
+
+// Node.js 22 keeps what it has compiled: TypeScript has 9 MB. Its default is a directory that every user can write, whose
+// code would run. Where this directory cannot be written, each command compiles.
+const cache = import.meta.filename.endsWith('.js') ? cacheDirectory(import.meta.dirname) : undefined
+if (cache !== undefined)
+  (module as { enableCompileCache?(path: string): unknown }).enableCompileCache?.(join(cache, 'code'))
 
 const [name = '', ...args] = process.argv.slice(2)
 const load = Object.hasOwn(commands, name) ? commands[name] : undefined

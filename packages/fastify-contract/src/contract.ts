@@ -48,6 +48,7 @@ export {
 } from './contract/schema-keywords.ts'
 export { decodedOrSame } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
+export { isToolHeader } from './mcp/tool-headers.ts'
 export { contentNegotiation } from './request/accept.ts'
 export { isOfTypes } from './request/text-values.ts'
 export { type HandlerResponse, responseKey } from './response/send-response.ts'

@@ -24,7 +24,7 @@ export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './respon
 export { contractPlugin, type PluginOptions } from './routes/contract-plugin.ts'
 export type { ContractOptions } from './routes/contract-routes.ts'
 export { createServer, type ServerOptions } from './routes/create-server.ts'
-export type { Handler, Handlers, OperationRequest, OperationResponse } from './routes/handler-types.ts'
+export type { Handler } from './routes/handler-types.ts'
 export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'
 export type { AnyHandler } from './routes/request-steps.ts'
 export { requiredScopes } from './routes/security.ts'

@@ -22,14 +22,24 @@ export async function measureInit(
   { directory, own }: Commands,
   env: NodeJS.ProcessEnv,
 ): Promise<Usage> {
+  const { project, init } = initialize([document], { directory, own }, env)
+  const start = await measureStart(project, env)
+  return { wall: init.wall + start.wall, cpu: init.cpu + start.cpu, memory: init.memory }
+}
+
+/** Runs `init` in a new directory, and returns it with what `init` used. */
+export function initialize(
+  args: string[],
+  { directory, own }: Pick<Commands, 'directory' | 'own'>,
+  env: NodeJS.ProcessEnv,
+): { project: string; init: Usage } {
   const parent = join(directory, 'projects', 'init')
   rmSync(parent, { recursive: true, force: true })
   mkdirSync(parent, { recursive: true })
-  const init = measureCommand([own, 'init', document, 'service'], parent, env)
+  const init = measureCommand([own, 'init', ...args, 'service'], parent, env)
   const project = join(parent, 'service')
   symlinkSync(join(directory, 'node_modules'), join(project, 'node_modules'), 'junction')
-  const start = await measureStart(project, env)
-  return { wall: init.wall + start.wall, cpu: init.cpu + start.cpu, memory: init.memory }
+  return { project, init }
 }
 
 async function measureStart(cwd: string, given: NodeJS.ProcessEnv): Promise<Omit<Usage, 'memory'>> {

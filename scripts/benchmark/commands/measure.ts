@@ -1,14 +1,15 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { devLatencies, documentOfSample, type Edit, handlerOfSample, versionIn } from '../dev-latency.ts'
 import { shuffled } from '../statistics.ts'
 import type { QuietSlices } from '../steal.ts'
-import { measureInit } from './first-answer.ts'
+import { initialize, measureInit } from './first-answer.ts'
 import type { Commands } from './installation.ts'
-import { measureCommand, type Usage } from './measure-command.ts'
+import { measureCommand, onBothCores, type Usage } from './measure-command.ts'
 import { pets, publicDocuments, type RealDocument, readDocument, type Source } from './real-documents.ts'
 
-/** What a round measures for a row: the command, and openapi-typescript alone with the same text. */
-export type Pair = { own: Usage; peer: Usage }
+/** What a round measures for a row: the command, and openapi-typescript alone with the same document. */
+export type Pair = { own: Partial<Usage>; peer: Usage }
 
 /** The pairs of all rounds by row. */
 export type Pairs = Map<string, Pair[]>
@@ -44,13 +45,45 @@ export async function measureCommands(commands: Commands, options: CommandOption
       if (each === (documents[1] ?? documents[0])) await project.measureFirstAnswer()
     }
   }
+  const [last = small] = documents.toReversed()
+  await measureDev(small, ['--sample'], [handlerOfSample, documentOfSample], commands, options, pairs)
+  await measureDev(last, [pathOf(last, commands)], [versionIn(last.file)], commands, options, pairs)
   return pairs
+}
+
+/**
+ * Measures how long `dev` takes from a save to the answer that shows it, in a project of `init`. The process stays the same,
+ * so its times are paired with those of openapi-typescript in the other rows of the document.
+ */
+async function measureDev(
+  { name }: RealDocument,
+  args: string[],
+  edits: Edit[],
+  commands: Commands,
+  { rounds, env, slices }: CommandOptions,
+  pairs: Pairs,
+): Promise<void> {
+  console.error(`dev: ${name}`)
+  const { project } = initialize(args, commands, env)
+  const command = [...onBothCores, 'node', commands.own, 'dev']
+  const times = await slices.measure(() => devLatencies(project, command, edits, rounds + 1, env))
+  const peers = (pairs.get(`${name}: new`) ?? []).map(({ peer }) => peer)
+  for (const [index, edit] of edits.entries())
+    pairs.set(
+      `${name}: dev, ${edit.file.startsWith('src') ? 'a handler' : 'the document'}`,
+      peers.map((peer, round) => ({ own: { wall: (times[index]?.[round] as number) / 1_000 }, peer })),
+    )
 }
 
 const generate = ['generate', '--skip-unsupported']
 
+/** Returns the path of a document in the directory in which its commands run. */
+const pathOf = ({ file }: RealDocument, { directory }: Commands): string =>
+  join(directory, 'projects', 'generate', file)
+
 /** A new directory with a document, below that of the installed packages. */
 class Project {
+  readonly #path: string
   readonly #directory: string
   readonly #document: RealDocument
   readonly #commands: Commands
@@ -59,7 +92,8 @@ class Project {
   #text: string
 
   constructor(document: RealDocument, commands: Commands, options: CommandOptions, pairs: Pairs) {
-    this.#directory = join(commands.directory, 'projects', 'generate')
+    this.#path = pathOf(document, commands)
+    this.#directory = dirname(this.#path)
     this.#document = document
     this.#commands = commands
     this.#options = options
@@ -101,10 +135,6 @@ class Project {
   async measureFirstAnswer(): Promise<void> {
     const initialize = () => measureInit(this.#path, this.#commands, this.#options.env)
     await this.#addPair('init until the first answer', initialize)
-  }
-
-  get #path(): string {
-    return join(this.#directory, this.#document.file)
   }
 
   async #own(...args: string[]): Promise<Usage> {

@@ -1,36 +1,30 @@
 import { median } from '../statistics.ts'
-import type { Pairs } from './measure.ts'
+import type { Pair, Pairs } from './measure.ts'
 import type { Usage } from './measure-command.ts'
 
-/** The medians of the ratios of a row: the command's usage divided by that of its peer, so that less is better. */
-export type Ratios = Record<string, Usage>
+const figures = ['wall', 'cpu', 'memory'] as const
+
+/** The figures of a row; some rows have only elapsed times. */
+export type Figures = Partial<Usage>
+
+/** The medians of the ratios of each row: the command's usage divided by that of its peer, so that less is better. */
+export type Ratios = Record<string, Figures>
 
 /** Returns the ratios of all rows. */
 export const ratiosOf = (pairs: Pairs): Ratios =>
-  Object.fromEntries(
-    Array.from(pairs, ([row, all]) => [
-      row,
-      usageOf((figure) => median(all.map(({ own, peer }) => own[figure] / peer[figure]))),
-    ]),
-  )
+  mapRows(pairs, ({ own, peer }, figure) => (own[figure] as number) / peer[figure])
 
-/** Returns the medians of the command and of its peer for all rows. */
-export const mediansOf = (pairs: Pairs): Record<string, { own: Usage; peer: Usage }> =>
-  Object.fromEntries(
-    Array.from(pairs, ([row, all]) => [
-      row,
-      {
-        own: usageOf((figure) => median(all.map(({ own }) => own[figure]))),
-        peer: usageOf((figure) => median(all.map(({ peer }) => peer[figure]))),
-      },
-    ]),
-  )
+/** Returns the medians of the commands, or of their peer. */
+export const mediansOf = (pairs: Pairs, side: 'own' | 'peer'): Record<string, Figures> =>
+  mapRows(pairs, (pair, figure) => pair[side][figure] as number)
 
-function usageOf(figureOf: (figure: keyof Usage) => number): Usage {
-  const [wall, cpu, memory] = (['wall', 'cpu', 'memory'] as const).map((figure) =>
-    Number(figureOf(figure).toPrecision(3)),
-  )
-  return { wall, cpu, memory } as Usage
+function mapRows(pairs: Pairs, figureOf: (pair: Pair, figure: keyof Usage) => number): Record<string, Figures> {
+  const rows = Array.from(pairs, function rowOf([row, all]) {
+    const measured = figures.filter((figure) => all.every(({ own }) => own[figure] !== undefined))
+    const medianOf = (figure: keyof Usage) => Number(median(all.map((pair) => figureOf(pair, figure))).toPrecision(3))
+    return [row, Object.fromEntries(measured.map((figure) => [figure, medianOf(figure)]))]
+  })
+  return Object.fromEntries(rows)
 }
 
 /** How many times its committed value a ratio may be: processes of the same code differ by 15 %. */
@@ -44,15 +38,15 @@ const tolerance = 4 / 3
 export function setbacks(committed: Ratios | undefined, measured: Ratios, isNoisy: boolean): string[] {
   if (committed === undefined)
     return ['there are no committed ratios for this version of Node; run the benchmark with --write']
-  const figures = isNoisy ? (['cpu', 'memory'] as const) : (['wall', 'cpu', 'memory'] as const)
   const missing = Object.keys(committed).filter((row) => measured[row] === undefined)
   return [
     ...missing.map((row) => `${row}: not measured; run the benchmark with --write if that is intended`),
     ...Object.entries(measured).flatMap(([row, usage]) => {
       const before = committed[row]
       if (before === undefined) return [`${row}: has no committed ratios; run the benchmark with --write`]
-      return figures
-        .filter((figure) => !(usage[figure] <= before[figure] * tolerance))
+      const compared = figures.filter((figure) => before[figure] !== undefined && !(isNoisy && figure === 'wall'))
+      return compared
+        .filter((figure) => !((usage[figure] as number) <= (before[figure] as number) * tolerance))
         .map((figure) => `${row}: the ratio of ${names[figure]} is ${usage[figure]}, and was ${before[figure]}`)
     }),
   ]

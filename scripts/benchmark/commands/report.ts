@@ -6,11 +6,11 @@ import { mediansOf, type Ratios, ratiosOf } from './ratios.ts'
 
 /** Returns the ratios of the commands as a table, with the elapsed times and the memory of the commands themselves. */
 export function commandTable(pairs: Pairs): string {
-  const medians = mediansOf(pairs)
-  const rows = Object.entries(ratiosOf(pairs)).map(function rowOf([row, ratios]) {
-    const { own, peer } = medians[row] as (typeof medians)[string]
-    const ratio = [ratios.wall, ratios.cpu, ratios.memory].map((value) => value.toFixed(2))
-    return [row, ...ratio, ...[own.wall, own.cpu, peer.wall].map((value) => value.toFixed(2)), own.memory.toFixed(0)]
+  const [own, peer] = [mediansOf(pairs, 'own'), mediansOf(pairs, 'peer')]
+  const text = (value: number | undefined, digits = 2) => value?.toFixed(digits) ?? '-'
+  const rows = Object.entries(ratiosOf(pairs)).map(function rowOf([row, ratio]) {
+    const ratios = [ratio.wall, ratio.cpu, ratio.memory].map((value) => text(value))
+    return [row, ...ratios, text(own[row]?.wall), text(own[row]?.cpu), text(peer[row]?.wall), text(own[row]?.memory, 0)]
   })
   const values = ['elapsed, s', 'CPU, s', "openapi-typescript's elapsed, s", 'memory, MiB']
   return table([['', 'ratio of elapsed times', 'of CPU', 'of memory', ...values], ...rows])

@@ -18,6 +18,7 @@ import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
 import { type Format, formats, type Summary } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract changes`. */
@@ -57,12 +58,12 @@ ${documentHelp}
   if (release && since !== undefined)
     throw new UsageError('changes: --release stores a release, and --since compares with none')
   const path = findDocument(words[0] ?? options.document)
-  const publish = (file: string) => publishedText(file, { rules, skipUnsupported })
+  const publish = (file: string) => withProgress((onStep) => publishedText(file, { rules, skipUnsupported, onStep }))
   const { text, rejection } = await publish(path)
   const document = parseExactJson(text) as Document
   if (since !== undefined) {
     const { text: older } = await publish(since)
-    const changes = await contractChanges(since, path, document, parseExactJson(older) as Document).catch(rejected)
+    const changes = await compared(since, document, parseExactJson(older) as Document)
     return report({ document: path, since, next: undefined, changes }, format, failOn)
   }
   const { version } = document.info
@@ -71,7 +72,7 @@ ${documentHelp}
   if (last === undefined && !release)
     throw new Error(`${released} holds no released document; run with --release to store the first`)
   if (last !== undefined) {
-    const changes = await contractChanges(releasedFile(released, last), path, document).catch(rejected)
+    const changes = await compared(releasedFile(released, last), document)
     const next = changes[0] === undefined ? last : nextVersion(last, changes[0].weight)
     report({ document: path, since: last, next, changes }, format, failOn)
     if (rejection === undefined && compareVersions(version, next) < 0)
@@ -84,6 +85,13 @@ ${documentHelp}
   const file = releasedFile(released, version)
   await writeFile(file, text)
   console.log(`wrote ${file}`)
+
+  function compared(older: string, ...documents: [published: Document, given?: Document]): Promise<Change[]> {
+    return withProgress(async function compare(onStep) {
+      onStep(`comparing with ${older}`)
+      return await contractChanges(older, path, ...documents).catch(rejected)
+    })
+  }
 
   /** A document that cannot be served can be compared, unless its references or its structure are broken. */
   function rejected(error: unknown): never {

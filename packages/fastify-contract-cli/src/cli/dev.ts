@@ -1,7 +1,5 @@
 import { join } from 'node:path'
-import { loadEnvironmentFile } from 'fastify-contract/service'
-import { runDev } from '../dev/reloader.ts'
-import { docsDirectory } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { commandLine } from './command-line.ts'
 import {
   documentHelp,
@@ -51,6 +49,8 @@ ${documentHelp}
     ['DOCUMENT'],
     args,
   )
+  const { loadEnvironmentFile } = await import('fastify-contract/service')
+  const { runDev } = await import('../dev/reloader.ts')
   try {
     loadEnvironmentFile('.env')
     const { 'skip-unsupported': skipUnsupported, ...others } = options

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
-import { listen } from 'fastify-contract/service'
-import { docsDefaults, docsDirectory, writeDocs } from '../docs/docs-page.ts'
+import { writeDocs } from '../docs/docs-page.ts'
+import { docsDefaults, docsDirectory } from '../docs/source-mark.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import { documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
@@ -39,12 +40,17 @@ ${documentHelp}
     args,
   )
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
-  const compiled = await compileContract(findDocument(words[0] ?? options.document), {
-    rules: options.rules,
-    skipUnsupported: options['skip-unsupported'],
+  const page = await withProgress(async function writePages(onStep) {
+    const { rules, 'skip-unsupported': skipUnsupported } = options
+    const compiled = await compileContract(findDocument(words[0] ?? options.document), {
+      rules,
+      skipUnsupported,
+      onStep,
+    })
+    await rejectStale(compiled.files, options.generated)
+    onStep('writing the documentation')
+    return await writeDocs(options.out, options, compiled)
   })
-  await rejectStale(compiled.files, options.generated)
-  const page = await writeDocs(options.out, options, compiled)
   console.log(`wrote ${page}, history.html and openapi.json`)
   if (options.serve) await serve(page)
 }
@@ -58,6 +64,7 @@ const served: Record<string, string> = {
 
 /** Serves these files, and nothing else, on 127.0.0.1. Reads them at each request. */
 async function serve(page: string): Promise<void> {
+  const { listen } = await import('fastify-contract/service')
   const server = createServer(sendPage)
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
   const url = await listen((address) => once(server.listen(address), 'listening'), server, address)

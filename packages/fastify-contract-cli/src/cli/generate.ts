@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { docsDirectory, writeStaleDocs } from '../docs/docs-page.ts'
-import { type Compiled, compileContract } from '../emit/compile.ts'
-import { rejectStale, updateGenerated } from '../emit/generated-files.ts'
-import { readDocument } from '../read/read-document.ts'
+import { type Run, RunRecord } from '../digests/run-record.ts'
+import { docsDirectory, isCurrent } from '../docs/source-mark.ts'
+import type { Compiled } from '../emit/compile.ts'
+import { surplusProblems } from '../emit/surplus-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import {
   documentHelp,
   errorModule,
@@ -18,7 +19,6 @@ import {
   skipsUnsupported,
 } from './project-files.ts'
 import { listOf, projectSettings } from './project-settings.ts'
-import { updateDocument } from './update-document.ts'
 
 /** Runs `fastify-contract generate`. */
 export async function run(args: string[]): Promise<void> {
@@ -54,26 +54,47 @@ ${documentHelp}
     args,
   )
   const given = words[0] ?? options.document
-  const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
-  const { rules, 'skip-unsupported': skipUnsupported } = options
+  const { rules, errors, out, handlers, check, 'skip-unsupported': skipUnsupported } = options
   const allowedOrigins = listOf(options['allow-origin'])
   if (options.update) {
     if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
-    await updateDocument({ ...options, rules, errors, skipUnsupported, allowedOrigins })
-    return options.check ? undefined : await updateDocs(options.out)
+    const { updateDocument } = await import('./update-document.ts')
+    const body = errors === undefined ? undefined : await loadErrorModule(errors)
+    await updateDocument({ rules, errors: body, out, handlers, check, skipUnsupported, allowedOrigins })
+    return check ? undefined : await updateDocs(out)
   }
   const document = findDocument(given)
-  const sources = await readDocument(document, { allowedOrigins })
-  const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources })
-  for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
-  if (options.check) return await rejectStale(compiled.files, options.out)
-  const written = await updateGenerated(compiled, options.out, options.handlers)
-  console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
-  await updateDocs(options.out, compiled)
+  const record = RunRecord.of({ document, rules, errors, out, skipUnsupported })
+  const run = record?.unchanged()
+  if (run !== undefined) {
+    reportUnchanged(run, out, check)
+    return check ? undefined : await updateDocs(out)
+  }
+  const { generateFiles } = await import('./generate-files.ts')
+  const task = { document, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
+  const compiled = await generateFiles(task)
+  if (!check) await updateDocs(out, compiled)
+}
+
+/** Prints what a whole run would print. Throws, with --check, if there are files that are not generated. */
+function reportUnchanged({ warnings, outputs }: Run, out: string, check: boolean): void {
+  for (const warning of warnings) console.warn(visible(warning))
+  const problems = surplusProblems(
+    outputs.map(([path]) => relative(out, path)),
+    out,
+  )
+  if (check && problems.length > 0) throw new Error(problems.join('\n'))
+  for (const problem of problems) console.warn(problem)
+  if (!check) console.log('up to date')
 }
 
 /** Brings the documentation up to date if there is one. */
 async function updateDocs(generated: string, compiled?: Compiled): Promise<void> {
-  if (existsSync(join(docsDirectory, 'index.html')))
-    await writeStaleDocs(docsDirectory, { generated, client: sampleClient() }, compiled)
+  const options = { generated, client: sampleClient() }
+  if (!existsSync(join(docsDirectory, 'index.html')) || (await isCurrent(docsDirectory, options))) return
+  const { writeDocs } = await import('../docs/docs-page.ts')
+  await withProgress(function showDocs(onStep) {
+    onStep('writing the documentation')
+    return writeDocs(docsDirectory, options, compiled)
+  })
 }

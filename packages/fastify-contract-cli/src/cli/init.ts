@@ -2,7 +2,6 @@ import { UsageError } from 'fastify-contract/token-command'
 import { sample } from '../init/named-document.ts'
 import { partNames } from '../init/optional-files.ts'
 import { askChoice, type Choice, canAsk } from '../init/questions.ts'
-import { writeProject } from '../init/write-project.ts'
 import { terminalText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { fetchingStep, withProgress } from './progress.ts'
@@ -58,6 +57,7 @@ DIRECTORY             the directory of the project (default: the current one)
   if (into !== undefined && (words.length !== 1 || options.sample || install || options.without !== ''))
     throw new UsageError('init: --into needs DOCUMENT, and no DIRECTORY, --sample, --install and --without')
   const choice = await chosen(into === undefined ? words : [...words, into], options.sample)
+  const { writeProject } = await import('../init/write-project.ts')
   const printed = await withProgress((onStep) =>
     writeProject({
       ...choice,

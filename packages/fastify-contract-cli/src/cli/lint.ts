@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { lint, styleRules } from '../redocly/redocly.ts'
 import { lineText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import { findDocument } from './project-files.ts'
 
 /** Runs `fastify-contract lint`. */
@@ -21,9 +21,13 @@ DOCUMENT        the OpenAPI document, also as --document FILE (default: that of 
     ['DOCUMENT'],
     args,
   )
+  const { lint, styleRules } = await import('../redocly/redocly.ts')
   const document = findDocument(words[0] ?? options.document)
   const own = options.rules ?? (existsSync('redocly.yaml') ? 'redocly.yaml' : undefined)
-  const findings = await lint(document, own ?? styleRules)
+  const findings = await withProgress(function showLint(onStep) {
+    onStep(`checking the style of ${document}`)
+    return lint(document, own ?? styleRules)
+  })
   for (const { severity, message, ruleId, location } of findings) {
     const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location
     // Findings of the recommended rules are advice, whatever their severity.

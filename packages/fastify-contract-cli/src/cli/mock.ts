@@ -11,6 +11,7 @@ import { generatedContract, mockServer } from '../mock/mock-server.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { terminalText, visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
 import { errorModule, findDocument, findErrorModule, loadErrorModule } from './project-files.ts'
 
 /** Runs `fastify-contract mock`. */
@@ -68,7 +69,9 @@ const loadedErrorBody = async (path: string | undefined) =>
 
 /** Compiles a document, and prints the operations that cannot be served. */
 async function compiledContract(document: string, rules: string | undefined): Promise<Required<Contract>> {
-  const { contract, skipped } = await compileContract(document, { rules, skipUnsupported: true })
+  const { contract, skipped } = await withProgress((onStep) =>
+    compileContract(document, { rules, skipUnsupported: true, onStep }),
+  )
   for (const { operation, reasons } of skippedOperations(skipped))
     console.warn(terminalText(`${document}: ${operation} responds with 501: ${reasons.join('; ')}`))
   return contract

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { docsDefaults } from '../docs/docs-page.ts'
-import { type ErrorBodySource, loadErrorBody } from '../rules/error-bodies.ts'
+import { docsDefaults } from '../docs/source-mark.ts'
+import type { ErrorBodySource } from '../rules/error-bodies.ts'
 import { projectSettings } from './project-settings.ts'
 
 /** The default module of errorBody, which makes the bodies of a service's errors. */
@@ -21,6 +21,7 @@ DOCUMENT              the OpenAPI document, also as --document FILE (default: th
 export async function loadErrorModule(path: string): Promise<ErrorBodySource> {
   // The loader costs a thread. The sources of this command run under tsx anyway.
   if (import.meta.filename.endsWith('.js')) await registerTsx()
+  const { loadErrorBody } = await import('../rules/error-bodies.ts')
   return await loadErrorBody(path)
 }
 

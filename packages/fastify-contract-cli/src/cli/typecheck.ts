@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from 'node:util'
-import { compilerMessages } from '../typescript/type-checker.ts'
 import { commandLine } from './command-line.ts'
 
 /** Runs `fastify-contract typecheck`. */
@@ -17,6 +16,7 @@ the messages of the compiler as they are, run tsc.
     [],
     args,
   )
+  const { compilerMessages } = await import('../typescript/type-checker.ts')
   const messages = await compilerMessages('--project', options.project, '--noEmit')
   if (messages === undefined) return
   console.log(process.stdout.isTTY ? messages : stripVTControlCharacters(messages))

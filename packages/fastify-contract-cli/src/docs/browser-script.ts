@@ -1,7 +1,7 @@
-import { build } from 'esbuild'
-
 /** Bundles modules of this directory, in order, into the text of a classic script, as an inline `<script>` needs it. */
 export async function browserScript(...names: string[]): Promise<string> {
+  // It is loaded only when a page is written.
+  const { build } = await import('esbuild')
   const { outputFiles } = await build({
     stdin: { contents: names.map((name) => `import './${name}'`).join('\n'), resolveDir: import.meta.dirname },
     bundle: true,

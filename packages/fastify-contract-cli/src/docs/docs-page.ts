@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseExactJson, stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
@@ -9,29 +7,8 @@ import type { Sampled } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { redocPage } from './redoc-page.ts'
 import { shownDocument } from './shown-document.ts'
+import { type DocsOptions, docsDefaults, fileOfRedocly, isCurrent, publishedIn, sourceMark } from './source-mark.ts'
 import { tryPage } from './try-page.ts'
-
-/** What a documentation page shows. */
-export type DocsOptions = {
-  /** The directory of the generated files. */
-  generated: string
-  /** The directory of the released documents. */
-  released: string
-  /** The module that the code samples import createClient from. */
-  client: string
-}
-
-/** The default directory of the documentation, which the service shows. */
-export const docsDirectory = join('dist', 'docs')
-
-export const docsDefaults = {
-  generated: 'generated',
-  released: join('openapi', 'released'),
-  client: './client.ts',
-}
-
-/** Returns the path of a file of Redocly, which contains Redoc. */
-const fileOfRedocly = (name: string): string => createRequire(import.meta.url).resolve(`@redocly/cli/${name}`)
 
 /**
  * Writes the documentation of a service into a directory: index.html, which loads nothing, history.html, which compares
@@ -79,8 +56,7 @@ export async function writeStaleDocs(
   options: Partial<DocsOptions> = {},
   compiled?: Sampled,
 ): Promise<void> {
-  const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
-  if (!page.endsWith(await sourceMark({ ...docsDefaults, ...options }))) await writeDocs(directory, options, compiled)
+  if (!(await isCurrent(directory, options))) await writeDocs(directory, options, compiled)
 }
 
 /**
@@ -99,26 +75,4 @@ export async function writeTryPage(
     await tryPage(parseExactJson(await readFile(publishedIn({ generated }), 'utf8')) as Document, serviceUrl),
   )
   await rename(part, page)
-}
-
-const publishedIn = ({ generated }: Pick<DocsOptions, 'generated'>): string => join(generated, 'openapi.json')
-
-/**
- * Returns the last line of a complete page, with a hash of its sources: the documents, this code, and the
- * version of Redoc.
- */
-async function sourceMark(options: DocsOptions): Promise<string> {
-  const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
-  const hash = createHash('sha256').update(options.client)
-  for (const source of [publishedIn(options), options.released, ...code, fileOfRedocly('package.json')]) {
-    for (const file of await filesOf(source)) hash.update(await readFile(file))
-  }
-  return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`
-}
-
-/** Returns the path of a file, or the sorted paths of the files of a directory; none if nothing is there. */
-async function filesOf(path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isDirectory()) return (await readdir(path)).sort().map((name) => join(path, name))
-  return found === undefined ? [] : [path]
 }

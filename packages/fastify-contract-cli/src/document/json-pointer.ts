@@ -16,10 +16,9 @@ const encoded = (key: string): string =>
 
 /** Returns the keys of a pointer in URI fragment form. A key that is not valid percent-encoded UTF-8 stays as it is. */
 export const keysOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((key) => (/[%~]/.test(key) ? decoded(key).replaceAll('~1', '/').replaceAll('~0', '~') : key))
+  /[%~]/.test(pointer) ? pointer.split('/').slice(1).map(keyOf) : pointer.split('/').slice(1)
+
+const keyOf = (text: string): string => decoded(text).replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** Returns a percent-encoded text decoded, or as it is if it is not valid percent-encoded UTF-8. */
 export function decoded(key: string): string {
@@ -31,8 +30,25 @@ export function decoded(key: string): string {
 }
 
 /** Returns the value at a pointer in a document, or undefined if there is none. */
-export const resolve = (document: object, pointer: string): unknown =>
-  keysOf(pointer).reduce<unknown>((node, key) => {
-    const isHeld = typeof node === 'object' && node !== null && Object.hasOwn(node, key)
-    return isHeld ? (node as Record<string, unknown>)[key] : undefined
-  }, document)
+export function resolve(document: object, pointer: string): unknown {
+  let node: unknown = document
+  for (const key of keysOf(pointer)) {
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined
+    node = (node as Record<string, unknown>)[key]
+  }
+  return node
+}
+
+/** The targets of the references of each document, which no stage changes. */
+const knownTargets = new WeakMap<object, Map<string, unknown>>()
+
+/** Returns what `resolve` returns for a reference of a document; many references have the same target. */
+export function targetOf(document: object, reference: string): unknown {
+  const known = knownTargets.get(document) ?? new Map<string, unknown>()
+  if (known.size === 0) knownTargets.set(document, known)
+  const target = known.get(reference)
+  if (target !== undefined) return target
+  const found = resolve(document, reference)
+  known.set(reference, found)
+  return found
+}

@@ -58,12 +58,20 @@ function alternativesOf(pattern: string): PatternAlternative[] | undefined {
   return expression && syntaxOf(expression).alternatives
 }
 
+const surelyLinear = new Map<string, boolean>()
+
+function isSurelyLinear(pattern: string): boolean {
+  const isLinear = surelyLinear.get(pattern) ?? provesLinear(pattern)
+  surelyLinear.set(pattern, isLinear)
+  return isLinear
+}
+
 /**
  * Returns whether a match surely takes linear time, which spares most documents the analyzer: the pattern repeats little,
  * or it has no groups, matches at the start of a text only, and a character follows each repetition but the last that
  * the repetition does not match. Then each length of a repetition fails at once.
  */
-function isSurelyLinear(pattern: string): boolean {
+function provesLinear(pattern: string): boolean {
   const alternatives = alternativesOf(pattern)
   // The rules reject a pattern that is none, and nothing matches it.
   if (alternatives === undefined) return true
@@ -198,7 +206,9 @@ const context = createContext({})
  */
 export function matchesPattern(pattern: string, text: string): boolean | undefined {
   try {
-    Object.assign(context, { expression: compilePattern(pattern), text })
+    const expression = compilePattern(pattern)
+    if (isSurelyLinear(pattern)) return expression.test(text)
+    Object.assign(context, { expression, text })
     return script.runInContext(context, { timeout })
   } catch (error) {
     return (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? undefined : false

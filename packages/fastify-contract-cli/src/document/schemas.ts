@@ -1,6 +1,6 @@
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from 'fastify-contract/contract'
 import { compilePattern, mixedFormat } from 'fastify-contract/schema'
-import { resolve } from './json-pointer.ts'
+import { targetOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
 
@@ -8,9 +8,13 @@ import { isNode, type Node } from './walk-document.ts'
 
 /** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
 export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
-  const target = typeof schema.$ref === 'string' ? [resolve(document, schema.$ref)] : []
-  const below: unknown[] = keywords.flatMap((keyword) => schemasIn(schema, keyword))
-  return [...target, ...below].filter((one): one is Node => typeof one === 'object' && one !== null)
+  const found: Node[] = []
+  const add = (one: unknown) => {
+    if (typeof one === 'object' && one !== null) found.push(one as Node)
+  }
+  if (typeof schema.$ref === 'string') add(targetOf(document, schema.$ref))
+  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) add(one)
+  return found
 }
 
 /**
@@ -300,7 +304,7 @@ export function partsOf(document: object, schema: Schema, limit = Number.POSITIV
     const members = schemasIn(holder.schema, 'allOf').reverse()
     for (const given of members) waiting.push({ given, holder, isOwn: false })
     if (typeof $ref === 'string')
-      waiting.push({ given: resolve(document, $ref), reference: $ref, holder, isOwn: holder.isOwn })
+      waiting.push({ given: targetOf(document, $ref), reference: $ref, holder, isOwn: holder.isOwn })
   }
   return found
 }

@@ -120,8 +120,8 @@ export function eachHeld(
 ): void {
   if (member.shape === 'one') visit(value, pointer)
   else
-    for (const [key, held] of Object.entries(value as Node))
-      if (!isExtension(member, key)) visit(held, join(pointer, key))
+    for (const key of Object.keys(value as Node))
+      if (!isExtension(member, key)) visit((value as Node)[key], join(pointer, key))
 }
 
 /**
@@ -137,8 +137,9 @@ export function walk(
   member = '',
 ): void {
   visit(node, kind, pointer, member)
-  for (const [name, value] of Object.entries(node)) {
-    const below = memberOf(kind, name)
+  for (const name of Object.keys(node)) {
+    const value = node[name]
+    const below = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
     if (below === undefined || !hasShape(value, below)) continue
     eachHeld(value, below, join(pointer, name), (held, at) => {
       if (isNode(held)) walk(held, below.kind, at, visit, name)
@@ -175,8 +176,8 @@ export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
  */
 export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unknown {
   if (!isNode(node)) return node
-  const mapped = mapEntries(node, (value, name) => {
-    const member = memberOf(kind, name)
+  const mapped = mapEntries(node, function mapHolder(value, name) {
+    const member = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
     return member === undefined ? value : mapMember(value, member, transforms)
   })
   return transforms[kind] === undefined ? mapped : transforms[kind](mapped)
@@ -187,26 +188,38 @@ function mapMember(value: unknown, member: Member, transforms: Transforms): unkn
   if (shape === 'one') return mapTree(value, kind, transforms)
   if (shape === 'list') {
     if (!Array.isArray(value)) return value
-    const items = value.map((item) => mapTree(item, kind, transforms))
-    return items.some((item, index) => item !== value[index]) ? items : value
+    return mapItems(value, (item) => mapTree(item, kind, transforms))
   }
   if (!isNode(value)) return value
   return mapEntries(value, (item, name) => (isExtension(member, name) ? item : mapTree(item, kind, transforms)))
 }
 
+/** Maps the items of an array, which is not copied if they stay the same. */
+function mapItems(items: unknown[], map: (item: unknown) => unknown): unknown[] {
+  let copy: unknown[] | undefined
+  for (const [index, item] of items.entries()) {
+    const mapped = map(item)
+    if (mapped === item) continue
+    copy ??= [...items]
+    copy[index] = mapped
+  }
+  return copy ?? items
+}
+
 /**
- * Maps the values of an object, which is not copied if they stay the same. Object.fromEntries keeps a key `__proto__`;
- * an assignment would set the prototype.
+ * Maps the values of an object, which is not copied if they stay the same. The copy has each key of its own before it is
+ * assigned to, also a key `__proto__`, so that no assignment sets the prototype.
  */
 export function mapEntries(node: Node, map: (value: unknown, name: string) => unknown): Node {
-  const entries = Object.entries(node)
-  let isSame = true
-  for (const entry of entries) {
-    const [name, value] = entry
-    entry[1] = map(value, name)
-    isSame &&= entry[1] === value
+  let copy: Node | undefined
+  for (const name of Object.keys(node)) {
+    const value = node[name]
+    const mapped = map(value, name)
+    if (mapped === value) continue
+    copy ??= { ...node }
+    copy[name] = mapped
   }
-  return isSame ? node : Object.fromEntries(entries)
+  return copy ?? node
 }
 
 /** Maps the scalars of a value at any depth. */

@@ -15,7 +15,7 @@ import {
   type Parameter,
   resolved,
 } from '../document/openapi-document.ts'
-import { defaultOf, withSchema } from '../document/parameter-objects.ts'
+import { withSchema } from '../document/parameter-objects.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import {
   type Kind,
@@ -27,6 +27,7 @@ import {
   type Node,
   withoutKeys,
 } from '../document/walk-document.ts'
+import { typeNames } from '../text/type-name.ts'
 import { type Fact, type Facts, printTypes, webhookQuery } from '../typescript/print-types.ts'
 import { fileFormat } from '../typescript/schema-types.ts'
 import { asObject, typedSchema } from './typed-schemas.ts'
@@ -185,14 +186,18 @@ function withAdditional(path: string, item: Node): [NamedItem, ...NamedItem[]] {
 }
 
 /**
- * Returns what the types of operations say beside what openapi-typescript writes. `defaults` has the names of the
- * parameters with a default, by location (path, query, header, cookie): a client may omit them, and a handler always
- * receives them. `kinds` has the kinds of the media types other than JSON.
+ * Returns what the types of operations say beside what openapi-typescript writes. `kinds` has the kinds of the media types
+ * other than JSON.
  */
 function factsOf(document: Document, { standIn }: OperationNames): Facts {
   const operations: Facts['operations'] = new Map()
-  for (const each of endpoints(document))
-    operations.set(standIn(each.operationId), [defaultsOf(document, each), kindsOf(each)])
+  const all = endpoints(document)
+  const names = typeNames(all.map(({ operationId }) => operationId))
+  for (const each of all)
+    operations.set(standIn(each.operationId), {
+      typeName: names.get(each.operationId) as string,
+      facts: [kindsOf(each)],
+    })
   const webhooks: Facts['webhooks'] = new Map()
   for (const each of outgoingEndpoints(document))
     webhooks.set(`${each.operationId} ${each.method.toLowerCase()}`, [kindsOf(each)])
@@ -204,15 +209,6 @@ function kindsOf({ requestBody, responses }: Endpoint): Fact {
   for (const holder of [requestBody, ...Object.values(responses)])
     for (const type of Object.keys(holder?.content ?? {})) if (kindOf(type) !== 'json') kinds.set(type, [kindOf(type)])
   return ['kinds', [...kinds]]
-}
-
-function defaultsOf(document: Document, { parameters }: Endpoint): Fact {
-  const names = new Map<string, string[]>()
-  for (const parameter of parameters) {
-    if (!('default' in defaultOf(document, parameter))) continue
-    names.set(parameter.in, [...(names.get(parameter.in) ?? []), parameter.name])
-  }
-  return ['defaults', [...names]]
 }
 
 /**

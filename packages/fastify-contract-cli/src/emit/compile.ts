@@ -30,6 +30,7 @@ import { clientTable } from './client-json.ts'
 import { contractDeclaration, contractModule } from './contract-mjs.ts'
 import { errorNumberModule } from './error-numbers-ts.ts'
 import type { Files, Generated } from './generated-files.ts'
+import { handlerTypes } from './handler-types-ts.ts'
 import { mcpTable } from './mcp-json.ts'
 import { requestFile } from './requests-http.ts'
 import { type CheckOptions, type Served, servedDocument } from './served-document.ts'
@@ -50,13 +51,18 @@ export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & 
   rules?: string | undefined
   /** The files of the document; default: they are read. */
   sources?: Sources
+  /** Called with what begins. */
+  onStep?: (text: string) => void
 }
 
 /**
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
+  const { onStep } = options
+  if (options.sources === undefined) onStep?.(`reading ${path}`)
   const sources = options.sources ?? (await readDocument(path))
+  onStep?.('bundling')
   const bundled = await bundleWith(sources, options.rules)
   const { document: published, problems: unresolved } = bundled
   const [source] = sources.files.values()
@@ -95,14 +101,15 @@ function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): Pla
 export async function compileDocument(
   given: Document,
   path: string,
-  options: CheckOptions & { textAt?: TextAt } = {},
+  options: CheckOptions & { textAt?: TextAt } & Pick<CompileOptions, 'onStep'> = {},
   typesOf = contractTypes,
 ): Promise<Compiled> {
   try {
+    options.onStep?.('checking the document')
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
     const served = servedDocument(mended, path, options)
     const { document, routes, skipped, warnings } = served
-    const made = filesOf(mended, served, lineText(basename(path)), typesOf)
+    const made = filesOf(mended, served, lineText(basename(path)), typesOf, options.onStep)
     return { ...made, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   } catch (error) {
     const problem = depthProblem(error)
@@ -117,13 +124,16 @@ function filesOf(
   { published, document, routes, replies, skipped }: Served,
   origin: string,
   typesOf: typeof contractTypes,
+  onStep: CompileOptions['onStep'],
 ): Pick<Generated, 'files' | 'contract'> {
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
+  onStep?.('compiling the schemas')
   const code = schemaCode(routes)
   const evaluated = evaluateSchemaCode(code)
   const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
+  onStep?.('making the examples')
   const valid = validRequests(document, routes, validator)
   const requests = requestFile(document, valid)
   const sendable = sendableResponses({ routes, schemaCode: evaluated })
@@ -134,11 +144,13 @@ function filesOf(
     ...(example !== undefined && { example }),
     ...(skipped.length > 0 && { skipped: skippedRoutes(mended, skipped, routes.operations) }),
   })
+  onStep?.('generating the types')
   const files: Files = {
     'contract.mjs': `// ${note}${contractModule(documentText, routesText, code)}`,
     'contract.d.mts': `// ${note}${contractDeclaration}`,
     'openapi.json': documentText,
     'api.d.ts': `// ${note}${typesOf(document)}`,
+    'handler-types.d.ts': `// ${note}${handlerTypes(document)}`,
     'client.json': json(clientTable(document, replies)),
     'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
     'requests.http': `# ${requestJson(note)}${requests}`,

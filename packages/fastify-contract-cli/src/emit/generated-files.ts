@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
-import { visible } from '../text/source-text.ts'
 import { handlerChanges } from './handler-changes.ts'
 import { handlerStubs } from './handler-stubs.ts'
+import { surplusProblems } from './surplus-files.ts'
 
 /** The contents of files, by file name. */
 export type Files = Record<string, string>
@@ -33,22 +33,12 @@ async function staleFiles(files: Files, directory: string): Promise<string[]> {
   return stale
 }
 
-/** Returns one line that lists the files of a directory that are not generated, if any. Skips editors' hidden files. */
-async function surplusProblems(files: Files, directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch(() => [])
-  const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
-  const paths = surplus.map((name) => join(directory, name))
-  return paths.length > 0
-    ? [`these files are not generated from the document; remove them: ${visible(paths.join(', '))}`]
-    : []
-}
-
 /** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
 export async function rejectStale(files: Files, directory: string): Promise<void> {
   const stale = await staleFiles(files, directory)
   const problems = [
     ...(stale.length > 0 ? [`these files are out of date; run fastify-contract generate: ${stale.join(', ')}`] : []),
-    ...(await surplusProblems(files, directory)),
+    ...surplusProblems(Object.keys(files), directory),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
@@ -63,7 +53,7 @@ export async function writeStale(files: Files, directory: string): Promise<strin
     const path = join(directory, name)
     if (stale.includes(path)) await writeFile(path, text)
   }
-  for (const warning of await surplusProblems(files, directory)) console.warn(warning)
+  for (const warning of surplusProblems(Object.keys(files), directory)) console.warn(warning)
   return stale
 }
 

@@ -91,7 +91,7 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
-  const result = `ReturnType<Handlers<operations>[${stringLiteral(operationId)}]>`
+  const result = `ReturnType<Handlers[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
     `  async ${quotedName(operationId)}(): ${result} {`,

@@ -34,7 +34,7 @@ export function exampleItems(schemas: Node[], make: (schema: Schema, variant: nu
     const schema = described[index] ?? together(others)
     const value = make(schema, 0)
     const item = !areDistinct || isNew(value) ? value : otherValue(schema, index)
-    seen.add(stringifyJson(item))
+    if (areDistinct) seen.add(stringifyJson(item))
     if (item !== undefined) items.push(item)
   }
   return items

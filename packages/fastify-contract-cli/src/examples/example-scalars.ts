@@ -47,19 +47,22 @@ export function exampleText(schemas: Node[], variant = 0, name = ''): string {
   // Base64 has groups of four characters (RFC 4648 section 4).
   const groups = least > 0 && given.includes('byte') ? Math.ceil(least / 4) : 0
   if (least > maxLength) return ''
-  return candidates().find(fits) ?? ''
+  for (const candidate of candidates()) if (fits(candidate)) return candidate
+  return ''
 
-  function candidates(): string[] {
-    const found: string[] = []
-    for (const format of given) if (Object.hasOwn(formats, format)) found.push(formats[format]?.(variant) as string)
-    if (groups > 0) found.push(padded(variant, 4 * groups))
-    if (readable.test(name)) found.push(variant === 0 ? name.slice(0, most) : `${name}${variant}`)
+  /** Yields the candidates one by one, since the first one mostly fits. */
+  function* candidates(): Generator<string> {
+    for (const format of given) if (Object.hasOwn(formats, format)) yield formats[format]?.(variant) as string
+    if (groups > 0) yield padded(variant, 4 * groups)
+    if (readable.test(name)) yield variant === 0 ? name.slice(0, most) : `${name}${variant}`
     for (const pattern of patterns) {
-      const made = [0, 1, least].map((more) => textOfPattern(pattern, more + variant))
-      found.push(...made.filter(isString))
+      for (const more of [0, 1, least]) {
+        const made = textOfPattern(pattern, more + variant)
+        if (made !== undefined) yield made
+      }
     }
-    if (variant > 0) found.push(variant.toString(36).padStart(least, 'x'))
-    return [...found, 'x'.repeat(least)]
+    if (variant > 0) yield variant.toString(36).padStart(least, 'x')
+    yield 'x'.repeat(least)
   }
 
   function fits(text: string): boolean {

@@ -59,10 +59,16 @@ function* exampleBodies(document: Document, response: Response): Generator<Body>
   for (let index = 0; index < generatedCount; index++) yield { body: made(generatedValue(document, schema, index)) }
 }
 
+/** Tells for each document whether a schema leads to one with an example. All calls together visit each schema once. */
+const reachesExample = new WeakMap<Document, (schema: Schema) => boolean>()
+
+const hasExampleKeyword = (one: Node): boolean => one.example !== undefined || one.examples !== undefined
+
 function originInSchema(document: Document, schema: Schema): ExampleOrigin | undefined {
-  const hasExample = (one: Node) => one.example !== undefined || one.examples !== undefined
-  if (partsOf(document, schema).some((part) => hasExample(part.schema))) return 'whole'
-  return reachability(document, Object.keys(schemaKeywords), hasExample)(schema) ? 'parts' : undefined
+  if (partsOf(document, schema).some((part) => hasExampleKeyword(part.schema))) return 'whole'
+  const reaches = reachesExample.get(document) ?? reachability(document, Object.keys(schemaKeywords), hasExampleKeyword)
+  reachesExample.set(document, reaches)
+  return reaches(schema) ? 'parts' : undefined
 }
 
 const hasDocumentExample = ({ example, examples }: WithExample): boolean =>

@@ -65,8 +65,10 @@ export function validRequests(
 
   function validParameters(endpoint: Endpoint, { schema }: Operation, location: keyof typeof locations) {
     const own = endpoint.parameters.filter((parameter) => parameter.in === location)
-    const choices = candidates.map((candidate) => own.map((parameter) => changed(document, parameter, candidate)))
-    const found = choices.find((parameters) => areValid(parameters, schema[locations[location]]))
+    const found = firstValid(
+      (candidate) => own.map((parameter) => changed(document, parameter, candidate)),
+      (parameters) => areValid(parameters, schema[locations[location]]),
+    )
     return { parameters: found ?? own, isFound: found !== undefined }
   }
 
@@ -78,10 +80,10 @@ export function validRequests(
   }
 
   function validBody(requestBody: Located<RequestBody>, { schema, forms = {} }: Operation) {
-    const contents = candidates.map(
+    const found = firstValid(
       (candidate) => mapEntries(requestBody.content, (media) => candidate(document, media as MediaType)) as MediaTypes,
+      isValidContent,
     )
-    const found = contents.find(isValidContent)
     return { requestBody: { ...requestBody, content: found ?? requestBody.content }, isFound: found !== undefined }
 
     function isValidContent(content: MediaTypes): boolean {
@@ -101,7 +103,14 @@ export function validRequests(
       return (part?.isItem ? [value[name]].flat() : [value[name]]).every((item) => isValid(part?.schema, item))
     })
 
-  return validRequest
+  const known = new WeakMap<Endpoint, ValidRequest>()
+  return knownRequest
+
+  function knownRequest(endpoint: Endpoint): ValidRequest {
+    const request = known.get(endpoint) ?? validRequest(endpoint)
+    known.set(endpoint, request)
+    return request
+  }
 
   function validRequest(endpoint: Endpoint): ValidRequest {
     const operation = byId.get(endpoint.operationId)
@@ -125,6 +134,15 @@ export function validRequests(
       invalidPart: invalid ?? (body?.isFound === false ? 'body' : undefined),
     }
   }
+}
+
+/** Returns what is made with the first candidate that gives something valid. The first one mostly does. */
+function firstValid<Made>(make: (candidate: Candidate) => Made, isValid: (made: Made) => boolean): Made | undefined {
+  for (const candidate of candidates) {
+    const made = make(candidate)
+    if (isValid(made)) return made
+  }
+  return undefined
 }
 
 const keyOf = ({ in: location, name }: Parameter): string => `${location} ${name}`

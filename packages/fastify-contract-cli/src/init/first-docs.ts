@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Sampled } from '../docs/code-samples.ts'
-import { docsDirectory, writeDocs } from '../docs/docs-page.ts'
+import { writeDocs } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { lineText } from '../text/source-text.ts'
 
 /** The pages of a new project: their directory, relative to that of the project, or why there are none. */

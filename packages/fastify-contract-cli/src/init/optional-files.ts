@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
-import { docsDirectory } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { missingPatterns } from './files/gitignore.ts'
 import { directoriesFrom } from './manifests.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { docsDirectory } from '../docs/docs-page.ts'
+import { docsDirectory } from '../docs/source-mark.ts'
 import { type Compiled, compileContract } from '../emit/compile.ts'
 import { handlerStubs } from '../emit/handler-stubs.ts'
 import { configurations, noConfiguration } from '../redocly/redocly.ts'

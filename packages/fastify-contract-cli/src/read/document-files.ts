@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
+import { type FileStates, noFile, stateOf } from '../digests/file-state.ts'
 import { keysOf } from '../document/json-pointer.ts'
 import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import type { FetchedFiles } from './fetched-files.ts'
@@ -21,6 +22,8 @@ export class DocumentFiles {
   readonly sources = new Map<string, Source | undefined>()
   /** The texts of the files that are not parsed. */
   readonly texts = new Map<string, string>()
+  /** The states of the files that were read, and of the paths where references would find a file. */
+  readonly states: FileStates = new Map()
   /** Why files to which references lead cannot be read. */
   readonly failures = new Map<string, string>()
   /** The files that are fetched if the document is named by a URL. */
@@ -50,6 +53,7 @@ export class DocumentFiles {
       if (from === undefined || !isOptional || !(error instanceof SourceError) || error instanceof LimitError)
         throw error
       this.failures.set(file, error.message)
+      if (!this.states.has(file)) this.states.set(file, noFile)
     }
   }
 
@@ -58,6 +62,7 @@ export class DocumentFiles {
       ? await this.#fetch(this.fetched, file, from)
       : await readBytes(file, sourceLimits.bytes - this.#size)
     this.#size += bytes.length
+    this.states.set(file, stateOf(bytes))
     this.sources.set(file, undefined)
     const text = decodedText(bytes)
     if (text === undefined) throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
@@ -85,6 +90,13 @@ export class DocumentFiles {
       `${this.placeOf(from)}: refers to ${file}, which is outside of ${shownName(this.#within?.[0] as string)}; ` +
         'move the file there, or allow it with --include-outside',
     )
+  }
+
+  /** Returns whether a path leads to a file, which is read then. */
+  isFile = (path: string): boolean => {
+    const isThere = isFile(path)
+    if (!isThere) this.states.set(path, noFile)
+    return isThere
   }
 
   /** Returns whether a path is outside of the allowed directories. */

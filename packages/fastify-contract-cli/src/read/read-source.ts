@@ -1,4 +1,4 @@
-import { parseExactJson, wideInteger } from 'fastify-contract/json'
+import { wideInteger } from 'fastify-contract/json'
 import {
   type ErrorCode,
   isAlias,
@@ -17,6 +17,8 @@ import {
   type YAMLMap,
 } from 'yaml'
 import type { Refused } from '../reports/reports.ts'
+import { isRepeating, type Value, withoutComments } from './json-text.ts'
+import { digitsOf, type Events, eventsOf, offsetOf, scalarAt, valueFrom } from './yaml-events.ts'
 
 /** A place in a text; both numbers begin at 1. */
 export type Place = { line: number; col: number }
@@ -65,86 +67,61 @@ const mayHaveAliases = (text: string): boolean => text.includes('&')
  * @param name The path of the file in messages.
  */
 export function parseSource(file: string, given: string, name: string): Source {
-  // A carriage return alone ends a line too (YAML 1.2.2 section 5.4), which the parser does not know.
-  const text = withoutComments(given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n'))
-  let parsed: Parsed | undefined
-  const nodes = () => {
-    parsed ??= parseYaml(text, name)
-    return parsed
-  }
-  const json = parseJson(text)
+  // A carriage return alone ends a line too (YAML 1.2.2 section 5.4), which the parsers do not know.
+  const { text, json } = withoutComments(given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n'))
+  const nodes = once(() => parseYaml(text, name))
   // The YAML parser reads JSON too, and finds the place of a repeated key.
-  if (json !== undefined && keysIn(text) !== keysOfValue(json.value)) nodes()
-  const value = json === undefined ? plainValue(nodes(), text, name) : json.value
-  const hasMerges = json === undefined && text.includes('<<')
+  if (json !== undefined && isRepeating(text, json.value)) nodes()
+  let events = once(() => eventsOf(text))
+  const read = json ?? valueIn(events())
+  // What one parser rejects, the other one explains, or reads.
+  if (read === undefined) events = () => undefined
+  const begins = once(() => lineBegins(text))
   return {
     file,
     text,
-    value,
-    hasMerges,
-    placeOf: (keys, onKey) => placeIn(nodes(), keys, onKey),
-    textAt: (keys) => textIn(nodes(), keys),
+    value: read === undefined ? plainValue(nodes(), text, name) : read.value,
+    hasMerges: json === undefined && text.includes('<<'),
+    placeOf(keys, onKey = false) {
+      const known = events()
+      const offset = known && offsetOf(known, keys, onKey)
+      return offset === undefined ? placeIn(nodes(), keys, onKey) : placeAt(begins(), offset)
+    },
+    textAt(keys) {
+      const known = events()
+      return known === undefined ? textIn(nodes(), keys) : scalarAt(known, keys)
+    },
     rangeOf: (keys) => rangeIn(nodes(), keys, given.startsWith('\uFEFF') ? 1 : 0),
   }
 }
 
-function parseJson(text: string): { value: unknown } | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
-  try {
-    return { value: parseExactJson(text) }
-  } catch {
-    // YAML includes JSON, and its parser says where the text is wrong.
-    return undefined
+/** Returns a function that returns what `make` returned when it was called first. */
+function once<Made>(make: () => Made): () => Made {
+  let made: { value: Made } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 
-/** Matches a string of JSON, or a comment of JavaScript. */
-const commentOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+const valueIn = (events: Events | undefined): Value | undefined => events && valueFrom(events)
 
-/** Matches a string of JSON, or a comma after the last value. */
-const lastCommaOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|,(?=\s*[}\]])/g
-
-/**
- * Returns JSON with comments without them, each in place of spaces, and any other text as it is. YAML takes such a
- * comment for a part of the next key.
- */
-function withoutComments(text: string): string {
-  if (!/^\s*[{[/]/.test(text) || !text.includes('/') || parseJson(text) !== undefined) return text
-  const blank = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\n]/g, ' '))
-  const plain = text.replace(commentOrString, blank).replace(lastCommaOrString, blank)
-  return parseJson(plain) === undefined ? text : plain
+/** Returns the offsets of the first characters of the lines of a text. */
+function lineBegins(text: string): number[] {
+  const begins = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) begins.push(at + 1)
+  return begins
 }
 
-/** Returns the number of keys that a JSON text has. */
-function keysIn(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
-    let end = text.indexOf('"', at + 1)
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-    at = end + 1
-    while (/\s/.test(text.charAt(at))) at++
-    if (text[at] === ':') count++
+/** Returns the place of an offset in a text with these beginnings of lines. */
+function placeAt(begins: number[], offset: number): Place {
+  let [line, end] = [0, begins.length]
+  while (end - line > 1) {
+    const middle = (line + end) >> 1
+    if ((begins[middle] as number) > offset) end = middle
+    else line = middle
   }
-  return count
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text[before] === '\\') before--
-  return (at - before) % 2 === 0
-}
-
-/** Returns the number of keys that a parsed text has: fewer than the text if a key is repeated. */
-function keysOfValue(value: unknown): number {
-  let count = 0
-  const waiting = [value]
-  for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
-    if (typeof each !== 'object' || each === null) continue
-    const held = Object.values(each)
-    if (!Array.isArray(each)) count += held.length
-    for (const one of held) waiting.push(one)
-  }
-  return count
+  return { line: line + 1, col: offset - (begins[line] as number) + 1 }
 }
 
 /** The tags of YAML 1.1 whose values JSON does not have. */
@@ -275,8 +252,7 @@ function keepDigits(document: Parsed['document']): void {
     Scalar(key, node) {
       const { source = '', value } = node
       if (key === 'key' || typeof value !== 'number' || Number.isSafeInteger(value)) return
-      const digits = /^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+?(-?)0*(?=\d)/, '$1')
-      node.value = wideInteger(digits) ?? value
+      node.value = wideInteger(digitsOf(source)) ?? value
     },
   })
 }

@@ -5,7 +5,7 @@ import type { Node } from '../document/walk-document.ts'
 import { isUrl } from '../fetch/url-rules.ts'
 import type { DocumentFiles } from './document-files.ts'
 import type { FetchedFiles } from './fetched-files.ts'
-import { isFile, shownName } from './file-text.ts'
+import { shownName } from './file-text.ts'
 import { type Resource, resolvedUri } from './reference-walk.ts'
 
 export type Location = { file: string; pointer: string }
@@ -125,14 +125,14 @@ export class ReferenceTargets {
     const isPath = !/^[a-z][a-z\d+.-]*:/i.test(uri)
     const written = resolve(dirname(file), uri)
     // A copy for Redocly has its own files at other absolute paths.
-    if (isPath && isFile(written)) return { file: written, isAsWritten: !isAbsolute(uri) }
+    if (isPath && this.#files.isFile(written)) return { file: written, isAsWritten: !isAbsolute(uri) }
     const absolute = resolvedUri(uri, resource.uri)
     const isIdentified = absolute !== undefined && this.#identified.has(absolute)
     const candidates = [
       ...(absolute === undefined || isIdentified ? [] : [this.#pathOf(absolute)]),
       ...(isPath ? [resolve(dirname(file), decoded(uri))] : []),
     ]
-    const found = candidates.find((each) => each !== undefined && isFile(each))
+    const found = candidates.find((each) => each !== undefined && this.#files.isFile(each))
     if (found !== undefined) return { file: found, isAsWritten: false }
     // The message about a file outside of the directories must not reveal whether it exists.
     return isPath && !isIdentified && this.#files.isOutside(written) ? { file: written, isAsWritten: true } : undefined

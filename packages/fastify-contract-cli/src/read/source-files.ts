@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import type { FileStates } from '../digests/file-state.ts'
 import { join, resolve as valueAt } from '../document/json-pointer.ts'
 import { schemaPrefix } from '../document/shared-schemas.ts'
 import { isNode } from '../document/walk-document.ts'
@@ -22,6 +23,8 @@ export type Sources = {
   files: Map<string, Source | undefined>
   /** The texts of the files that are texts and not data, such as a description. */
   texts: Map<string, string>
+  /** The states of these files, and of the paths where references would find a file. */
+  states: FileStates
   /** What must change in each file before Redocly reads it. */
   edits: Map<string, Edits>
   /** The targets of references, by `location`: of the object with the $ref, or of the value of a mapping. */
@@ -82,9 +85,9 @@ class DocumentWalk {
   constructor(path: string, files: DocumentFiles) {
     this.#files = files
     this.#targets = new ReferenceTargets(files)
-    const { sources, texts } = files
+    const { sources, texts, states } = files
     const maps = { edits: new Map(), targets: new Map(), examples: new Map(), problems: new Map() }
-    this.#sources = { path, files: sources, texts, ...maps, warnings: [], isTranslated: false }
+    this.#sources = { path, files: sources, texts, states, ...maps, warnings: [], isTranslated: false }
   }
 
   async run(): Promise<Sources> {

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join as joinPaths, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { text } from 'node:stream/consumers'
+import { Worker } from 'node:worker_threads'
 import { stringifyJson } from 'fastify-contract/json'
 import { keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
@@ -21,15 +22,31 @@ import { isSame, onDocument, onFiles, withDigits, withPlaces } from './redocly-f
  */
 const box = /^[ \t]*[╔║╚].*\n?/gm
 
+/** The message of the error that V8 throws when recursion exceeds the stack. */
+const overflow = 'Maximum call stack size exceeded'
+
 /**
- * Returns the problem of a document on which @redocly/cli, which follows references recursively, or openapi-typescript,
- * which follows nested schemas so, overflows the stack; undefined for any other error.
+ * Returns the problem of a document on which openapi-typescript, which follows nested schemas recursively, overflows the
+ * stack; undefined for any other error.
  */
 export const depthProblem = (error: unknown): string | undefined =>
-  String((error as Error).message).includes('Maximum call stack size exceeded')
-    ? 'schemas are nested, or refer to one another in a chain, too deeply for @redocly/cli and openapi-typescript; ' +
-      'shorten the chain to at most 500 schemas'
+  String((error as Error).message).includes(overflow)
+    ? 'schemas are nested, or refer to one another in a chain, too deeply for openapi-typescript; shorten the chain to ' +
+      'at most 500 schemas'
     : undefined
+
+/**
+ * Returns the problem of a document that exceeds a limit of @redocly/cli: its parser counts levels, and its walk follows
+ * each reference recursively. Returns undefined for any other message.
+ */
+function limitProblem(message: string): string | undefined {
+  const [, levels] = /nesting exceeded maxDepth \((\d+)\)/.exec(message) ?? []
+  if (levels !== undefined)
+    return `its values are nested more than ${levels} levels deep, which @redocly/cli does not read; move inner schemas into components`
+  return message.includes(overflow)
+    ? 'its schemas refer to one another in a chain that is too long for @redocly/cli; shorten it to at most 5,000 schemas'
+    : undefined
+}
 
 /** Advice on the style of a document, for those who have no rules of their own. */
 export const styleRules = joinPaths(import.meta.dirname, 'style.yaml')
@@ -68,7 +85,8 @@ export async function lint(path: string, rules?: string, given?: Sources): Promi
     ])
     // A configuration without rules, such as `extends: []`, has no findings.
     if (message?.includes('No rules were configured')) return []
-    if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
+    if (message !== undefined && !stdout.startsWith('{'))
+      throw new Error(`${shownName(resolve(sources.path))}: @redocly/cli cannot lint it:\n${message}`)
     return JSON.parse(stdout).problems
   }
   let isCopied = false
@@ -191,28 +209,43 @@ const literalPattern = (path: string): string =>
 
 /**
  * Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails.
- * Redocly reads the configuration in `directory`, by default the current one, and resolves paths against it.
+ * Redocly reads the configuration in the current directory unless `args` name one.
  */
-export async function redocly(args: string[], directory?: string): Promise<string> {
-  const { stdout, message } = await runRedocly(args, directory)
+export async function redocly(args: string[]): Promise<string> {
+  const { stdout, message } = await runRedocly(args)
   if (message !== undefined) throw new Error(message)
   return stdout
 }
 
-/** Returns the output of Redocly's command line tool, and its messages if it fails. */
-async function runRedocly(args: string[], directory?: string): Promise<{ stdout: string; message?: string }> {
-  // Color codes would end up in error messages.
-  const uncolored = { NO_COLOR: '1', FORCE_COLOR: undefined }
-  const env = { ...process.env, ...uncolored, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-  const options = { cwd: directory, env, maxBuffer: 2 ** 28 }
+/** The stack of the thread of Redocly in MiB, which the operating system reserves and grants as far as it is used. */
+const stackSize = 64
+
+/**
+ * Returns the output of Redocly's command line tool, and its messages if it fails. The package has no interface but this
+ * program. It runs in a thread, which process.exit() of the program or of a plugin ends without this process, and whose
+ * stack is larger than that of a process: Redocly follows references recursively.
+ */
+async function runRedocly(args: string[]): Promise<{ stdout: string; message?: string }> {
+  const env = { ...process.env, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  // Color codes would end up in error messages. A thread would get the text "undefined".
+  delete (env as NodeJS.ProcessEnv).FORCE_COLOR
   const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
-  const cli = joinPaths(dirname(manifest), 'bin', 'cli.js')
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], options)
-    return { stdout }
-  } catch (error) {
-    const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
-    const text = stdout.trim() || stderr.replaceAll(box, '').trim() || message
-    return { stdout, message: depthProblem({ message: text }) ?? text }
-  }
+  const worker = new Worker(joinPaths(dirname(manifest), 'bin', 'cli.js'), {
+    argv: args,
+    env,
+    // Options of this process, such as a loader of TypeScript, are none of Redocly's.
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { stackSizeMb: stackSize },
+  })
+  const failure = (error: Error) => [error]
+  const [stdout, stderr, [end]] = await Promise.all([
+    text(worker.stdout),
+    text(worker.stderr),
+    once(worker, 'exit').catch(failure),
+  ])
+  if (end === 0) return { stdout }
+  const message = stdout.trim() || stderr.replaceAll(box, '').trim() || `@redocly/cli ended with ${end}`
+  return { stdout, message: limitProblem(message) ?? message }
 }

@@ -253,8 +253,18 @@ function operationsAt(all: Reach[], pointer: string): string[] {
   return Array.from(lost, ({ name }) => name)
 }
 
+/** What is known of each document, which no stage changes. */
+const knownReaches = new WeakMap<Document, Reach[]>()
+const knownTargets = new WeakMap<Document, Map<string, string[]>>()
+
 /** Returns the operations and webhooks of a document with the locations of each. The structure may be invalid. */
 function operationReaches(document: Document): Reach[] {
+  const reaches = knownReaches.get(document) ?? reachesOf(document)
+  knownReaches.set(document, reaches)
+  return reaches
+}
+
+function reachesOf(document: Document): Reach[] {
   const targetsFrom = targetFinder(document)
   const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
   const all: Reach[] = []
@@ -294,7 +304,8 @@ function operationReaches(document: Document): Reach[] {
 
 /** Returns a function that returns some pointers and the targets of all references below them, at any distance. */
 function targetFinder(document: Document): (pointers: string[]) => string[] {
-  const known = new Map<string, string[]>()
+  const known = knownTargets.get(document) ?? new Map<string, string[]>()
+  knownTargets.set(document, known)
   return targetsFrom
 
   function targetsFrom(pointers: string[]): string[] {

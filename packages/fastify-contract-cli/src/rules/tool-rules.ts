@@ -1,5 +1,5 @@
-import { kindOf } from 'fastify-contract/contract'
-import { isToolHeader, type ToolHints } from 'fastify-contract/mcp'
+import { isToolHeader, kindOf } from 'fastify-contract/contract'
+import type { ToolHints } from 'fastify-contract/mcp'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'

@@ -3,8 +3,13 @@ export const stringLiteral = (text: string): string =>
   `'${visible(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
 
 /** Returns a template literal for a text, which keeps its lines. */
-export const templateLiteral = (text: string): string =>
-  `\`${text.replace(/[`\\]|\$\{/g, '\\$&').replace(unseen, (character) => (character === '\n' ? character : escaped(character)))}\``
+export const templateLiteral = (text: string): string => `\`${templateText(text)}\``
+
+/** Returns a text for a place between the marks of a template literal. */
+export const templateText = (text: string): string =>
+  text
+    .replace(/[`\\]|\$\{/g, '\\$&')
+    .replace(unseen, (character) => (character === '\n' ? character : escaped(character)))
 
 /** Returns a text for a comment of one line, in any language. */
 export const lineText = (text: string): string => visible(text.replace(/\s+/g, ' ')).trim()

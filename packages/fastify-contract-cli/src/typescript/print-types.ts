@@ -2,16 +2,27 @@ import { randomUUID } from 'node:crypto'
 import type { GlobalContext, OpenAPI3 } from 'openapi-typescript'
 import type ts from 'typescript'
 import { mapScalars } from '../document/walk-document.ts'
+import { typeDeclarer } from './named-types.ts'
 import { typeOfSchema } from './schema-types.ts'
 import { astToString, compiler, resolveRef, transformSchema } from './typescript.ts'
 
 const { factory } = compiler
 
+type TypeDeclarer = ReturnType<typeof typeDeclarer>
+
 /** A member that the type of an operation gets: its name, and its own members, each with the texts that it may be. */
 export type Fact = [name: string, members: [name: string, texts: string[]][]]
 
-/** The facts of the members of `operations`, by name, and of the methods of `webhooks`, by `NAME METHOD`. */
-export type Facts = { operations: Map<string, Fact[]>; webhooks: Map<string, Fact[]> }
+type OperationFacts = { typeName: string; facts: Fact[] }
+
+/**
+ * The facts of the members of `operations`, by name, with the names of their types, and of the methods of `webhooks`, by
+ * `NAME METHOD`.
+ */
+export type Facts = {
+  operations: Map<string, OperationFacts>
+  webhooks: Map<string, Fact[]>
+}
 
 /**
  * Returns the types of a document as openapi-typescript writes them, in which the types of operations also have their
@@ -30,7 +41,9 @@ export function printTypes(document: object, facts: Facts): string {
     transform: typeOfSchema,
   } as Partial<GlobalContext> as GlobalContext)
   const queries = queriesIn(nodes)
-  const text = astToString(nodes.map((node) => changedDeclaration(node, facts, queries)))
+  const declarer = typeDeclarer()
+  const changed = nodes.map((node) => changedDeclaration(node, facts, queries, declarer))
+  const text = astToString([...changed, ...declarer.declarations])
   return withDeclaredHeaders(text.replace(new RegExp(`"?${mark}(-?\\d+)"?`, 'g'), '$1'))
 }
 
@@ -43,9 +56,19 @@ const withDeclaredHeaders = (text: string): string =>
     .replace(/^( *headers:) \{\n *\[name: string\]: unknown;\n *\};$/gm, '$1 Record<string, never>;')
     .replace(/^ *\[name: string\]: unknown;\n/gm, '')
 
-function changedDeclaration(node: ts.Node, facts: Facts, queries: Map<string, ts.TypeElement>): ts.Node {
+function changedDeclaration(
+  node: ts.Node,
+  facts: Facts,
+  queries: Map<string, ts.TypeElement>,
+  declarer: TypeDeclarer,
+): ts.Node {
   if (!compiler.isInterfaceDeclaration(node)) return node
   const { name } = node
+  if (name.text === 'components')
+    return withMembers(
+      node,
+      node.members.map((member) => withNamed(member, declarer)),
+    )
   if (name.text === 'paths') {
     return withMembers(
       node,
@@ -55,7 +78,10 @@ function changedDeclaration(node: ts.Node, facts: Facts, queries: Map<string, ts
   if (name.text === 'operations') {
     return withMembers(
       node,
-      node.members.map((member) => withFacts(member, facts.operations.get(nameOf(member)))),
+      node.members.map(function changedOperation(member) {
+        const { typeName, facts: added } = facts.operations.get(nameOf(member)) as OperationFacts
+        return withNamedParts(withFacts(member, added), typeName, declarer)
+      }),
     )
   }
   if (name.text !== 'webhooks') return node
@@ -64,6 +90,34 @@ function changedDeclaration(node: ts.Node, facts: Facts, queries: Map<string, ts
     node.members.map(function changedWebhook(member) {
       const query = queries.get(webhookQuery(nameOf(member)))
       return withMethodFacts(withQuery(member, query), facts.webhooks)
+    }),
+  )
+}
+
+/** Returns `schemas` of `components` with a declaration for each schema; any other member as it is. */
+const withNamed = (member: ts.TypeElement, { declared }: TypeDeclarer): ts.TypeElement =>
+  nameOf(member) === 'schemas'
+    ? mapMembers(member, (schemas) => schemas.map((schema) => declared(schema, nameOf(schema), true)))
+    : member
+
+/** Returns an operation with a declaration for its parameters of each location, and for each body without a name. */
+function withNamedParts(operation: ts.TypeElement, name: string, { declared }: TypeDeclarer): ts.TypeElement {
+  const bodies = (holder: ts.TypeElement, prefix: string) =>
+    mapMembers(holder, (members) =>
+      members.map((member) =>
+        nameOf(member) === 'content'
+          ? mapMembers(member, (media) => media.map((each) => declared(each, `${prefix} body`)))
+          : member,
+      ),
+    )
+  return mapMembers(operation, (members) =>
+    members.map(function namedPart(member) {
+      const part = nameOf(member)
+      if (part === 'requestBody') return bodies(member, name)
+      if (part === 'responses')
+        return mapMembers(member, (all) => all.map((response) => bodies(response, `${name} ${nameOf(response)}`)))
+      if (part !== 'parameters') return member
+      return mapMembers(member, (places) => places.map((place) => declared(place, `${name} ${nameOf(place)}`)))
     }),
   )
 }

@@ -16,27 +16,23 @@ export const isServed = (document: Generated): document is Served => document.fi
 export function diagnosePrinted(documents: Served[]): string[] {
   const head = [
     "import { ContractError } from 'fastify-contract'",
-    "import type { Handlers } from 'fastify-contract'",
-    "import type { operations } from './api.d.ts'",
-    'export const handlers: Handlers<operations> = {',
+    "import type { Handlers } from './handler-types.d.ts'",
+    'export const handlers: Handlers = {',
   ]
   const texts = documents.map(({ name, files, handlers }) => {
     const folder = `${ownPath('test/conformance')}/${name.replaceAll('/', '-')}`
     return {
       module: `${folder}/handlers.ts`,
       text: [...head, ...handlers, '}', 'export const used = ContractError\n'].join('\n'),
-      types: `${folder}/api.d.ts`,
-      api: files['api.d.ts'] as string,
+      types: ['api.d.ts', 'handler-types.d.ts'].map((file): [string, string] => [
+        `${folder}/${file}`,
+        files[file] as string,
+      ]),
     }
   })
   return diagnose(
     texts.map(({ module }) => module),
-    Object.fromEntries(
-      texts.flatMap(({ module, text, types, api }) => [
-        [module, text],
-        [types, api],
-      ]),
-    ),
+    Object.fromEntries(texts.flatMap(({ module, text, types }) => [[module, text], ...types])),
   )
 }
 
@@ -55,4 +51,4 @@ export async function printedHandlers(
   return module.handlers
 }
 
-const returnType = /: ReturnType<Handlers<operations>\[.*\]> \{$/gm
+const returnType = /: ReturnType<Handlers\[.*\]> \{$/gm

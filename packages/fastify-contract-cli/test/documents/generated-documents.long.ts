@@ -51,14 +51,15 @@ async function generate(name: string): Promise<Generated> {
 
 t.test('handlers, printed ones included, have the types of their documents', async (t) => {
   const types = Object.fromEntries(
-    Object.entries(generated).map(([name, { files }]) => [`${folder}/${name}/api.d.ts`, files['api.d.ts'] as string]),
+    Object.entries(generated).flatMap(([name, { files }]) =>
+      ['api.d.ts', 'handler-types.d.ts'].map((file) => [`${folder}/${name}/${file}`, files[file] as string]),
+    ),
   )
   const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
   const head = [
     "import { ContractError } from 'fastify-contract'",
-    "import type { Handlers } from 'fastify-contract'",
-    "import type { operations } from './api.d.ts'",
-    'export const handlers: Handlers<operations> = {',
+    "import type { Handlers } from './handler-types.d.ts'",
+    'export const handlers: Handlers = {',
   ].join('\n')
   const printed = Object.fromEntries(
     Object.entries(generated).map(([name, { handlers }]) => [

@@ -49,12 +49,12 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   writeFileSync(path, JSON.stringify(document))
   const { contract, files } = await compileContract(path, { rules: ownPath('test/documents/redocly.yaml') })
 
-  const imports = `import type { Handlers } from 'fastify-contract'
-    import type { operations } from './api.d.ts'
-    export const handlers: Handlers<operations> = {`
+  const imports = `import type { Handlers } from './handler-types.d.ts'
+    export const handlers: Handlers = {`
   const compile = (count: number) =>
     diagnose([ownPath('test/documents/handlers.ts')], {
       [ownPath('test/documents/api.d.ts')]: files['api.d.ts'] as string,
+      [ownPath('test/documents/handler-types.d.ts')]: files['handler-types.d.ts'] as string,
       [ownPath('test/documents/handlers.ts')]: [
         imports,
         ...numbers.slice(0, count).map((number) => `add${number}: async ({ body }) => ({ status: 200, body }),`),

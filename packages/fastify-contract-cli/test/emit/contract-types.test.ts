@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
+import type { Files } from '../../src/emit/generated-files.ts'
 import { ownPath } from '../support/own-path.ts'
 
 const text = { type: 'string' }
@@ -13,21 +14,24 @@ const object = (properties: object, more: object = {}) => ({ type: 'object', pro
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
-const typesOf = async (paths: object, components: object = {}): Promise<string> => {
+const typesOf = async (paths: object, components: object = {}): Promise<Files> => {
   const document = { openapi: '3.1.0', info: { title: 'Types', version: '1' }, paths, components }
-  return (await compileDocument(document as unknown as Document, 'types.yaml')).files['api.d.ts'] as string
+  return (await compileDocument(document as unknown as Document, 'types.yaml')).files
 }
 
 const head = `import type { components, operations, paths } from './api.d.ts'
-  import type { Handlers } from 'fastify-contract'
-  export type Used = [components, operations, paths, Handlers<operations>]
+  import type { Handlers } from './handler-types.d.ts'
+  export type Used = [components, operations, paths, Handlers]
   export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 `
 
 /** Asserts that each statement compiles with the types of a document, and that no statement in `wrong` does. */
-function check(t: Test, types: string, right: string[], wrong: string[] = []): void {
+function check(t: Test, files: Files, right: string[], wrong: string[] = []): void {
   const lines = [...right, ...wrong.flatMap((statement) => ['// @ts-expect-error', statement])]
-  t.same(diagnose(['src/typed.ts'], { 'src/typed.ts': [head, ...lines].join('\n'), 'src/api.d.ts': types }), [])
+  const types = Object.fromEntries(
+    ['api.d.ts', 'handler-types.d.ts'].map((name) => [`src/${name}`, files[name] as string]),
+  )
+  t.same(diagnose(['src/typed.ts'], { 'src/typed.ts': [head, ...lines].join('\n'), ...types }), [])
 }
 
 let names = 0
@@ -205,7 +209,7 @@ t.test('each operationId is the name of its types and of its handler', async (t)
     ...bodies.map((body, index) => same(body, String(index))),
     ...ids.map(
       (id, index) =>
-        `export const h${index} = async (): ReturnType<Handlers<operations>[${JSON.stringify(id)}]> => ({ status: 200, body: ${index} })`,
+        `export const h${index} = async (): ReturnType<Handlers[${JSON.stringify(id)}]> => ({ status: 200, body: ${index} })`,
     ),
     ...ids.map((id, index) => same(`paths['/${index}']['get']`, `operations[${JSON.stringify(id)}]`)),
   ])
@@ -214,8 +218,11 @@ t.test('each operationId is the name of its types and of its handler', async (t)
 t.test('components that are references to others have the types of their targets', async (t) => {
   const directory = ownPath('test/documents/aliases')
   const document = parse(readFileSync(`${directory}/openapi.yaml`, 'utf8'))
-  const types = (await compileDocument(document, 'openapi.yaml')).files['api.d.ts'] as string
-  t.same(diagnose([`${directory}/handlers.ts`], { [`${directory}/api.d.ts`]: types }), [])
+  const { files: types } = await compileDocument(document, 'openapi.yaml')
+  const texts = Object.fromEntries(
+    ['api.d.ts', 'handler-types.d.ts'].map((name) => [`${directory}/${name}`, types[name] as string]),
+  )
+  t.same(diagnose([`${directory}/handlers.ts`], texts), [])
   const response = "operations['put_list#all']['responses']"
   check(t, types, [
     same("operations['put_list#all']['parameters']['path']['id']", 'bigint'),
@@ -241,8 +248,7 @@ t.test('values that would become a 500 do not compile', async (t) => {
     202: { description: '', ...json(ref('All')) },
   }
   const types = await typesOf({ '/a': { get: { operationId: 'a', responses } } }, { schemas })
-  const returns = (value: string) =>
-    `export const r${names++} = async (): ReturnType<Handlers<operations>['a']> => (${value})`
+  const returns = (value: string) => `export const r${names++} = async (): ReturnType<Handlers['a']> => (${value})`
   check(
     t,
     types,
@@ -263,7 +269,7 @@ t.test('values that would become a 500 do not compile', async (t) => {
       returns('{ status: 202, body: { a: { x: 1, y: 1 } } }'),
       returns('{ status: 202, body: { c: 1 } }'),
       // This holds without a return type, too.
-      "export const mixed = { name: '', id: '' }; export const variable: Pick<Handlers<operations>, 'a'> = { a: async () => ({ status: 201, body: mixed }) }",
+      "export const mixed = { name: '', id: '' }; export const variable: Pick<Handlers, 'a'> = { a: async () => ({ status: 201, body: mixed }) }",
     ],
   )
 })
@@ -302,7 +308,7 @@ t.test('the client sends the QUERY operation of a path, but no method of additio
   const call = (text: string) => `export const c${names++} = client.${text}`
   check(
     t,
-    files['api.d.ts'] as string,
+    files,
     [
       "import { exactClient } from 'fastify-contract/client'",
       "const client = exactClient<paths>({}, { baseUrl: 'http://a' })",
@@ -342,7 +348,7 @@ t.test('the sender sends the QUERY operation of a webhook and of a callback', as
   const header = "url: '', params: { header: { 'X-A': 'a' } }"
   check(
     t,
-    files['api.d.ts'] as string,
+    files,
     [
       "import { webhookSender } from 'fastify-contract/webhooks'",
       "import type { webhooks } from './api.d.ts'",

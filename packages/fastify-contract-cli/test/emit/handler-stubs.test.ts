@@ -32,14 +32,14 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
   const printed = handlerStubs(compiled, before)
   const directory = `${ownPath('test/documents')}/new-${handlerModules.length}`
   const handlers = [
-    "import { ContractError, type Handlers } from 'fastify-contract/handlers'",
-    "import type { operations } from './api.d.ts'",
-    'export const handlers: Partial<Handlers<operations>> = {',
+    "import { ContractError } from 'fastify-contract/handlers'",
+    "import type { Handlers } from './handler-types.d.ts'",
+    'export const handlers: Partial<Handlers> = {',
     ...printed,
     '}',
     'export const used = ContractError',
   ].join('\n')
-  texts[`${directory}/api.d.ts`] = compiled.files['api.d.ts'] as string
+  for (const name of ['api.d.ts', 'handler-types.d.ts']) texts[`${directory}/${name}`] = compiled.files[name] as string
   texts[`${directory}/handlers.ts`] = handlers
   handlerModules.push(`${directory}/handlers.ts`)
   return printed
@@ -94,12 +94,12 @@ t.test('a new operation gets a handler that returns its example exactly', async 
   t.same(await stubs(document, documentOf({ old: {} })), [
     [
       String.raw`  // POST /0 takes body, query.id, query['plant-id'], query['a\u2028b']`,
-      "  async get(): ReturnType<Handlers<operations>['get']> {",
+      "  async get(): ReturnType<Handlers['get']> {",
       '    // The example of the document.',
       String.raw`    return { status: 200, body: { id: 7n, 'x-y': null, tags: ['it\'s', '"\n', {}], count: 1 } }`,
       '  },',
     ].join('\n'),
-    "  // POST /2\n  async 'remove it'(): ReturnType<Handlers<operations>['remove it']> {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
+    "  // POST /2\n  async 'remove it'(): ReturnType<Handlers['remove it']> {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
   ])
   t.equal((await stubs(document)).length, 3)
   t.same(await stubs(document, document), [])
@@ -115,9 +115,8 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
   const directory = ownPath('test/documents/misspelt')
   const module = (response: string) =>
     [
-      "import type { Handlers } from 'fastify-contract/handlers'",
-      "import type { operations } from './api.d.ts'",
-      `export const handlers: Handlers<operations> = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
+      "import type { Handlers } from './handler-types.d.ts'",
+      `export const handlers: Handlers = {\n${stub.replace(/return .*/, `return ${response}`)}\n}`,
     ].join('\n')
   const line =
     module('')
@@ -131,6 +130,7 @@ t.test('in a new handler, a misspelt optional property is an error of its line',
     const findings = diagnose([path], {
       [path]: module(response),
       [`${directory}/api.d.ts`]: compiled.files['api.d.ts'] as string,
+      [`${directory}/handler-types.d.ts`]: compiled.files['handler-types.d.ts'] as string,
     })
     t.match(findings, [new RegExp(`handlers-${index}\\.ts:${line} .*(massage|403)`)])
   }

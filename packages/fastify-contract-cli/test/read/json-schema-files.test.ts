@@ -67,7 +67,7 @@ Pet: { type: object, required: [name], properties: { name: { type: string }, siz
   t.same(warnings, [])
   t.same(Object.keys(schemas), ['A', 'List', 'Pets', 'Tags', 'Pet', 'List.Pet', 'List.Tags'])
   t.notMatch(files['openapi.json'] as string, /dynamic|resource|\$id/)
-  t.match(files['api.d.ts'] as string, /"List\.Pet": \{\s+"?items"?: components\["schemas"\]\["Pet"\]\[\]/)
+  t.match(files['api.d.ts'] as string, /type ListPet = \{\s+"?items"?: components\["schemas"\]\["Pet"\]\[\]/)
 })
 
 t.test('a dynamic reference of a tree leads to the outermost extension of the tree', async (t) => {

@@ -49,16 +49,16 @@ const forms = [stubs, stubs.map((stub) => stub.replace(/: ReturnType<.*?\]>/, ''
 const mistakes: Record<string, { edit: (handlers: string) => string; typed: string; untyped?: string }> = {
   missing: {
     edit: (text) => text.replace(/^ {2}\/\/ DELETE.*?^ {2}\},\n/ms, ''),
-    typed: "TS2741: Property 'deletePet' is missing; type 'Handlers<operations>' requires it.",
+    typed: "TS2741: Property 'deletePet' is missing; type 'Handlers' requires it.",
   },
   several: {
     edit: (text) =>
       text.replace(/^ {2}\/\/ DELETE.*?^ {2}\},\n/ms, '').replace(/^ {2}\/\/ GET \/pets\n.*?^ {2}\},/ms, ''),
-    typed: "TS2739: Properties deletePet, listPets are missing; type 'Handlers<operations>' requires them.",
+    typed: "TS2739: Properties deletePet, listPets are missing; type 'Handlers' requires them.",
   },
   surplus: {
     edit: (text) => text.replace('  // DELETE', '  async other() {},\n  // DELETE'),
-    typed: "TS2353: Property 'other' does not exist in type 'Handlers<operations>'.\n  in other",
+    typed: "TS2353: Property 'other' does not exist in type 'Handlers'.\n  in other",
   },
   status: {
     edit: (text) => text.replace('status: 204', 'status: 299'),
@@ -116,10 +116,9 @@ t.test('the message about a handler names it, begins with the cause and has at m
   mkdirSync(join(directory, 'generated'))
   write('tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, types: [], lib: ['ES2024'] } }))
   write('package.json', '{ "type": "module" }')
-  write('generated/api.d.ts', compiled.files['api.d.ts'] as string)
-  const head = `import type { Handlers } from 'fastify-contract/handlers'
-import type { operations } from './generated/api.d.ts'
-export const handlers: Handlers<operations> = {
+  for (const name of ['api.d.ts', 'handler-types.d.ts']) write(`generated/${name}`, compiled.files[name] as string)
+  const head = `import type { Handlers } from './generated/handler-types.d.ts'
+export const handlers: Handlers = {
 `
   const names: string[] = []
   for (const [name, { edit }] of Object.entries(mistakes))

@@ -1,11 +1,7 @@
-import {
-  ContractError,
-  type Handler,
-  type Handlers,
-  type OperationRequest,
-  type OperationResponse,
-} from 'fastify-contract'
-import type { components, operations } from './generated/api.d.ts'
+import type { FastifyRequest } from 'fastify'
+import { ContractError, type Handler } from 'fastify-contract'
+import type { components } from './generated/api.d.ts'
+import type { Handlers } from './generated/handler-types.d.ts'
 
 export type Pet = components['schemas']['Pet']
 
@@ -20,28 +16,28 @@ export type Transaction = {
 export type Database = { transaction<T>(tenant: string, run: (transaction: Transaction) => Promise<T>): Promise<T> }
 
 /** A handler that also gets a transaction. */
-type TransactionHandler<Operation> = (
-  input: OperationRequest<Operation>,
+type TransactionHandler<Input, Output> = (
+  input: Input,
   transaction: Transaction,
-  request: Parameters<Handler<Operation>>[1],
-) => Promise<OperationResponse<Operation>>
+  request: FastifyRequest,
+) => Promise<Output>
 
 const quota = 2
 
-export function handlers(database: Database): Handlers<operations> {
+export function handlers(database: Database): Handlers {
   const inTransaction =
-    <Operation>(handle: TransactionHandler<Operation>): Handler<Operation> =>
+    <Input, Output>(handle: TransactionHandler<Input, Output>): Handler<Input, Output> =>
     (input, request) =>
       database.transaction(request.tenant, (transaction) => handle(input, transaction, request))
   return {
-    addPet: inTransaction<operations['addPet']>(async ({ body }, transaction, request) => {
+    addPet: inTransaction(async ({ body }, transaction, request) => {
       await transaction.insert(body)
       // An error that is thrown, such as this one of `default`, also rolls the transaction back.
       if ((await transaction.count()) > quota) throw new ContractError('quotaExceeded', 'the quota is used up', {}, 402)
       request.log.info({ request_id: request.id, tenant: request.tenant }, 'pet added')
       return { status: 200, body }
     }),
-    getPet: inTransaction<operations['getPet']>(async ({ path }, transaction) => {
+    getPet: inTransaction(async ({ path }, transaction) => {
       const pet = await transaction.find(path.id)
       // An error that the operation lists is returned.
       if (pet === undefined) return { status: 404, body: { code: 404, message: 'there is no such pet' } }

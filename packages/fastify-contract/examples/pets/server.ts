@@ -4,7 +4,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { bearer, createServer, requestContext, type ServerOptions, type VerifyToken } from 'fastify-contract'
 import { errorBody } from './error-body.ts'
-import type { operations } from './generated/api.d.ts'
+import type { Handlers } from './generated/handler-types.d.ts'
 import { type Database, handlers } from './handlers.ts'
 
 declare module 'fastify' {
@@ -14,12 +14,12 @@ declare module 'fastify' {
   }
 }
 
-type Options = Pick<ServerOptions<operations>, 'contract' | 'limits'> &
-  Partial<Pick<ServerOptions<operations>, 'log'>> & { database: Database; verifyToken: VerifyToken }
+type Options = Pick<ServerOptions<Handlers>, 'contract' | 'limits'> &
+  Partial<Pick<ServerOptions<Handlers>, 'log'>> & { database: Database; verifyToken: VerifyToken }
 
 /** Returns the server, which does not listen yet. */
 export function createPets({ database, verifyToken, ...options }: Options): FastifyInstance {
-  const app = createServer<operations>({
+  const app = createServer<Handlers>({
     ...options,
     handlers: handlers(database),
     verifiers: { token: bearer(verifyToken) },

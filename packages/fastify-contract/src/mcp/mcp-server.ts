@@ -17,7 +17,6 @@ import { type ToolRequest, toolRequests } from './tool-call.ts'
 import { toolResult } from './tool-result.ts'
 import type { McpTable, OperationTool } from './tool-table.ts'
 
-export { isToolHeader } from './tool-headers.ts'
 export type { McpTable, OperationTool, ToolAuthorization, ToolHints } from './tool-table.ts'
 
 export type McpOptions = ResourceOptions & {

@@ -14,7 +14,7 @@ import {
 import { rejecting } from './register-routes.ts'
 
 /** The options of `contractPlugin`: those of the contract, and Fastify's own for a plugin. */
-export type PluginOptions<Operations> = ContractOptions<Operations> & { prefix?: string }
+export type PluginOptions<Handlers, Operations = unknown> = ContractOptions<Handlers, Operations> & { prefix?: string }
 
 /**
  * A Fastify plugin that serves the operations of a document in an application of one's own, under the prefix of the
@@ -22,9 +22,9 @@ export type PluginOptions<Operations> = ContractOptions<Operations> & { prefix?:
  * to the other requests below the prefix, with 404 or 405. Rejects with an error that lists every operation without a
  * handler or verifier, and every extra handler.
  */
-export async function contractPlugin<Operations>(
+export async function contractPlugin<Handlers, Operations = unknown>(
   app: FastifyInstance,
-  options: PluginOptions<Operations>,
+  options: PluginOptions<Handlers, Operations>,
 ): Promise<void> {
   const parts = pluginParts(app, options as unknown as AnyContractOptions)
   preparePlugin(app, parts, options.prefix)

@@ -22,18 +22,20 @@ import { responseQueue } from '../response/response-queue.ts'
 import { loadSchemaCode } from '../schema/schema-code.ts'
 import { createValidator, type Validator } from '../schema/validator.ts'
 import { queryAnnouncement } from './accept-query.ts'
-import type { Handlers } from './handler-types.ts'
 import { describedOperations, type OptionsOf, prepareRouter, registerRoutes } from './register-routes.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import { authentication, authLimits, createVerifiers, signedOperations } from './security.ts'
 import { methodFinder } from './served-paths.ts'
 
-/** What the operations of a document need. `Operations` are the `operations` of the generated `api.d.ts`. */
-export type ContractOptions<Operations> = {
+/**
+ * What the operations of a document need. `Handlers` is that of the generated `handler-types.d.ts`; `Operations` are the
+ * `operations` of `api.d.ts`, by which an `errorBody` is checked that has no type of its own.
+ */
+export type ContractOptions<Handlers, Operations = unknown> = {
   /** The export of `generated/contract.mjs`. */
   contract: Pick<Contract, 'routes' | 'schemaCode'>
   /** Exactly one handler for each operationId. */
-  handlers: Handlers<Operations>
+  handlers: Handlers
   /** A verifier for each security scheme, by its name in the document, such as `{ bearer: bearer(verifyToken) }`. */
   verifiers: Record<string, VerifierFactory>
   /** Creates the body of each error response that the server itself sends. */

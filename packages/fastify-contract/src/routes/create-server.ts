@@ -19,8 +19,8 @@ import { crossOriginNames, describedOperations } from './register-routes.ts'
 import { stepsOfServer } from './request-steps.ts'
 import { operationSelector } from './served-paths.ts'
 
-/** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
-export type ServerOptions<Operations> = ContractOptions<Operations> & {
+/** The options of `createServer`; see ContractOptions for its parameters. */
+export type ServerOptions<Handlers, Operations = unknown> = ContractOptions<Handlers, Operations> & {
   /** Default: no log. */
   log?: FastifyBaseLogger
   /** Returns whether each response must close its connection. */
@@ -48,7 +48,9 @@ export type AnyServerOptions = AnyContractOptions & Omit<ServerOptions<unknown>,
  * The operations are registered when Fastify loads its plugins (`ready`, `listen`, or `await app`). Add an onRoute hook
  * in the option `plugins`, or directly after createServer returns: a hook in a later plugin misses them.
  */
-export function createServer<Operations>(options: ServerOptions<Operations>): FastifyInstance {
+export function createServer<Handlers, Operations = unknown>(
+  options: ServerOptions<Handlers, Operations>,
+): FastifyInstance {
   return buildServer(options as unknown as AnyServerOptions, limitWork(options))
 }
 

@@ -24,9 +24,9 @@ export type OperationResolver = (operationId: string, method: string, path: stri
  * @param options Needed for an app that `createServer` did not create. In an app of `createServer`, call this function
  *   in its option `plugins`.
  */
-export function operationResolver<Operations>(
+export function operationResolver<Handlers, Operations = unknown>(
   app: FastifyInstance,
-  options?: ContractOptions<Operations>,
+  options?: ContractOptions<Handlers, Operations>,
 ): OperationResolver {
   const parts =
     options === undefined ? serverPartsOf(app) : resolverParts(app, options as unknown as AnyContractOptions)

@@ -7,7 +7,7 @@ import {
   Name,
   type ValidateFunction,
 } from 'ajv'
-import { and, not } from 'ajv/dist/compile/codegen/index.js'
+import { and, not, or } from 'ajv/dist/compile/codegen/index.js'
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js'
 import { alwaysValidSchema, evaluatedPropsToName, mergeEvaluated, Type } from 'ajv/dist/compile/util.js'
 import { noPropertyInData, propertyInData } from 'ajv/dist/vocabularies/code.js'
@@ -230,7 +230,12 @@ export function addEmptyNames(ajv: Ajv): void {
 }
 
 function requiredCode(context: KeywordCxt, now: CodeKeywordDefinition['code']): void {
-  const { schema } = context
+  const { schema, gen, data, it } = context
+  // Without errors, nobody asks which name is missing. Ajv writes a loop for long lists.
+  if (it.createErrors === false && schema.length > 0 && schema.length < it.opts.loopRequired) {
+    context.fail(or(...schema.map((name: never) => noPropertyInData(gen, data, name, it.opts.ownProperties))))
+    return
+  }
   if (schema.includes('')) failWithout(context, '')
   now(withSchema(context, schema.filter(isNotEmpty)))
 }

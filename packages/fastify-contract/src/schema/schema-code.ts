@@ -6,6 +6,7 @@ import ucs2length from 'ajv/dist/runtime/ucs2length.js'
 import { isRange, kindOf } from '../contract/media-types.ts'
 import type { Operation, Routes, SchemaCode } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
+import { shortened } from './early-returns.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
@@ -142,24 +143,6 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
     },
   }
 }
-
-const literal = String.raw`"(?:[^"\\]|\\.)*"`
-const isOwn = String.raw`func\d+\.call\(data\d*, (${literal})\)`
-
-/** The code that checks whether a property that is not undefined is an own one. */
-const ownCheck = new RegExp(String.raw` && ${isOwn}| \|\| \(!\(${isOwn}\)\)`, 'g')
-
-/** The argument that tells a function the path of its value, which only descriptions of errors contain. */
-const pathArgument = new RegExp(String.raw`instancePath:instancePath\+${literal}(?: \+ \w+)?,`, 'g')
-
-/**
- * Removes from compiled code what has no effect but takes half of the time: the paths, since the code describes no
- * errors, and checks of inheritance, since its objects inherit only the members of every object (see `withDoubles`).
- */
-const shortened = (code: string): string =>
-  code
-    .replace(ownCheck, (check, present, absent) => (JSON.parse(present ?? absent) in Object.prototype ? check : ''))
-    .replace(pathArgument, '')
 
 /** The source that Ajv keeps of a compiled function. */
 type Source = NonNullable<ValidateFunction['source']>

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { ContractError } from '../contract/errors.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { escapeKey, type JsonDocument, roundedInteger, withDoubles } from '../json/json-document.ts'
+import { addEarlyReturns } from './early-returns.ts'
 import {
   addExactKeywords,
   type ConvertedLocations,
@@ -305,6 +306,7 @@ export function newAjv(
   addExactKeywords(ajv, exactFunctions(found))
   addRecursiveSchemas(ajv, found)
   ajv.addKeyword(withoutErrors)
+  if (errors === 'none') addEarlyReturns(ajv)
   for (const [name, schema] of Object.entries(schemas)) {
     ajv.addSchema((errors === 'none' ? { [withoutErrors.keyword]: schema } : schema) as object, name)
   }

@@ -40,7 +40,7 @@ const document = {
     },
   },
 } as Document
-const { 'api.d.ts': types = '' } = (await compileDocument(document, 'trees.yaml')).files
+const trees = (await compileDocument(document, 'trees.yaml')).files
 
 const plainText = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
@@ -71,6 +71,7 @@ const unclearForm = {
 }
 const parts = { description: 'Parts.', content: { 'multipart/mixed': {}, 'multipart/related; boundary=a': {} } }
 const done = { responses: { 204: { description: 'Done.' } } }
+const constant = (value: number) => ({ description: 'A number.', ...json({ const: value }) })
 const operation = (operationId: string, required: boolean, content: object) => ({
   post: { operationId, requestBody: { required, content }, ...done },
 })
@@ -94,24 +95,51 @@ const bodies = {
       'Application/JSON': { schema: plainText },
     }),
     '/none': { post: { operationId: 'none', ...done } },
+    '/ranges': {
+      get: {
+        operationId: 'ranges',
+        responses: { 200: constant(1), 404: constant(2), '4XX': constant(3), ...done.responses, default: constant(4) },
+      },
+    },
+    '/rest': { get: { operationId: 'rest', responses: { default: constant(5) } } },
+    '/headers': {
+      get: {
+        operationId: 'headers',
+        responses: {
+          200: {
+            description: 'A.',
+            headers: {
+              'X-A': { required: true, schema: int64 },
+              'X-B': { schema: plainText },
+              'x-request-id': { required: true, schema: plainText },
+            },
+          },
+          201: { description: 'B.', headers: { ETag: { schema: plainText } } },
+          ...done.responses,
+        },
+      },
+    },
   },
 } as unknown as Document
-const { 'api.d.ts': bodyTypes = '' } = (await compileDocument(bodies, 'bodies.yaml')).files
+const bodyFiles = (await compileDocument(bodies, 'bodies.yaml')).files
+
+/** Returns the generated types of a document as files of a directory. */
+const typesIn = (directory: string, files: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(['api.d.ts', 'handler-types.d.ts'].map((name) => [`${directory}/${name}`, files[name] as string]))
 
 /** Compiles texts as modules of src, all in one program, and returns the compiler's diagnostics of each, one line each. */
 function diagnoseProbes(texts: string[]): string[][] {
   const paths = texts.map((_, index) => `src/probe-${index}.ts`)
   const modules = Object.fromEntries(texts.map((text, index) => [`src/probe-${index}.ts`, text]))
-  const lines = diagnose(paths, { ...modules, 'src/trees.d.ts': types, 'src/bodies.d.ts': bodyTypes })
+  const lines = diagnose(paths, { ...modules, ...typesIn('src/trees', trees), ...typesIn('src/bodies', bodyFiles) })
   return paths.map((path) =>
     lines.filter((line) => line.startsWith(`${path}:`)).map((line) => line.replace(/^\S+ /, '')),
   )
 }
 
 const probe = (handlers: string) =>
-  `import type { Handlers } from '${sources}/routes/handler-types.ts'
-    import type { operations } from './trees.d.ts'
-    export const handlers: Handlers<operations> = ${handlers}\n`
+  `import type { Handlers } from './trees/handler-types.d.ts'
+    export const handlers: Handlers = ${handlers}\n`
 
 t.test("handlers of the document's types compile", async (t) => {
   const handlers = probe(`{
@@ -127,11 +155,13 @@ t.test("handlers of the document's types compile", async (t) => {
 t.test('handlers typed by another copy of this package fit', (t) => {
   const copied = {
     [resolve(sources, 'routes/copy.ts')]: readFileSync(resolve(sources, 'routes/handler-types.ts'), 'utf8'),
-    'src/trees.d.ts': types,
-    'src/copies.ts': `import type { Handlers as Copy } from '${sources}/routes/copy.ts'
-      import type { Handlers } from '${sources}/routes/handler-types.ts'
-      import type { operations } from './trees.d.ts'
-      export const own = (handlers: Copy<operations>): Handlers<operations> => handlers\n`,
+    ...typesIn('src/trees', trees),
+    'src/trees/copies.d.ts': String(trees['handler-types.d.ts']).replace("'fastify-contract/handlers'", "'./copy.ts'"),
+    'src/trees/copy.ts': `export type * from '${sources}/routes/copy.ts'
+      export type { Client } from '${sources}/http/request-context.ts'`,
+    'src/copies.ts': `import type { Handlers as Copy } from './trees/copies.d.ts'
+      import type { Handlers } from './trees/handler-types.d.ts'
+      export const own = (handlers: Copy): Handlers => handlers\n`,
   }
   t.same(diagnose(['src/copies.ts'], copied), [])
   t.end()
@@ -142,7 +172,7 @@ const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
   'a missing handler': ['{}', /^TS2741 Property 'addTree' is missing in type '{}'/],
   'a surplus handler': [
     `{ addTree: async () => ({ status: 200, body: { name: '' } }), removeTree: async () => {} }`,
-    /^TS2353 .* 'removeTree' does not exist in type 'Handlers/,
+    /^TS2353 .* 'removeTree' does not exist in type 'Handlers'/,
   ],
   'a status that is not listed': [
     `{ addTree: async () => ({ status: 201, body: { name: '' } }) }`,
@@ -167,11 +197,8 @@ for (const [index, [mistake, [, reason]]] of Object.entries(mistakes).entries())
   })
 
 t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
-  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
-    type Json<Body> = { content: { 'application/json': Body } }
-    type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
-    type Default = OperationResponse<{ responses: { default: Json<5> } }>
-    export const all: [Reply[], Default] = `
+  const types = `import type { RangesResponse, RestResponse } from './bodies/handler-types.d.ts'
+    export const all: [RangesResponse[], RestResponse] = `
   const valid = [
     '[[{ status: 200, body: 1 }, { status: 404, body: 2 }, { status: 418, body: 3 }, { status: 204, body: undefined }],',
     '{ status: 599, body: 5 }]',
@@ -185,10 +212,8 @@ t.test('a status range covers its unnamed statuses, default the rest', async (t)
 })
 
 t.test('declared response headers are typed, required ones must be given', async (t) => {
-  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
-    type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
-    type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
-    export const reply: Reply = `
+  const types = `import type { HeadersResponse } from './bodies/handler-types.d.ts'
+    export const reply: HeadersResponse = `
   const valid = [
     "{ status: 200, headers: { 'X-A': 1n, 'X-B': '' }, body: undefined }",
     '{ status: 201, body: undefined }',
@@ -213,9 +238,8 @@ const problems = (probes: Probe[]): string[] =>
   diagnoseProbes(
     probes.map(
       ([id, taken, statements]) =>
-        `import type { Handlers } from '${sources}/routes/handler-types.ts'
-      import type { operations } from './bodies.d.ts'
-      export const handler: Handlers<operations>['${id}'] = async ({ ${taken} }) => {
+        `import type { Handlers } from './bodies/handler-types.d.ts'
+      export const handler: Handlers['${id}'] = async ({ ${taken} }) => {
         ${statements}
         return { status: 204, body: undefined }
       }\n`,
@@ -261,10 +285,9 @@ t.test('the type of a body follows its media type', async (t) => {
 })
 
 t.test('a response of parts needs a boundary', async (t) => {
-  const types = `import type { OperationResponse } from '${sources}/routes/handler-types.ts'
-    import type { operations } from './bodies.d.ts'
+  const types = `import type { PartsResponse } from './bodies/handler-types.d.ts'
     const body = new Uint8Array()
-    export const reply: OperationResponse<operations['parts']> = `
+    export const reply: PartsResponse = `
   const valid = [
     "{ status: 200, contentType: 'multipart/mixed; boundary=a', body }",
     '{ status: 200, contentType: \'multipart/mixed;boundary="a"\', body }',
@@ -283,7 +306,7 @@ t.test('a response of parts needs a boundary', async (t) => {
 
 t.test('a client sends parts with their boundary', async (t) => {
   const types = `import type { ExactClient } from '${sources}/client/exact-client.ts'
-    import type { paths } from './bodies.d.ts'
+    import type { paths } from './bodies/api.d.ts'
     declare const client: ExactClient<paths>
     export declare const body: Uint8Array
     export declare const blob: Blob

@@ -213,3 +213,39 @@ t.test('an inherited member does not count as one of a value', async (t) => {
     t.equal((await send(own.replace('"b"}', '"inherited"}').replace(/.*/, '[$&]')))[0], 500)
   }
 })
+
+t.test('the validators of the code keep no errors, and texts of the document stay as they are', async (t) => {
+  const texts = [
+    'const err0 = {};if(vErrors === null){vErrors = [err0];}else {vErrors.push(err0);}',
+    'validate0.errors = vErrors;',
+    '{instancePath, parentData',
+    'const _errs1 = errors;if(errors === _errs1){',
+    ' && func0.call(data0, "a")',
+    'let vErrors = null;',
+  ]
+  // A member of this name, which is passed to a function.
+  const instancePath = { type: 'integer', format: 'int64' }
+  const alternatives = [{ enum: texts }, { type: 'object', required: texts, properties: { instancePath } }]
+  const schema = { type: 'array', items: { oneOf: [...alternatives, { not: { type: ['string', 'object'] } }] } }
+  const put = {
+    operationId: 'putNode',
+    requestBody: { required: true, content: content(schema) },
+    responses: { 200: { description: 'The texts.', content: content(schema) } },
+  }
+  const routes = compileRoutes({ ...document, paths: { '/nodes': { put } }, components: {} } as unknown as Document)
+  const code = evaluateSchemaCode(schemaCode(routes))
+  t.notMatch(schemaCode(compileRoutes(document)), /vErrors|\.errors|instancePath/)
+  const app = serveRoutes(routes, { handlers: { putNode: handlers.putNode } as never, schemaCode: code })
+  t.teardown(() => app.close())
+  const send = async (value: unknown) => {
+    const headers = { 'content-type': 'application/json' }
+    return (await app.inject({ method: 'PUT', url: '/nodes', payload: JSON.stringify(value), headers })).statusCode
+  }
+  const members = Object.fromEntries(texts.map((one) => [one, 1]))
+  t.equal(await send([...texts, 1, { ...members, instancePath: 1 }]), 200)
+  t.equal(await send([{ ...members, instancePath: 'a' }]), 400)
+  for (const name of texts) {
+    t.equal(await send([name.slice(1)]), 400, name)
+    t.equal(await send([{ ...members, [name]: undefined }]), 400, name)
+  }
+})

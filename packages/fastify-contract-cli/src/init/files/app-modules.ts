@@ -28,15 +28,15 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
   const values = [...imports, 'createServer'].sort()
   return [
     `import { ${values.join(', ')}, type ServerOptions, type VerifyToken } from 'fastify-contract'`,
-    "import type { operations } from '../generated/api.d.ts'",
+    "import type { Handlers } from '../generated/handler-types.d.ts'",
     ...(hasErrorBody ? ["import { errorBody } from './error-body.ts'"] : []),
     "import { handlers } from './handlers.ts'",
     '',
-    "type Options = Omit<ServerOptions<operations>, 'handlers' | 'verifiers' | 'errorBody'>",
+    "type Options = Omit<ServerOptions<Handlers>, 'handlers' | 'verifiers' | 'errorBody'>",
     '',
     '/** Returns the service as a Fastify instance that does not listen yet. Plugins and hooks can be added to it. */',
     'export const createApp = (verifyToken: VerifyToken, options: Options) =>',
-    '  createServer<operations>({',
+    '  createServer<Handlers>({',
     '    ...options,',
     '    handlers,',
     ...(verifiers.length === 0
@@ -102,14 +102,14 @@ function verifierOf(document: Document, name: string): VerifierText {
 export function handlersModule(handlers: string[]): string {
   const isUsed = handlers.some((handler) => /^ {4}throw new ContractError\(/m.test(handler))
   return [
-    `import ${isUsed ? '{ ContractError, type Handlers }' : 'type { Handlers }'} from 'fastify-contract'`,
-    "import type { operations } from '../generated/api.d.ts'",
+    ...(isUsed ? ["import { ContractError } from 'fastify-contract'"] : []),
+    "import type { Handlers } from '../generated/handler-types.d.ts'",
     '',
     '/**',
     ' * The handlers of the operations. Each takes the validated request, such as { path, query, header, body, client }, and',
     ' * returns one of the responses that the document lists. It throws a ContractError for any other error.',
     ' */',
-    'export const handlers: Handlers<operations> = {',
+    'export const handlers: Handlers = {',
     handlers.join('\n\n'),
     '}',
     '',

@@ -57,7 +57,7 @@ function pluginModule({ names, options, usesTokens, hasErrorBody }: Parts): stri
   return [
     "import type { FastifyInstance } from 'fastify'",
     `import { ${names.join(', ')} } from 'fastify-contract'`,
-    "import type { operations } from '../generated/api.d.ts'",
+    "import type { Handlers } from '../generated/handler-types.d.ts'",
     "import { contract } from '../generated/contract.mjs'",
     ...(hasErrorBody ? ["import { errorBody } from './error-body.ts'"] : []),
     "import { handlers } from './handlers.ts'",
@@ -65,7 +65,7 @@ function pluginModule({ names, options, usesTokens, hasErrorBody }: Parts): stri
     '',
     '/** Serves the operations of the document, as a plugin of Fastify. */',
     'export default function contractRoutes(app: FastifyInstance, options: { prefix?: string }): Promise<void> {',
-    '  return contractPlugin<operations>(app, {',
+    '  return contractPlugin<Handlers>(app, {',
     '    ...options,',
     '    contract,',
     '    handlers,',
@@ -95,9 +95,11 @@ export const verifyToken: VerifyToken = listVerifier(tokens${given})
 
 /** Returns one of the modules above as JavaScript, with the types of its export in a comment. */
 function withoutTypes(text: string): string {
-  const [, types = ''] = /^import type \{ operations \} from '(.*)'$/m.exec(text) ?? []
+  const [, generated, types = ''] = /^import type \{ (Handlers|operations) \} from '(.*)'$/m.exec(text) ?? []
   const typed = (name: string) =>
-    `import('fastify-contract').${name.replace('operations', `import('${types}').operations`)}`
+    name === generated
+      ? `import('${types}').${name}`
+      : `import('fastify-contract').${name.replace('operations', `import('${types}').operations`)}`
   return text
     .replace(/^import type .*\n/gm, '')
     .trimStart()
@@ -112,6 +114,6 @@ function withoutTypes(text: string): string {
       / \*\/\n(export default function \w+)\(app: FastifyInstance, options: (.*)\): Promise<void>/,
       " *\n * @type {import('fastify').FastifyPluginAsync<$2>}\n */\n$1(app, options)",
     )
-    .replace('contractPlugin<operations>', 'contractPlugin')
+    .replace('contractPlugin<Handlers>', 'contractPlugin')
     .replace(' as never,', ',')
 }

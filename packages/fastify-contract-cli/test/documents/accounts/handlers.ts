@@ -1,10 +1,10 @@
-import type { Handlers } from 'fastify-contract'
 import type { CallOptions, CallOutcome } from 'fastify-contract/client'
 import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-type Account = Parameters<Handlers<operations>['addAccount']>[0]['body']
-type Shown = Extract<Awaited<ReturnType<Handlers<operations>['addAccount']>>, { status: 200 }>['body']
+type Account = Parameters<Handlers['addAccount']>[0]['body']
+type Shown = Extract<Awaited<ReturnType<Handlers['addAccount']>>, { status: 200 }>['body']
 
 /** Returns an account as a store would return it. The response must not contain its password. */
 const stored = ({ parents, byName, ...account }: Account): Shown & { password: string } => ({
@@ -25,7 +25,7 @@ export const client: {
   gets: { id: 1n, name: '', password: '' },
 }
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async addAccount({ body }) {
     // @ts-expect-error a handler does not receive a readOnly property
     if (body.id !== undefined) throw new Error('the id of a client')

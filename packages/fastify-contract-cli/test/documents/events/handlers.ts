@@ -1,6 +1,6 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { components, operations, webhooks } from './api.d.ts'
+import type { components, webhooks } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
 type Sent<Name extends keyof webhooks> = webhooks[Name]['post']['requestBody']
 
@@ -11,7 +11,7 @@ const event: components['requestBodies']['Event']['content']['application/json']
   Sent<'subscribe changed'>['content']['application/json'] &
   Sent<'subscribe ended'>['content']['application/json'] = { id: 1n }
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async subscribe({ body }) {
     if (body.url === String(event.id)) throw new Error('a number is no URL')
     return { status: 204, body: undefined }

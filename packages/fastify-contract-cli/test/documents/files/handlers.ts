@@ -1,8 +1,9 @@
-import type { ErrorBody, Handlers } from 'fastify-contract'
+import type { ErrorBody } from 'fastify-contract'
 import { type Call, refused } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   listOrders: async ({ query }) => ({ status: 200, body: query.limit === 1 ? [{ id: 9007199254740993n }] : [] }),
   async addOrder({ body }) {
     const lines: number = body.lines.length

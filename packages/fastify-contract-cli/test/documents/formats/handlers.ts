@@ -1,8 +1,7 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async echo({ body }) {
     const large: bigint | undefined = body.large
     const level: bigint | undefined = body.level

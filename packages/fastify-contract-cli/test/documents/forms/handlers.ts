@@ -1,8 +1,7 @@
-import type { Handlers } from 'fastify-contract'
 import { type Call, refused, typed, unread } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async addPlant({ body }) {
     const id: bigint = body.id
     return { status: 200, body: { ...body, id: id + 0n } }

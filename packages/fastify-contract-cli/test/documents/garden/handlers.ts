@@ -1,8 +1,9 @@
-import { ContractError, type ErrorBody, type Handlers, type VerifierFactory } from 'fastify-contract'
+import { ContractError, type ErrorBody, type VerifierFactory } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async listPlants({ path, query, header, cookie }) {
     if (path['bed-id'] === 404n) return { status: 404, body: { title: 'no such bed' } }
     const id: bigint = path['bed-id']

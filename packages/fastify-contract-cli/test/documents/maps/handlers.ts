@@ -1,8 +1,7 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async addMaps({ body }) {
     const counts: Record<string, bigint> | undefined = body.counts
     const pair: [string, bigint] | undefined = body.pair

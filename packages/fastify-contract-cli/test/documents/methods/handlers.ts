@@ -1,10 +1,9 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
 const done = async () => ({ status: 204, body: undefined }) as const
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   getFile: async ({ path }) => ({ status: 200, body: path.name }),
   async checkFile({ path }) {
     if (path.name === 'none') return { status: 404, body: undefined }

@@ -1,8 +1,7 @@
-import type { Handlers } from 'fastify-contract'
 import { type Call, refused } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async putNote({ body }) {
     const text: string | null = body.text
     const count: bigint | null | undefined = body.count

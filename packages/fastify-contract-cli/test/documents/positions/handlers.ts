@@ -1,8 +1,7 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   echoWords: async ({ body }) => {
     const exact: (bigint | undefined)[] = [body.contains, body.not]
     return { status: 200, body: { ...body, ...(exact[0] !== undefined && { contains: exact[0] }) } }

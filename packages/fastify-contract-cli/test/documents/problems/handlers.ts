@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http'
-import { bearer, ContractError, type ErrorBody, type Handlers } from 'fastify-contract'
+import { bearer, ContractError, type ErrorBody } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async getPot({ path: { id } }) {
     if (id === 404) return { status: 404, body: { type: '/problems/no-such-pot', pot: id } }
     if (id === 500) throw new Error('secret')

@@ -1,6 +1,6 @@
-import type { Handlers } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { components, operations } from './api.d.ts'
+import type { components } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
 type Expression = components['schemas']['Expression']
 
@@ -12,7 +12,7 @@ function value(expression: Expression): bigint {
   return value(value(expression.if) === 0n ? expression.else : expression.then)
 }
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   addTree: async ({ body }) => ({ status: 200, body }),
   evaluate: async ({ body }) => ({ status: 200, body: value(body) }),
 }

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
-import { ContractError, type ErrorBody, type Handlers } from 'fastify-contract'
+import { ContractError, type ErrorBody } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async getHeaders({ path }) {
     if (path.case === 'none') return { status: 204, headers: { Location: '/a?b' }, body: undefined }
     if (path.case === 'reason') return { status: 404, headers: { 'X-Reason': 'gone' }, body: 'no' }

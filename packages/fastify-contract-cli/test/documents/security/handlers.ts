@@ -2,18 +2,18 @@ import {
   apiKey,
   basic,
   bearer,
-  type Handlers,
+ ,
   mutualTls,
   openIdConnect,
   tokensAsPasswords,
   type VerifierFactory,
 } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
 const done = async () => ({ status: 204, body: undefined }) as const
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   global: done,
   open: done,
   optional: done,

@@ -1,10 +1,10 @@
-import { bearer, type Handlers } from 'fastify-contract'
+import { bearer } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
 const done = async () => ({ status: 204, body: undefined }) as const
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   listThings: async ({ query }) => ({ status: 200, body: [query.Action, query.Version, String(query.Limit)] }),
   postListThings: async ({ query }) => ({ status: 200, body: [`posted ${query.Action}`] }),
   deleteThing: done,

@@ -1,8 +1,9 @@
-import type { ErrorBody, Handlers } from 'fastify-contract'
+import type { ErrorBody } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async ranges({ path: { status } }) {
     if (status === 200) return { status, body: 'ok' }
     if (status === 201) return { status, body: 1 }

@@ -1,9 +1,8 @@
 import { buffer, text } from 'node:stream/consumers'
-import type { Handlers } from 'fastify-contract'
 import { type Call, refused, typed, unread } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async putPhoto({ path, body, contentType, signal }) {
     const { length } = await buffer(body)
     return { status: 200, body: { id: path.id, contentType, length, isOver: signal.aborted } }

@@ -1,8 +1,8 @@
-import { bearer, type Events, type Handlers } from 'fastify-contract'
+import { bearer, type Events } from 'fastify-contract'
 import type { Call } from '../served-documents.ts'
-import type { operations } from './api.d.ts'
+import type { Handlers } from './handler-types.d.ts'
 
-export const handlers: Handlers<operations> = {
+export const handlers: Handlers = {
   async findBoxes({ body: { size } }) {
     return { status: 200, body: [{ size }] }
   },

@@ -38,15 +38,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Pet: {
-            /** Format: int64 */
-            id: bigint;
-            name: string;
-        };
-        Error: {
-            code: number;
-            message: string;
-        };
+        Pet: Pet;
+        Error: Error;
     };
     responses: {
         /** @description An error. */
@@ -91,9 +84,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                id: bigint;
-            };
+            path: GetPetPath;
             cookie?: never;
         };
         requestBody?: never;
@@ -110,3 +101,15 @@ export interface operations {
         };
     };
 }
+export type Pet = {
+    /** Format: int64 */
+    id: bigint;
+    name: string;
+};
+export type Error = {
+    code: number;
+    message: string;
+};
+export type GetPetPath = {
+    id: bigint;
+};

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { parseSource } from '../../src/read/read-source.ts'
+
+const read = (text: string) => parseSource('/api.yaml', text, 'api.yaml')
+
+/** An unused anchor: the text means the same, and the other parser reads it. */
+const anchored = (text: string) => `&other\n${text}`
+
+/** Values that the parsers of YAML could read in different ways. */
+const scalars = [
+  ...['7', '+7', '-7', '007', '0o17', '0x1F', '1_000', '1.', '.5', '1e3', '1.50', '12:30', '2026-11-27', '-0'],
+  ...['9007199254740993', '-9223372036854775808', '+0009007199254740993', '0xFFFFFFFFFFFFFFFF', '1e400'],
+  ...['9.007199254740993e15', '12345678901234567890.5', '.inf', '-.INF', '.nan', '.Nan', '~', 'null', 'NULL', 'nULL'],
+  ...['true', 'True', 'tRUE', 'yes', 'no', 'on', '"1"', "'it''s'", '"\\u00e9\\n"', 'a b', 'a#b', 'a # b', 'a: b'],
+  ...['', '|\n  one\n   two\n', '>-\n  one\n  two\n\n  three', 'one\n  two\n\n  three', '[1, "2", {a: b}]', '{}', '[]'],
+]
+
+t.test('both parsers read a YAML value in the same way, or reject it', async (t) => {
+  for (const scalar of scalars) {
+    for (const text of [`value: ${scalar}\n`, `- ${scalar}\n`]) {
+      const outcome = (given: string) => {
+        try {
+          return read(given).value
+        } catch (error) {
+          return String(error).replace(/\d+:\d+/, 'PLACE')
+        }
+      }
+      t.strictSame(outcome(text), outcome(anchored(text)), JSON.stringify(text))
+    }
+  }
+})
+
+t.test('both parsers name members after keys that are no texts in the same way', async (t) => {
+  for (const key of [
+    '200',
+    '1.0',
+    '0x10',
+    '~',
+    'null',
+    '',
+    'true',
+    'True',
+    '"a"',
+    '9007199254740993',
+    '__proto__',
+    '? a\n',
+  ]) {
+    const text = `${key}: 1\n`
+    t.strictSame(Object.entries(read(text).value as object), Object.entries(read(anchored(text)).value as object), key)
+    const [name = ''] = Object.keys(read(text).value as object)
+    t.same(read(text).placeOf([name], true), { line: 1, col: key.startsWith('?') ? 3 : 1 }, key)
+  }
+})
+
+const yaml = `openapi: 3.1.0
+info:
+  title: "A"
+  empty:
+  list:
+    - one
+    - name: 'x'
+      text: |
+        block
+    - >
+      folded
+    -
+  flow: { a: [1, two], 'b': }
+200: last
+`
+
+const keysTo: [keys: string[], place: string, onKey: string, text?: string][] = [
+  [[], '1:1', '1:1'],
+  [['openapi'], '1:10', '1:1', '3.1.0'],
+  [['info'], '3:3', '2:1'],
+  [['info', 'title'], '3:10', '3:3', 'A'],
+  [['info', 'empty'], '4:9', '4:3', ''],
+  [['info', 'list'], '6:5', '5:3'],
+  [['info', 'list', '0'], '6:7', '6:7', 'one'],
+  [['info', 'list', '1', 'name'], '7:13', '7:7', 'x'],
+  [['info', 'list', '1', 'text'], '8:13', '8:7', 'block\n'],
+  [['info', 'list', '2'], '10:7', '10:7', 'folded\n'],
+  [['info', 'list', '3'], '12:6', '12:6', ''],
+  [['info', 'list', '4'], '6:5', '5:3'],
+  [['info', 'list', 'x'], '6:5', '5:3'],
+  [['info', 'flow', 'a', '1'], '13:18', '13:18', 'two'],
+  [['info', 'flow', 'b'], '13:29', '13:24', ''],
+  [['200'], '14:6', '14:1', 'last'],
+  [['missing', 'below'], '1:1', '1:1'],
+]
+
+t.test('each value of YAML has a place and a text, whichever parser reads it', async (t) => {
+  for (const [text, added] of [
+    [yaml, 0],
+    [anchored(yaml), 1],
+  ] as const) {
+    const { placeOf, textAt } = read(text)
+    for (const [keys, place, onKey, scalar] of keysTo) {
+      const shown = (onKey: boolean) => {
+        const { line, col } = placeOf(keys, onKey)
+        return `${line === 1 && keys.length === 0 ? 1 : line - added}:${col}`
+      }
+      t.equal(shown(false), place, keys.join('/'))
+      if (keys.length > 0 && keys[0] !== 'missing') t.equal(shown(true), onKey, `key of ${keys.join('/')}`)
+      t.equal(textAt(keys), scalar, `text of ${keys.join('/')}`)
+    }
+  }
+})
+
+t.test('each value of JSON has a place', async (t) => {
+  const { placeOf, textAt } = read('\uFEFF{\n\t"a/b": [1, {"c": "d\\u00e9"}],\r\n\t"e": null }')
+  t.same(placeOf(['a/b', '1', 'c']), { line: 2, col: 19 })
+  t.same(placeOf(['a/b', '1', 'c'], true), { line: 2, col: 14 })
+  t.equal(textAt(['a/b', '1', 'c']), 'dé')
+  t.same(placeOf(['e']), { line: 3, col: 7 })
+})
+
+t.test('values that are nested 1,000 deep are read with their places', async (t) => {
+  const depth = 1000
+  for (const text of [`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`, nestedYaml(depth)]) {
+    const source = read(text)
+    const { line, col } = source.placeOf(Array(depth).fill('a'))
+    t.ok(
+      text
+        .split('\n')
+        [line - 1]?.slice(col - 1)
+        .startsWith('1'),
+    )
+  }
+})
+
+const nestedYaml = (depth: number): string =>
+  Array.from({ length: depth }, (_, level) => `${' '.repeat(level)}a:${level === depth - 1 ? ' 1' : ''}\n`).join('')

@@ -12,7 +12,7 @@ import {
 } from '../changes/contract-changes.ts'
 import { withErrorTable } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { type CompileOptions, compileContract } from '../emit/compile.ts'
+import { type CompileOptions, publishedDocument } from '../emit/compile.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
@@ -102,7 +102,7 @@ ${documentHelp}
 /** Returns a document as it is published, and why it cannot be served, if so. */
 async function publishedText(path: string, options: CompileOptions): Promise<Published> {
   try {
-    return { text: (await compileContract(path, options)).files['openapi.json'] as string, rejection: undefined }
+    return { text: await publishedDocument(path, options), rejection: undefined }
   } catch (rejection) {
     if (!(rejection instanceof RejectedDocument)) throw rejection
     const { mended } = lenientDocument(await bundle(path, options.rules))

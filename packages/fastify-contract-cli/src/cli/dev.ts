@@ -15,9 +15,10 @@ export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract dev [DOCUMENT] [OPTIONS]
 
-Runs the service and restarts it after each change of the document or of a source file: it generates, checks types,
-bundles, and starts the new service on trial on free ports. If that is ready, it replaces the running service; requests
-that arrive during the switch wait. After an error the last working service keeps running.
+Runs the service and restarts it after each change of the document or of a source file: it generates, bundles, and
+starts the new service on trial on free ports, while it checks types. If that is ready and the types are right, it
+replaces the running service; requests that arrive during the switch wait. After an error the last working service
+keeps running. Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
 
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
 MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections

@@ -18,8 +18,8 @@ export type Run = {
 /** What a run depends on, besides files. */
 export type RunOptions = { document: string; out: string } & Record<string, string | boolean | undefined>
 
-/** The limits of what is kept: the characters of one record, and the number of records in one directory. */
-export const recordLimits = { length: 2 ** 21, count: 32 }
+/** The limits of what is kept: the bytes of one record, and the number of records in one directory. */
+export const recordLimits = { bytes: 2 ** 21, count: 32 }
 
 /** The name of a record, which is a digest. */
 const recordName = /^[\da-f]{64}\.json$/
@@ -51,7 +51,7 @@ export class RunRecord {
    */
   unchanged(): Run | undefined {
     try {
-      if (statSync(this.#path).size > recordLimits.length * 4) return undefined
+      if (statSync(this.#path).size > recordLimits.bytes) return undefined
       const { key, run } = JSON.parse(readFileSync(this.#path, 'utf8')) as { key: string; run: Run }
       if (key !== this.#key) return undefined
       const { inputs, outputs } = run
@@ -67,7 +67,7 @@ export class RunRecord {
    */
   keep(run: Run): void {
     const text = JSON.stringify({ key: this.#key, run })
-    if (text.length > recordLimits.length) return
+    if (Buffer.byteLength(text) > recordLimits.bytes) return
     const part = `${this.#path}.${randomUUID()}`
     try {
       mkdirSync(this.#directory, { recursive: true })

@@ -38,7 +38,7 @@ export async function writeDocs(
     })
     await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
-    await writeFile(history, await historyPage(published, all.released))
+    await writeFile(history, await historyPage(published, all.released, compiled?.document))
     await rename(history, join(directory, 'history.html'))
     await copyFile(published, shown)
     await rename(shown, join(directory, 'openapi.json'))

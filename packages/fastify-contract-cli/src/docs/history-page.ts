@@ -18,8 +18,10 @@ const headings: Record<Severity, string> = {
 /**
  * Returns a page without a script that lists the changes of each released document since the one before, the newest
  * first. The published document comes first if it is not released yet.
+ *
+ * @param compiled The published document in the form of `normalize`, if the caller has it.
  */
-export async function historyPage(published: string, released: string): Promise<string> {
+export async function historyPage(published: string, released: string, compiled?: Document): Promise<string> {
   const versions = await releasedVersions(released)
   const files = versions.map((version) => releasedFile(released, version))
   const last = files.at(-1)
@@ -33,18 +35,24 @@ export async function historyPage(published: string, released: string): Promise<
     const name = file === published ? `${version}, not released` : version
     const changes = before === undefined ? undefined : await contractChanges(before, file, document)
     sections.unshift(
-      changes === undefined ? firstSection(name, document) : sectionOf(name, changes, versions[index - 1] as string),
+      changes === undefined
+        ? firstSection(name, compiledOf(file, document))
+        : sectionOf(name, changes, versions[index - 1] as string),
     )
   }
   const { title } = (await documentOf(published)).info
   return plainPage(`History of ${title}`, sections.join('\n'))
+
+  function compiledOf(file: string, document: Document): Document {
+    return (file === published ? compiled : undefined) ?? normalizedDocument(document)
+  }
 }
 
 const documentOf = async (file: string): Promise<Document> => parseExactJson(await readFile(file, 'utf8')) as Document
 
 /** Returns the section of the first document: its operations. */
 function firstSection(name: string, document: Document): string {
-  const operations = endpoints(normalizedDocument(document)).map(({ method, routes, pointer, operationId }) => {
+  const operations = endpoints(document).map(({ method, routes, pointer, operationId }) => {
     const { summary = operationId } = resolve(document, pointer) as { summary?: string }
     return `<li><code>${htmlText(`${method} ${routes[0]}`)}</code> ${htmlText(String(summary))}</li>`
   })

@@ -8,13 +8,9 @@ import { isNode, type Node } from './walk-document.ts'
 
 /** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
 export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
-  const found: Node[] = []
-  const add = (one: unknown) => {
-    if (typeof one === 'object' && one !== null) found.push(one as Node)
-  }
-  if (typeof schema.$ref === 'string') add(targetOf(document, schema.$ref))
-  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) add(one)
-  return found
+  const below: unknown[] = typeof schema.$ref === 'string' ? [targetOf(document, schema.$ref)] : []
+  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) below.push(one)
+  return below.filter((one): one is Node => typeof one === 'object' && one !== null)
 }
 
 /**
@@ -31,8 +27,8 @@ export function reachability(
   return isReaching
 
   function isReaching(schema: unknown): boolean {
-    if (typeof schema !== 'object' || schema === null) return false
-    const unvisited = new Set(visited.has(schema as Node) ? [] : [schema as Node])
+    if (!isNode(schema) || visited.has(schema)) return reaching.has(schema as Node)
+    const unvisited = new Set([schema])
     const holders = new Map<Node, Node[]>()
     const found = new Set<Node>()
     // Iteration over a Set includes the elements that are added meanwhile.
@@ -51,7 +47,7 @@ export function reachability(
       reaching.add(node)
       for (const holder of holders.get(node) ?? []) found.add(holder)
     }
-    return reaching.has(schema as Node)
+    return reaching.has(schema)
   }
 }
 

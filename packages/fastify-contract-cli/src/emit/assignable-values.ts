@@ -36,15 +36,15 @@ export function assignability(document: Document): IsAssignable {
 
   /**
    * Returns whether a value has the types of all `schemas` and of all `plain` ones, which are neither references nor
-   * composed. Those that are `expanded` already are not looked at again: a schema may contain itself.
+   * composed. Those that are `expanded` already are not looked at again: many parts of a value may have the same schema.
    */
   function fits(schemas: unknown[], value: unknown, plain: Node[] = [], expanded = new Set<Node>()): boolean {
     const leaves = [...plain]
-    const waiting = [...schemas].reverse()
+    const waiting = [...schemas]
     while (waiting.length > 0) {
       if (--work < 0) return false
       const schema = waiting.pop()
-      if (schema === false) return false
+      if (schema === false || schema === undefined) return false
       if (!isNode(schema) || expanded.has(schema)) continue
       expanded.add(schema)
       const typed = typedOf(schema)

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import type { Contract, Routes } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
 import { withErrorTable } from '../document/error-numbers.ts'
@@ -59,19 +60,10 @@ export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & 
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
  */
 export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
-  const { onStep } = options
-  if (options.sources === undefined) onStep?.(`reading ${path}`)
-  const sources = options.sources ?? (await readDocument(path))
-  onStep?.('bundling')
-  const bundled = await bundleWith(sources, options.rules)
-  const { document: published, problems: unresolved } = bundled
-  const [source] = sources.files.values()
-  const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
-  const placed = placesIn(sources, bundled)
+  const { sources, bundled, given, placed } = await bundledContract(path, options)
   const assumed = withoutRepeats(sources.warnings.map(visible))
   try {
-    const given = { ...options, textAt, unresolved }
-    const compiled = await compileDocument(published, path, given)
+    const compiled = await compileDocument(bundled.document, path, given)
     const warnings = withoutRepeats([...bundled.warnings, ...compiled.warnings])
     return {
       ...compiled,
@@ -81,6 +73,37 @@ export async function compileContract(path: string, options: CompileOptions = {}
   } catch (error) {
     throw error instanceof RejectedDocument ? error.placed(placed) : error
   }
+}
+
+/**
+ * Returns the text of openapi.json, with which documents are compared, without making the other files. Rejects with a
+ * RejectedDocument like `compileContract`.
+ */
+export async function publishedDocument(path: string, options: CompileOptions = {}): Promise<string> {
+  const { bundled, given, placed } = await bundledContract(path, options)
+  const { document } = bundled
+  try {
+    return withinDepth(document, path, function publish() {
+      options.onStep?.('checking the document')
+      const { mended } = lenientDocument(document, given.textAt, given.unresolved)
+      return documentTextOf(servedDocument(mended, path, given))
+    })
+  } catch (error) {
+    throw error instanceof RejectedDocument ? error.placed(placed) : error
+  }
+}
+
+/** Reads and bundles the document at `path`, and returns how it is compiled, and what adds places to lines about it. */
+async function bundledContract(path: string, options: CompileOptions) {
+  const { onStep } = options
+  if (options.sources === undefined) onStep?.(`reading ${path}`)
+  const sources = options.sources ?? (await readDocument(path))
+  onStep?.('bundling')
+  const bundled = await bundleWith(sources, options.rules)
+  const [source] = sources.files.values()
+  const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
+  const given = { ...options, textAt, unresolved: bundled.problems }
+  return { sources, bundled, given, placed: placesIn(sources, bundled) }
 }
 
 /** The size of files up to which places are found in them, in characters: it takes seconds in larger ones. */
@@ -104,13 +127,20 @@ export async function compileDocument(
   options: CheckOptions & { textAt?: TextAt } & Pick<CompileOptions, 'onStep'> = {},
   typesOf = contractTypes,
 ): Promise<Compiled> {
-  try {
+  return withinDepth(given, path, function compile() {
     options.onStep?.('checking the document')
     const { mended, advice } = lenientDocument(given, options.textAt, options.unresolved)
     const served = servedDocument(mended, path, options)
     const { document, routes, skipped, warnings } = served
     const made = filesOf(mended, served, lineText(basename(path)), typesOf, options.onStep)
     return { ...made, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
+  })
+}
+
+/** Returns what `run` makes of a document. Throws a RejectedDocument if the document is too deep for it. */
+function withinDepth<Result>(given: Document, path: string, run: () => Result): Result {
+  try {
+    return run()
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
@@ -118,14 +148,18 @@ export async function compileDocument(
   }
 }
 
+/** Returns the text of a document as it is published. */
+const documentTextOf = ({ published }: Served): string => json(withErrorTable(asPublished(published)))
+
 /** Returns the generated files, and the contract that the first one exports. */
 function filesOf(
   mended: Document,
-  { published, document, routes, replies, skipped }: Served,
+  served: Served,
   origin: string,
   typesOf: typeof contractTypes,
   onStep: CompileOptions['onStep'],
 ): Pick<Generated, 'files' | 'contract'> {
+  const { published, document, routes, replies, skipped } = served
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
   const note = `Written by fastify-contract generate from ${origin}; edit that instead.\n`
@@ -138,7 +172,7 @@ function filesOf(
   const requests = requestFile(document, valid)
   const sendable = sendableResponses({ routes, schemaCode: evaluated })
   const example = exampleCurl(document, valid, isSuccess)
-  const documentText = json(withErrorTable(asPublished(published)))
+  const documentText = documentTextOf(served)
   const routesText = json({
     ...routes,
     ...(example !== undefined && { example }),
@@ -158,11 +192,28 @@ function filesOf(
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
-  return { files, contract: { documentText, routes: JSON.parse(routesText), schemaCode: evaluated } }
+  return { files, contract: exportOf(documentText, routesText, evaluated) }
 
   function isSuccess(endpoint: Endpoint): boolean {
     const [first] = successes(document, sendable, endpoint)
     return first !== undefined && first.outcome.status < 300
+  }
+}
+
+/** Returns what `contract.mjs` exports. Only a command that serves it parses the routes. */
+function exportOf(
+  documentText: string,
+  routesText: string,
+  schemaCode: Required<Contract>['schemaCode'],
+): Required<Contract> {
+  let parsed: Routes | undefined
+  return {
+    documentText,
+    schemaCode,
+    get routes() {
+      parsed ??= JSON.parse(routesText) as Routes
+      return parsed
+    },
   }
 }
 

@@ -42,7 +42,7 @@ export function handlerStubs({ document, routes, contract }: Generated, before: 
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
-function literalOf({ status, headers, contentType, body }: HandlerResponse): string {
+export function literalOf({ status, headers, contentType, body }: HandlerResponse): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),

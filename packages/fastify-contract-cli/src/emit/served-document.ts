@@ -12,6 +12,7 @@ import { type ErrorBodySource, errorBodyProblems } from '../rules/error-bodies.t
 import { errorNumberProblems } from '../rules/error-number-rules.ts'
 import { invalidDefaults } from '../rules/parameter-rules.ts'
 import {
+  byCost,
   type Findings,
   findingsIn,
   isOfWhole,
@@ -60,30 +61,30 @@ export function servedDocument(
 ): Served {
   const skipped: Problem[] = []
   for (let published = given; ; ) {
-    const result = checked(published, unresolved, skipUnsupported ? undefined : errors)
+    const result = checked(published, unresolved, skipUnsupported ? undefined : errors, skipUnsupported)
     if (!Array.isArray(result)) {
       const mismatches = skipUnsupported && errors ? errorBodyProblems(result.document, result.routes, errors) : []
       const { problems } = findingsIn(published)(mismatches)
-      if (problems.length === 0) return { ...result, skipped }
+      if (problems.length === 0) return { ...result, skipped: byCost(skipped) }
       throw new RejectedDocument(path, problems, published)
     }
-    const rejection = new RejectedDocument(path, result, published)
-    if (!skipUnsupported || result.some(isOfWhole)) throw rejection
-    published = soundPart(published, { problems: result, unused: [] })
-    if (endpoints(published).length === 0) throw rejection
     // A part may show problems that the others hid.
-    skipped.push(...rejection.problems)
+    skipped.push(...result)
+    if (skipUnsupported && !result.some(isOfWhole)) published = soundPart(published, { problems: result, unused: [] })
+    if (!skipUnsupported || result.some(isOfWhole) || endpoints(published).length === 0)
+      throw new RejectedDocument(path, skipped, given)
   }
 }
 
 /**
  * Converts a document, or returns the problems of all stages: a later stage checks what the problems of the earlier ones
- * leave valid.
+ * leave valid. Of a document that is to be served in a part, the later stages see that part.
  */
 function checked(
   published: Document,
   unresolved: NonNullable<CheckOptions['unresolved']>,
   errors: ErrorBodySource | undefined,
+  isPart: boolean,
 ): Converted | Problem[] {
   const findings = findingsIn(published)
   const structure = findings(withReferences(structureProblems(published), published, unresolved))
@@ -93,6 +94,7 @@ function checked(
   const numbers = errorNumberProblems(base)
   const { rejected, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...rejected])
+  if (isPart && structure.problems.length + early.problems.length > 0) return [...structure.problems, ...early.problems]
   const normalized = normalize(withoutFindings(discriminated, early))
   const described = routesOf(normalized)
   const invalid = invalidDefaults(normalized, described)

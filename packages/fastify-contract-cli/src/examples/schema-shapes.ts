@@ -17,7 +17,7 @@ import { together } from './example-items.ts'
 export const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
 
 /** The maximum number of schemas that describe one value together. Each member of an object is searched in all of them. */
-const maxParts = 500
+const maxParts = 4000
 
 /** What a schema and the schemas that apply together with it say about a value. */
 export type SchemaShape = {

@@ -1,26 +1,18 @@
-import { STATUS_CODES } from 'node:http'
 import type { AnyErrorBody, ErrorFacts, ErrorRequest } from 'fastify-contract'
-import { type Content, isRange, kindOf, responseKey, type Schema, schemasIn } from 'fastify-contract/contract'
+import { type Content, isRange, kindOf, responseKey } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
 import { type Document, endpoints, type MediaType, type MediaTypes } from '../document/openapi-document.ts'
-import { commonTypes, isInt64, memberSchemas, partsOf, referencesOf, schemasOfParts } from '../document/schemas.ts'
-import type { Node } from '../document/walk-document.ts'
 import type { Compiled } from '../emit/compile.ts'
-import { exampleOf } from '../examples/schema-values.ts'
 import { errorBodyProblems } from '../rules/error-bodies.ts'
-import { literal, stringLiteral } from '../text/source-text.ts'
+import { stringLiteral } from '../text/source-text.ts'
+import { bodyOf, factText, objectOf, titleOfStatus, UnknownMember, type Value } from './error-values.ts'
 
 /** The module error-body.ts of a document and its replies, or the reasons why it cannot be derived from the document. */
 export type DerivedErrorBody = { text: string; errorBody: AnyErrorBody; replies: Reply[] } | { reasons: string[] }
 
-/** A value in the body of an error: its source text, and the function that makes it. */
-type Value = { code: string; make: (facts: ErrorFacts, request: ErrorRequest) => unknown }
-
 /** The reply to an error; `type` is its media type or range in the document. */
 type Reply = { type: string; contentType: string; body: Value }
-
-/** A member that cannot be filled: its path within the body. */
-class UnknownMember extends Error {}
 
 /**
  * Derives the bodies of the service's own errors from the schemas of the document's error responses: by the names and
@@ -28,13 +20,16 @@ class UnknownMember extends Error {}
  */
 export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' | 'routes'>): DerivedErrorBody {
   const statuses = new Set<number>()
+  // Thousands of errors with a stack each would take longer than the rest.
+  const notMade = new Error('not made yet')
   const record: AnyErrorBody = ({ statusCode }) => {
     statuses.add(statusCode)
-    throw new Error('not made yet')
+    throw notMade
   }
   const path = 'src/error-body.ts'
   errorBodyProblems(document, routes, { path, errorBody: record })
-  const found = [...statuses].sort().map((status) => repliesOf(document, status))
+  const repliesOf = repliesIn(document)
+  const found = [...statuses].sort().map((status) => repliesOf(status))
   const reasons = [...new Set(found.flatMap((one) => one.reasons))]
   if (reasons.length > 0) return { reasons }
   const byStatus = new Map(found.flatMap(({ status, replies }) => (replies[0] ? [[status, replies[0]] as const] : [])))
@@ -62,8 +57,9 @@ export function describedErrorBody({ document, routes }: Pick<Compiled, 'documen
   const validator = createValidator(routes.schemas)
   const usual = usualReply(document, true) ?? plainText
   const byStatus = new Map<number, Reply>()
+  const repliesOf = repliesIn(document, true)
   const replyOf = (status: number): Reply => {
-    const known = byStatus.get(status) ?? repliesOf(document, status, true).replies[0] ?? usual
+    const known = byStatus.get(status) ?? repliesOf(status).replies[0] ?? usual
     byStatus.set(status, known)
     return known
   }
@@ -100,10 +96,11 @@ const plainText: Reply = { type: 'text/plain', contentType: 'text/plain', body: 
 
 /** Returns the most frequent reply of all error responses, or RFC 9457 without any; undefined if none can be made. */
 function usualReply(document: Document, isFilled = false): Reply | undefined {
+  const repliesOf = repliesIn(document, isFilled)
   const found = endpoints(document).flatMap(({ responses }) =>
     Object.keys(responses)
       .filter((status) => /^([45]|default)/.test(status))
-      .map((status) => repliesOf(document, Number(status.replace('XX', '00')) || 599, isFilled)),
+      .map((status) => repliesOf(Number(status.replace('XX', '00')) || 599)),
   )
   const isDescribed = found.some(({ replies, reasons }) => replies.length + reasons.length > 0)
   return isDescribed ? mostFrequent(found.flatMap(({ replies }) => replies)) : problemDetails
@@ -129,26 +126,52 @@ function mostFrequent(replies: Reply[]): Reply | undefined {
   return [...replies].sort((one, other) => count(other) - count(one))[0]
 }
 
-/** Returns the replies that the operations of a document describe for a status, the most frequent first. */
-function repliesOf(
-  document: Document,
-  status: number,
-  isFilled = false,
-): { status: number; replies: Reply[]; reasons: string[] } {
-  const replies: Reply[] = []
-  const reasons: string[] = []
-  for (const { responses } of endpoints(document)) {
-    const response = responses[responseKey(responses, status) ?? '']
-    if (response?.content === undefined || Object.keys(response.content).length === 0) continue
+/** What the operations of a document describe for a status: the most frequent reply, and why others cannot be made. */
+type Described = { status: number; replies: Reply[]; reasons: string[] }
+
+/** Returns a function that returns what the operations of a document describe for a status. */
+function repliesIn(document: Document, isFilled = false): (status: number) => Described {
+  const all = endpoints(document)
+  const described = new Map<number, Described>()
+  /** The replies by their content, which many operations have in common. */
+  const made = new Map<string, Reply | UnknownMember>()
+  return repliesOf
+
+  function repliesOf(status: number): Described {
+    const known = described.get(status) ?? describe(status)
+    described.set(status, known)
+    return known
+  }
+
+  function describe(status: number): Described {
+    const replies: Reply[] = []
+    const reasons: string[] = []
+    for (const { responses } of all) {
+      const response = responses[responseKey(responses, status) ?? '']
+      if (response?.content === undefined || Object.keys(response.content).length === 0) continue
+      const reply = replyTo(response.content)
+      if (reply instanceof UnknownMember) reasons.push(`${response.pointer}: ${reply.message}`)
+      else replies.push(reply)
+    }
+    const first = mostFrequent(replies)
+    return { status, replies: first === undefined ? [] : [first], reasons }
+  }
+
+  function replyTo(content: MediaTypes): Reply | UnknownMember {
+    const key = String(stringifyJson(content))
+    const known = made.get(key) ?? tryReply(content)
+    made.set(key, known)
+    return known
+  }
+
+  function tryReply(content: MediaTypes): Reply | UnknownMember {
     try {
-      replies.push(replyIn(document, response.content, isFilled))
+      return replyIn(document, content, isFilled)
     } catch (error) {
-      if (!(error instanceof UnknownMember)) throw error
-      reasons.push(`${response.pointer}: ${error.message}`)
+      if (error instanceof UnknownMember) return error
+      throw error
     }
   }
-  const first = mostFrequent(replies)
-  return { status, replies: first === undefined ? [] : [first], reasons }
 }
 
 /** Returns the reply in the first media type that can be made; JSON first. */
@@ -163,200 +186,7 @@ function replyIn(document: Document, content: MediaTypes, isFilled = false): Rep
   const contentType = isRange(type) ? 'application/json' : type
   const isProblem = contentType.startsWith('application/problem+')
   if (json === undefined && range === undefined) return { type, contentType, body: factText('message') }
-  const start = { path: [], isProblem, siblings: [], isRequired: true, isFilled, within: [] }
-  const body = valueFor(document, [schema], { ...start, budget: { left: maxValues } }) as Value
-  return { type, contentType, body }
-}
-
-/** Where a value stands in the body. */
-type Place = {
-  path: string[]
-  /** Whether the body is that of RFC 9457. */
-  isProblem: boolean
-  /** The names of the members of its object. */
-  siblings: string[]
-  isRequired: boolean
-  /** Whether a required value of unknown meaning is an example. */
-  isFilled: boolean
-  /** The references that lead to the value. */
-  within: string[]
-  /** Bounds the values of a body: schemas that refer to each other have no natural size. */
-  budget: { left: number }
-}
-
-const maxValues = 200
-
-/**
- * Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an UnknownMember for a
- * required one.
- */
-function valueFor(document: Document, schemas: Schema[], place: Place): Value | undefined {
-  const found = schemas.flatMap((schema) => partsOf(document, schema))
-  const references = referencesOf(found)
-  const isEndless = references.some((one) => place.within.includes(one)) || place.budget.left <= 0
-  if (isEndless && !place.isRequired) return undefined
-  place.budget.left--
-  const inside = { ...place, within: [...place.within, ...references] }
-  const parts = schemasOfParts(found)
-  const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))
-  const lists = parts.flatMap((part) => (Array.isArray(part.enum) ? [part.enum] : []))
-  const [only] = [...values, ...lists.filter(({ length }) => length === 1).flat()]
-  if (only !== undefined) return constant(only)
-  const alternatives = parts.flatMap((part) => [...schemasIn(part, 'oneOf'), ...schemasIn(part, 'anyOf')])
-  const type = commonTypes(parts)?.find((one) => one !== 'null')
-  const isObject = type === 'object' || (type === undefined && parts.some(({ properties }) => properties !== undefined))
-  if (isObject && !isEndless) return objectIn(document, parts, inside)
-  if (alternatives.length > 0 && !isEndless) return ofAlternatives(document, parts, alternatives, inside)
-  if (type === 'array' && !isEndless) return arrayIn(document, parts, inside)
-  const made = lists.length > 0 ? undefined : scalarOf(parts, type, place)
-  if (made !== undefined || !place.isRequired) return made
-  const given = parts.find((part) => part.default !== undefined)
-  if (given !== undefined) return constant(given.default)
-  const example = place.isFilled ? exampleOf(document, { allOf: schemas }) : undefined
-  if (example !== undefined) return constant(example)
-  const kind = lists[0] === undefined ? (type ?? 'any value') : `one of ${lists[0].slice(0, 5).map(String).join(', ')}`
-  throw new UnknownMember(`member ${place.path.join('.') || '(the body)'} (${kind}) has no known meaning`)
-}
-
-function ofAlternatives(document: Document, parts: Node[], alternatives: Schema[], place: Place): Value | undefined {
-  const others = parts.map(({ oneOf: _, anyOf: __, $ref: ___, allOf: ____, ...rest }) => rest)
-  let thrown: unknown
-  for (const one of alternatives) {
-    try {
-      const value = valueFor(document, [...others, one], place)
-      if (value !== undefined) return value
-    } catch (error) {
-      thrown ??= error
-    }
-  }
-  if (thrown !== undefined && place.isRequired) throw thrown
-  return undefined
-}
-
-function objectIn(document: Document, parts: Node[], place: Place): Value | undefined {
-  const required = new Set(parts.flatMap((part) => [part.required ?? []].flat() as string[]))
-  const siblings = [...new Set([...required, ...parts.flatMap(({ properties }) => Object.keys(Object(properties)))])]
-  const members = siblings.flatMap(memberOf)
-  return members.length === 0 && !place.isRequired ? undefined : objectOf(members)
-
-  function memberOf(name: string): [string, Value][] {
-    const schemas = parts.flatMap((part) => memberSchemas(part, name))
-    const path = [...place.path, name]
-    try {
-      const value = valueFor(document, schemas.length > 0 ? schemas : [true], {
-        ...place,
-        path,
-        siblings,
-        isRequired: required.has(name),
-      })
-      return value === undefined ? [] : [[name, value]]
-    } catch (error) {
-      if (required.has(name) || !(error instanceof UnknownMember)) throw error
-      return []
-    }
-  }
-}
-
-function objectOf(members: [string, Value][]): Value {
-  const codes = members.map(function memberCode([name, { code }]) {
-    const key = /^[A-Za-z_$][\w$]*$/.test(name) && name !== '__proto__' ? name : `[${stringLiteral(name)}]`
-    return key === code ? code : `${key}: ${code}`
-  })
-  return {
-    code: codes.length === 0 ? '{}' : `{ ${codes.join(', ')} }`,
-    make: (facts, request) => Object.fromEntries(members.map(([name, { make }]) => [name, make(facts, request)])),
-  }
-}
-
-function arrayIn(document: Document, parts: Node[], place: Place): Value | undefined {
-  if (!place.isRequired && !isListOfErrors.test(place.path.at(-1) ?? '')) return undefined
-  const items = parts.flatMap((part) => schemasIn(part, 'items'))
-  const path = [...place.path, '0']
-  try {
-    const item = valueFor(document, items.length > 0 ? items : [true], {
-      ...place,
-      path,
-      siblings: [],
-      isRequired: true,
-    })
-    const { code, make } = item as Value
-    return { code: `[${code}]`, make: (facts, request) => [make(facts, request)] }
-  } catch (error) {
-    if (!(error instanceof UnknownMember) || parts.some(({ minItems }) => Number(minItems) > 0)) throw error
-    return place.isRequired ? { code: '[]', make: () => [] } : undefined
-  }
-}
-
-const isListOfErrors = /^(errors|messages|causes|problems)$/i
-
-const constant = (value: unknown): Value => ({
-  code: literal(value, Number.POSITIVE_INFINITY),
-  make: () => value,
-})
-
-function factText(fact: 'message' | 'kind'): Value {
-  return { code: fact, make: (facts) => facts[fact] }
-}
-
-function titleOfStatus(): Value {
-  return {
-    code: "STATUS_CODES[statusCode] ?? 'Error'",
-    make: ({ statusCode }) => STATUS_CODES[statusCode] ?? 'Error',
-  }
-}
-
-/** The meanings of members by their names, as APIs call them. */
-const names = {
-  message: /^(error|err|user|developer|status)?_?(message|msg|text|details?|description|reason)$/i,
-  title: /^(title|summary|status_?text|name|error)$/i,
-  status: /^(http_?)?status(_?code)?$/i,
-  code: /^(error|err)?_?(code|number|kind|id|error)$/i,
-  type: /^(error_?)?type$/i,
-  request: /^((x_)?(request|trace|correlation)_?id|reference)$/i,
-  time: /^(time|timestamp|date|occurred_?at|created_?at)$/i,
-}
-
-function scalarOf(
-  parts: Node[],
-  type: string | undefined,
-  { path, isProblem, siblings, isRequired }: Place,
-): Value | undefined {
-  // An item of a list has the name of the list.
-  const name = [...path].reverse().find((one) => !/^\d+$/.test(one)) ?? 'message'
-  const isCalled = (meaning: keyof typeof names) => names[meaning].test(name)
-  const has = (meaning: keyof typeof names) => siblings.some((one) => one !== name && names[meaning].test(one))
-  if (type === 'integer' || type === 'number') {
-    const fact =
-      isCalled('status') || (isCalled('code') && !has('status')) ? 'statusCode' : isCalled('code') ? 'error' : undefined
-    if (fact === undefined) return undefined
-    if (parts.some(isInt64)) return { code: `BigInt(${fact})`, make: (facts) => BigInt(facts[fact]) }
-    return { code: fact, make: (facts) => facts[fact] }
-  }
-  if (type === 'boolean') {
-    if (/^(success|ok)$/i.test(name)) return constant(false)
-    return /^(error|is_?error|failed)$/i.test(name) ? constant(true) : undefined
-  }
-  if (type !== 'string' && type !== undefined) return undefined
-  const formats = parts.flatMap(({ format }) => (typeof format === 'string' ? [format] : []))
-  if (formats.includes('date-time'))
-    return isCalled('time') || isRequired
-      ? { code: 'new Date().toISOString()', make: () => new Date().toISOString() }
-      : undefined
-  if (isCalled('type') && (isProblem || formats.some((format) => format.startsWith('uri'))))
-    return constant('about:blank')
-  if (formats.some((format) => format !== 'password')) return undefined
-  if (parts.some(({ pattern }) => pattern !== undefined)) return undefined
-  if (isCalled('request')) return { code: 'id', make: (_facts, { id }) => id }
-  if (isCalled('message') || isListOfErrors.test(name)) return message(parts)
-  if (isCalled('title')) return has('message') ? titleOfStatus() : message(parts)
-  if (isCalled('status')) return { code: 'String(statusCode)', make: ({ statusCode }) => String(statusCode) }
-  return isCalled('code') || isCalled('type') ? factText('kind') : undefined
-}
-
-function message(parts: Node[]): Value {
-  const limit = Math.min(...parts.flatMap(({ maxLength }) => (typeof maxLength === 'number' ? [maxLength] : [])))
-  if (limit === Number.POSITIVE_INFINITY) return factText('message')
-  return { code: `message.slice(0, ${limit})`, make: (facts) => facts.message.slice(0, limit) }
+  return { type, contentType, body: bodyOf(document, schema, { isProblem, isFilled }) }
 }
 
 /** Returns the text of the module error-body.ts. */

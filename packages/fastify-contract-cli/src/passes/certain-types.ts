@@ -11,7 +11,7 @@ import { mapDocument, type Node } from '../document/walk-document.ts'
 export const withCertainTypes = (document: Document): Document =>
   mapDocument(document, {
     schema(schema) {
-      const given = allowsNull(document, schema) ? schema : withoutNull(schema)
+      const given = !Array.isArray(schema.type) || allowsNull(document, schema) ? schema : withoutNull(schema)
       if (!('unevaluatedItems' in given)) return given
       const contained = partsOf(document, given).flatMap((part) => schemasIn(part.schema, 'contains'))
       if (contained.length === 0) return given

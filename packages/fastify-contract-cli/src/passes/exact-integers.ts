@@ -54,16 +54,15 @@ function digitsOf(schema: Node, keyword: string): string | undefined {
  * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
+  if (mixedIntegers(document).size === 0) return document
   // A copy with the same shared schemas, which the loop changes in place.
   const copy = structuredClone(document)
-  let isChanged = false
   for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
-    isChanged = true
     for (const schema of mixed)
       if (isFraction(schema)) schema.format = mixedFormat
       else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
   }
-  return isChanged ? copy : document
+  return copy
 }
 
 const int32Limits = (schema: Node) => ({
@@ -152,6 +151,7 @@ export function roundedIntegers(document: object): RoundedIntegers {
 
   function addFrom(node: Node, kind: Kind, pointer: string): void {
     for (const [name, value] of Object.entries(node)) {
+      if (typeof value === 'string' || typeof value === 'boolean') continue
       if (memberOf(kind, name) !== undefined || (kind === 'schema' && isExact(node, name))) continue
       const isDefault = kind === 'schema' && name === 'default'
       const isFound = isDefault ? (one: unknown) => typeof one === 'number' && isWide(one) : isWide

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type FetchOptions, UrlReader } from '../fetch/url-reader.ts'
+import type { FetchOptions, UrlReader } from '../fetch/url-reader.ts'
 import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import { copyPaths, type NamedFile } from './copy-paths.ts'
 import { FetchedFiles } from './fetched-files.ts'
@@ -71,6 +71,8 @@ function namedFiles({ files, texts }: Sources): NamedFile[] {
 
 /** Fetches the files of a document. */
 async function fetchSources(url: string, options: FetchOptions): Promise<{ fetched: FetchedFiles; sources: Sources }> {
+  // Most documents are files.
+  const { UrlReader } = await import('../fetch/url-reader.ts')
   let reader: UrlReader | undefined
   try {
     reader = new UrlReader(url, options)

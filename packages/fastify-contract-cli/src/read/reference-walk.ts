@@ -1,6 +1,5 @@
 import { join } from '../document/json-pointer.ts'
 import {
-  eachHeld,
   hasShape,
   isExtension,
   isNode,
@@ -96,7 +95,9 @@ function walkObject(node: object, expected: Member, pointer: string, given: Reso
   const isSchema = kind === 'schema'
   const resource = isSchema ? resourceOf(node, pointer, given) : given
   if (isSchema) visitor.schema(node, pointer, resource)
-  for (const [name, value] of Object.entries(node)) {
+  for (const name of Object.keys(node)) {
+    const value = node[name]
+    if (typeof value !== 'object' && name !== '$dynamicRef' && !followed.includes(name)) continue
     const at = join(pointer, name)
     if ((name === '$ref' || (isSchema && name === '$dynamicRef')) && typeof value === 'string') {
       visitor.reference({ pointer: at, text: value, expected, resource, isMapping: false })
@@ -145,17 +146,15 @@ function walkHolder(
     visitor.reference({ pointer: join(pointer, '$ref'), text: $ref, expected, resource, isMapping: false })
   if (expected === 'other') {
     for (const [name, value] of Object.entries(node)) {
-      const at = join(pointer, name)
-      if (name === 'externalValue' && typeof value === 'string') visitor.data(at)
-      else if (typeof value === 'object')
-        walkReferences(value, name.startsWith('x-') || dataMembers.has(name) ? 'data' : 'other', at, resource, visitor)
+      const expected = name.startsWith('x-') || dataMembers.has(name) ? 'data' : 'other'
+      if (name === 'externalValue' && typeof value === 'string') visitor.data(join(pointer, name))
+      else if (typeof value === 'object') walkReferences(value, expected, join(pointer, name), resource, visitor)
     }
     return
   }
   const one: Member = { shape: 'one', kind: expected.kind }
-  eachHeld(node, expected, pointer, (held, at) => walkReferences(held, one, at, resource, visitor))
-  for (const [name, value] of Object.entries(node))
-    if (isExtension(expected, name)) walkReferences(value, 'data', join(pointer, name), resource, visitor)
+  for (const name of Object.keys(node))
+    walkReferences(node[name], isExtension(expected, name) ? 'data' : one, join(pointer, name), resource, visitor)
 }
 
 /** Walks a discriminator, whose mapping holds names or URI references (OpenAPI 3.1 section 4.8.25). */

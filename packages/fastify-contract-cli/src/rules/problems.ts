@@ -36,6 +36,10 @@ export const operationsOf = ({ operations }: Problem): string[] => operations
 /** The number of operations that a problem affects. */
 const costOf = ({ operations }: Problem): number => operations.length || Number.POSITIVE_INFINITY
 
+/** Returns problems in the order of messages: those that cost most operations first. */
+export const byCost = (problems: Problem[]): Problem[] =>
+  [...problems].sort((one, other) => costOf(other) - costOf(one) || byPointer.compare(one.pointer, other.pointer))
+
 /**
  * The error for a document that cannot be served. Its message has one line for each problem, those that cost most
  * operations first, and a summary.
@@ -46,9 +50,7 @@ export class RejectedDocument extends Error {
   readonly #document: Document
 
   constructor(path: string, problems: Problem[], document: Document, placed: PlaceLine = (line) => line) {
-    const sorted = [...problems].sort(
-      (one, other) => costOf(other) - costOf(one) || byPointer.compare(one.pointer, other.pointer),
-    )
+    const sorted = byCost(problems)
     const lines = sorted.map(({ pointer, text }) => `  ${placed(`${pointer}: ${text}`, pointer)}`)
     super([`${path} cannot be served as written:`, ...lines, summaryOf(problems, document)].join('\n'))
     this.problems = sorted

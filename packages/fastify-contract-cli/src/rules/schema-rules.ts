@@ -2,7 +2,7 @@ import { inPlaceKeywords, type Schema, schemasIn } from 'fastify-contract/contra
 import { ignoredKeyword, linearPattern } from 'fastify-contract/schema'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
 import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../document/discriminators.ts'
-import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { join, keysOf, targetOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, partsOf, schemasDescribing, schemasOfParts } from '../document/schemas.ts'
@@ -165,7 +165,7 @@ export function checkSchemas(document: Document, report: Report): void {
   walkSchemas(document, (...found) => schemas.push(found))
   const context: Context = {
     document,
-    isEndless: endlessReferences(document),
+    isEndless: endlessReferences(document, schemas),
     holdsInt64: int64Holders(document),
     ignoredNames: { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') },
   }
@@ -181,20 +181,21 @@ export function checkSchemas(document: Document, report: Report): void {
 }
 
 /** Returns a function that tells whether a reference refers to a schema that refers back to it. */
-function endlessReferences(document: Document): (schema: Node) => boolean {
+function endlessReferences(document: Document, found: [schema: Node, ...unknown[]][]): (schema: Node) => boolean {
   const applied = withUnlistedParents(document)
   const schemas: Node[] = []
-  walkSchemas(applied, (schema) => schemas.push(schema))
+  if (applied === document) for (const [schema] of found) schemas.push(schema)
+  else walkSchemas(applied, (schema) => schemas.push(schema))
   const cycles = components(applied, schemas, [...inPlaceKeywords, 'not'])
   return (schema) =>
-    cycles.has(schema) && cycles.get(schema) === cycles.get(resolve(applied, String(schema.$ref)) as Node)
+    cycles.has(schema) && cycles.get(schema) === cycles.get(targetOf(applied, String(schema.$ref)) as Node)
 }
 
 function targetProblem(schema: Node, { document }: Context): string | undefined {
   const { $ref } = schema
   if (typeof $ref !== 'string') return undefined
   if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
-  const target = resolve(document, $ref)
+  const target = targetOf(document, $ref)
   if (target === undefined) return `${$ref} does not resolve; correct the reference`
   if (kindAt(keysOf($ref)) !== 'schema' || !(isNode(target) || typeof target === 'boolean'))
     return `${$ref} does not point to a schema; move the schema to #/components/schemas`

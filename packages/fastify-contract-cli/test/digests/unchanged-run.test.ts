@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run as generate } from '../../src/cli/generate.ts'
@@ -158,7 +158,7 @@ t.test('a record that is broken, or of another version, is ignored', async (t) =
   const path = recordPath()
   const whole = readFileSync(path, 'utf8')
   const foreign = JSON.stringify({ ...JSON.parse(whole), key: 'other' })
-  const large = whole + ' '.repeat(recordLimits.length * 4)
+  const large = whole + ' '.repeat(recordLimits.bytes)
   for (const text of ['', whole.slice(0, -20), '{}', 'null', '[]', foreign, large]) {
     writeFileSync(path, text)
     t.same(await linesOf(t), ['up to date'])
@@ -172,6 +172,15 @@ t.test('without node_modules, or where it cannot be written, each run is a whole
   t.match((await linesOf(t)).at(-1), /^wrote/)
   t.same(await linesOf(t), ['up to date'])
   t.equal(readFileSync('node_modules/.cache', 'utf8'), '')
+})
+
+t.test('two runs at once leave a whole record', async (t) => {
+  enterDirectory(t, files)
+  const lines = t.capture(console, 'log')
+  await Promise.all(Array.from({ length: 3 }, () => generate(['--errors', 'src/error-body.js'])))
+  lines.restore()
+  t.equal(readdirSync(records).length, 1)
+  t.ok(await isQuick(t))
 })
 
 t.test('a run that fails leaves no record', async (t) => {
@@ -207,6 +216,9 @@ t.test('only the newest records are kept, and none that is too large', async (t)
   t.notOk(kept.includes(names[0] as string))
   t.ok(kept.includes(names.at(-1) as string))
   const [own = ''] = kept.filter((name) => !names.includes(name))
-  renameSync(join(records, own), 'record.json')
-  t.ok(statSync('record.json').size < 10_000)
+  const { size } = statSync(join(records, own))
+  rmSync(join(records, own))
+  t.intercept(recordLimits, 'bytes', { value: size - 1 })
+  await linesOf(t)
+  t.notOk(readdirSync(records).includes(own))
 })

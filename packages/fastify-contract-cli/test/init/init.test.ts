@@ -6,6 +6,7 @@ import { run as init } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
+import { checkedErrorBody } from '../../src/init/checked-error-body.ts'
 import { deriveErrorBody, describedErrorBody } from '../../src/init/error-body.ts'
 import { npmSettings } from '../../src/init/package-manager.ts'
 import { packageName } from '../../src/init/package-name.ts'
@@ -324,6 +325,20 @@ async function replyOf(schema: object, type?: string): Promise<string> {
     .replace(/\s+/g, ' ')
     .trim()
 }
+
+t.test('an error body that is not of the type of its response is not derived', async (t) => {
+  const check = async (responses: object) => {
+    const compiled = await compiledWith(responses)
+    return checkedErrorBody(compiled.document, deriveErrorBody(compiled))
+  }
+  const shard = { type: 'integer', format: 'int64', default: 7 }
+  t.match(await check({ default: described(object({ message: text, shard })) }), {
+    reasons: ['application/json: no error response has the type of the body that its members give'],
+  })
+  t.match(await check({ default: described(object({ message: text, code: integer })) }), { text: /statusCode/ })
+  t.match(await check({ '4XX': described(object({ message: text }), 'application/*') }), { text: /message/ })
+  t.match(await check({}), { text: /problem/ }, 'a document without errors has bodies of any type')
+})
 
 t.test('an error body is derived from the names and types of its members', async (t) => {
   const json = (parameters: string, body: string, type = 'application/json') =>

@@ -1,7 +1,7 @@
 import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
-import { evaluateSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
+import { evaluateSchemaCode, loadSchemaCode, schemaCode } from '../../src/schema/schema-code.ts'
 import { compileRoutes, serveRoutes } from '../support/serve-document.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -248,4 +248,22 @@ t.test('the validators of the code keep no errors, and texts of the document sta
     t.equal(await send([name.slice(1)]), 400, name)
     t.equal(await send([{ ...members, [name]: undefined }]), 400, name)
   }
+})
+
+t.test('an object with 2,500 required properties has a validator that checks the last one', async (t) => {
+  const names = Array.from({ length: 2_500 }, (_, index) => `name${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, text]))
+  const put = {
+    operationId: 'putNode',
+    requestBody: { required: true, content: content({ type: 'object', required: names, properties }) },
+    responses: { 204: { description: 'Read.' } },
+  }
+  const routes = compileRoutes({ ...document, paths: { '/nodes': { put } }, components: {} } as unknown as Document)
+  const { validators } = loadSchemaCode(evaluateSchemaCode(schemaCode(routes)), routes)
+  const [validate] = validators.values()
+  const isValid = (value: object) => validate?.(value, { rootData: { value } } as never)
+  const valid = Object.fromEntries(names.map((name) => [name, 'a']))
+  t.equal(isValid(valid), true)
+  t.equal(isValid({ ...valid, name2499: '' }), false)
+  t.equal(isValid({ ...valid, name2499: undefined }), false)
 })

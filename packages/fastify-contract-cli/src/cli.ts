@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import * as module from 'node:module'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { reportError } from './cli/report-error.ts'
+import { flagsFor } from './cli/run-once.ts'
 import { cacheDirectory } from './digests/cache-directory.ts'
 
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
@@ -52,6 +54,7 @@ if (['', '--help', '-h'].includes(name)) {
   process.stderr.write(`fastify-contract: unknown command '${name}'; expected ${Object.keys(commands).join(', ')}\n`)
   process.exitCode = 2
 } else {
+  for (const flag of flagsFor(name, process.versions.node)) setFlagsFromString(flag)
   const { run } = await load()
   await run(args).catch(reportError)
 }

@@ -19,6 +19,7 @@ import {
   skipsUnsupported,
 } from './project-files.ts'
 import { listOf, projectSettings } from './project-settings.ts'
+import { keepYoungGeneration } from './run-once.ts'
 
 /** Runs `fastify-contract generate`. */
 export async function run(args: string[]): Promise<void> {
@@ -71,6 +72,7 @@ ${documentHelp}
     return check ? undefined : await updateDocs(out)
   }
   const { generateFiles } = await import('./generate-files.ts')
+  keepYoungGeneration(process.versions.node)
   const task = { document, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
   const compiled = await generateFiles(task)
   if (!check) await updateDocs(out, compiled)

@@ -62,8 +62,15 @@ export function withExactUnions<Document extends object>(document: Document): Do
       if (isFraction(schema)) schema.format = mixedFormat
       else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
   }
+  copies.add(Object(Object(copy).info))
   return copy
 }
+
+/** The `info` of each copy, which no later pass copies. */
+const copies = new WeakSet<object>()
+
+/** Returns whether `withExactUnions` has changed schemas of a document. */
+export const hasExactUnions = ({ info }: { info: object }): boolean => copies.has(info)
 
 const int32Limits = (schema: Node) => ({
   minimum: Math.max(-(2 ** 31), ...numbersOf([schema], 'minimum')),

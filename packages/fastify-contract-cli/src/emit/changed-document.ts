@@ -9,6 +9,8 @@ export type ChangedDocument = {
   document: Document
   /** Returns whether the operations of a path are complete. */
   isComplete: (path: string) => boolean
+  /** Returns whether a location of the newer document in the form of `normalize` may be in a changed part. */
+  isTouched: (pointer: string) => boolean
 }
 
 /** The text of a document: its path items, webhooks and components by their pointers, and its other members. */
@@ -25,17 +27,31 @@ type Dependencies = Map<string, Set<string>>
 
 /**
  * Returns the part of an older document that normalization and a comparison need, found in the texts of both, so that the
- * parts that are equal need not be parsed. With `isWhole` everything is changed. Throws an error for a text that is no JSON.
+ * parts that are equal are not parsed. Throws an error for a text that is no JSON.
  */
-export function changedDocument(oldText: string, newText: string, isWhole: boolean): ChangedDocument {
+export function changedDocument(oldText: string, newText: string): ChangedDocument {
   const [old, now] = [textsOf(oldText), textsOf(newText)]
-  const dependencies = dependenciesOf(old.parts)
-  const isOther = isWhole || dialects.some((name) => old.others.get(name) !== now.others.get(name))
-  const changed = isOther ? new Set(old.parts.keys()) : changedParts(old.parts, now.parts, dependencies)
-  const needed = reached([...changed, ...itemsWithMore(old.parts)], dependencies)
+  const [oldParts, newParts] = [dependenciesOf(old.parts), dependenciesOf(now.parts)]
+  const isOther = dialects.some((name) => old.others.get(name) !== now.others.get(name))
+  const different = isOther ? [...old.parts.keys(), ...now.parts.keys()] : differentParts(old.parts, now.parts)
+  const changed = reached(different, dependentsOf(oldParts, newParts))
+  const needed = reached([...changed, ...itemsWithMore(old.parts)], oldParts)
+  const touched = reached([...needed, ...changed], newParts)
   const document = parseExactJson(documentText(old, needed)) as Document
-  return { document, isComplete: (path) => needed.has(join('#', 'paths', path)) }
+  return { document, isComplete: (path) => needed.has(join('#', 'paths', path)), isTouched }
+
+  function isTouched(pointer: string): boolean {
+    const keys = keysOf(pointer)
+    const parts = [partOf(keys), partOf(keys.map(withoutVariant))]
+    return parts.some((part) => touched.has(part)) || !parts.some((part) => now.parts.has(part))
+  }
 }
+
+/** Returns the name of a schema without what passes add for variants of it. */
+const withoutVariant = (name: string): string => name.replace(/(?:\.inherited)*(?:\.(?:request|response)(?:-\d+)?)?$/, '')
+
+/** Returns the pointer of the part at some keys or around it. */
+const partOf = (keys: string[]): string => join('#', ...keys.slice(0, keys[0] === 'components' ? 3 : 2))
 
 /** Returns the texts of a document. A document that another program has formatted is first written like generated ones. */
 function textsOf(text: string): Texts {
@@ -86,7 +102,7 @@ function dependenciesOf(parts: Texts['parts']): Dependencies {
   const parents: string[] = []
   for (const [pointer, text] of parts) {
     const targets = new Set<string>()
-    for (const [reference] of text.matchAll(pointers)) targets.add(partOf(reference))
+    for (const [reference] of text.matchAll(pointers)) targets.add(targetOf(reference))
     if (text.includes('"discriminator"')) {
       parents.push(pointer)
       for (const [name] of text.matchAll(strings)) for (const target of namedBy(JSON.parse(name))) targets.add(target)
@@ -99,14 +115,10 @@ function dependenciesOf(parts: Texts['parts']): Dependencies {
     for (const heir of reached([parent], heirs)) (dependencies.get(parent) as Set<string>).add(heir)
   return dependencies
 
-  /** Returns the pointer of the part that a reference leads to. */
-  function partOf(reference: string): string {
-    const part = known.get(reference)
-    if (part !== undefined) return part
-    const keys = keysOf(JSON.parse(reference))
-    const found = join('#', ...keys.slice(0, keys[0] === 'components' ? 3 : 2))
-    known.set(reference, found)
-    return found
+  function targetOf(reference: string): string {
+    const target = known.get(reference) ?? partOf(keysOf(JSON.parse(reference)))
+    known.set(reference, target)
+    return target
   }
 }
 
@@ -124,17 +136,20 @@ function reached(from: Iterable<string>, dependencies: Dependencies): Set<string
   return found
 }
 
-/** Returns the parts that differ, or that depend on such a part in one of the documents. */
-function changedParts(old: Texts['parts'], now: Texts['parts'], dependencies: Dependencies): Set<string> {
+function differentParts(old: Texts['parts'], now: Texts['parts']): string[] {
   const different: string[] = []
   for (const [pointer, text] of old) if (now.get(pointer) !== text) different.push(pointer)
   for (const pointer of now.keys()) if (!old.has(pointer)) different.push(pointer)
-  if (different.length === 0) return new Set()
+  return different
+}
+
+/** Returns the parts that depend on each part, in any of some documents. */
+function dependentsOf(...documents: Dependencies[]): Dependencies {
   const dependents: Dependencies = new Map()
-  for (const all of [dependencies, dependenciesOf(now)])
-    for (const [pointer, targets] of all)
+  for (const dependencies of documents)
+    for (const [pointer, targets] of dependencies)
       for (const target of targets) dependents.set(target, (dependents.get(target) ?? new Set()).add(pointer))
-  return reached(different, dependents)
+  return dependents
 }
 
 /** Returns the text of a document with the needed parts, and the operationIds of the other operations. */

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
+import { parseExactJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
-import { hasExactUnions } from '../passes/exact-integers.ts'
+import { exactUnions } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { type ChangedDocument, changedDocument } from './changed-document.ts'
 import { handlerChanges } from './handler-changes.ts'
@@ -92,14 +93,18 @@ async function publishedIn(directory: string, { files, document }: Generated): P
 
 /**
  * Returns what is needed of the older document to find the changes and the new operations. Integers that become exact
- * beside others do so in all schemas of a document, which is then compared as a whole.
+ * beside others do so in all operations: where a changed part has such an integer, the whole document is compared.
  */
 export function documentBefore(oldText: string, newText: string, now: Document): Before {
-  const before = normalizedPart(changedDocument(oldText, newText, hasExactUnions(now)))
-  return hasExactUnions(before.document) ? normalizedPart(changedDocument(oldText, newText, true)) : before
+  const part = changedDocument(oldText, newText)
+  if (!exactUnions(now).some(part.isTouched)) {
+    const before = normalizedPart(part)
+    if (exactUnions(before.document).length === 0) return before
+  }
+  return normalizedPart({ document: parseExactJson(oldText) as Document, isComplete: () => true })
 }
 
-function normalizedPart({ document, isComplete }: ChangedDocument): Before {
+function normalizedPart({ document, isComplete }: Pick<ChangedDocument, 'document' | 'isComplete'>): Before {
   const normalized = normalizedDocument(document)
   const paths = Object.entries(normalized.paths ?? {}).filter(([path]) => isComplete(path))
   return { document: normalized, changed: { ...normalized, paths: Object.fromEntries(paths) } }

@@ -26,8 +26,8 @@ const dialects = ['openapi', 'jsonSchemaDialect']
 type Dependencies = Map<string, Set<string>>
 
 /**
- * Returns the part of an older document that normalization and a comparison need, found in the texts of both, so that the
- * parts that are equal are not parsed. Throws an error for a text that is no JSON.
+ * Returns the part of an older document that normalization and a comparison need, found in the texts of both, so that
+ * the parts that are equal are not parsed. Throws an error for a text that is no JSON.
  */
 export function changedDocument(oldText: string, newText: string): ChangedDocument {
   const [old, now] = [textsOf(oldText), textsOf(newText)]
@@ -48,12 +48,13 @@ export function changedDocument(oldText: string, newText: string): ChangedDocume
 }
 
 /** Returns the name of a schema without what passes add for variants of it. */
-const withoutVariant = (name: string): string => name.replace(/(?:\.inherited)*(?:\.(?:request|response)(?:-\d+)?)?$/, '')
+const withoutVariant = (name: string): string =>
+  name.replace(/(?:\.inherited)*(?:\.(?:request|response)(?:-\d+)?)?$/, '')
 
 /** Returns the pointer of the part at some keys or around it. */
 const partOf = (keys: string[]): string => join('#', ...keys.slice(0, keys[0] === 'components' ? 3 : 2))
 
-/** Returns the texts of a document. A document that another program has formatted is first written like generated ones. */
+/** Returns the texts of a document. One that another program has formatted is first written like generated ones. */
 function textsOf(text: string): Texts {
   const given = membersOf(text, '')
   const members = given.has('openapi') ? given : membersOf(stringifyJson(parseExactJson(text), '  ') as string, '')
@@ -92,8 +93,8 @@ const pointers = /"#\/(?:[^"\\]|\\.)*"/g
 const strings = /"(?:[^"\\]|\\.)*"/g
 
 /**
- * Returns what each part refers to. A schema with a discriminator also depends on the schemas that it names, and on those
- * that inherit from it, directly or not. Every text of a part that may be a reference counts as one.
+ * Returns what each part refers to. A schema with a discriminator also depends on the schemas that it names, and on
+ * those that inherit from it, directly or not. Every text of a part that may be a reference counts as one.
  */
 function dependenciesOf(parts: Texts['parts']): Dependencies {
   const known = new Map<string, string>()

@@ -51,7 +51,7 @@ type CodeNode = { optimizeNodes(): void; optimizeNames(counts: Record<string, nu
 function optimize(this: CodeGen): void {
   const { _root, _constants } = this as unknown as { _root: CodeNode; _constants: unknown }
   _root.optimizeNodes()
-  const counts: Record<string, number> = {}
+  const counts: Record<string, number> = Object.create(null)
   countNames(_root, counts)
   _root.optimizeNames(counts, _constants)
 }

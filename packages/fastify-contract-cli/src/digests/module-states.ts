@@ -89,9 +89,12 @@ export async function moduleStates(modules: string[], directory = process.cwd())
   function addCandidates(path: string, resolved: string): void {
     if (path === resolved) return
     const stem = path.slice(0, path.length - extname(path).length)
-    for (const each of [path, stem, join(path, 'index')])
-      for (const extension of ['', '.tsx', '.jsx', ...Object.keys(loaders)])
-        states.set(`${each}${extension}`, fileState(`${each}${extension}`))
+    const candidates = [path, stem, join(path, 'index')].flatMap((each) =>
+      ['', '.tsx', '.jsx', ...Object.keys(loaders)].map((extension) => `${each}${extension}`),
+    )
+    for (const candidate of candidates) states.set(candidate, fileState(candidate))
+    // A symbolic link may come to lead to an equal file in another directory, whose imports are others.
+    isKnown &&= candidates.includes(resolved)
   }
 
   /** Adds the states of a name in a directory and those above it, up to the first that exists; returns whether one does. */

@@ -15,7 +15,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { type Kind, memberOf, type Node, walk } from '../document/walk-document.ts'
+import { type Kind, memberOf, type Node, walk, walkSchemas } from '../document/walk-document.ts'
 
 /** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
 const isWide = (value: unknown): value is number | bigint =>
@@ -57,12 +57,30 @@ export function withExactUnions<Document extends object>(document: Document): Do
   if (mixedIntegers(document).size === 0) return document
   // A copy with the same shared schemas, which the loop changes in place.
   const copy = structuredClone(document)
+  const changed = new Set<Node>()
   for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
-    for (const schema of mixed)
+    for (const schema of mixed) {
+      changed.add(schema)
       if (isFraction(schema)) schema.format = mixedFormat
       else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+    }
   }
+  copies.set(Object(Object(copy).info), { copy, changed })
   return copy
+}
+
+/** What `withExactUnions` has changed, by the `info` of the copy, which no later pass copies. */
+const copies = new WeakMap<object, { copy: object; changed: Set<Node> }>()
+
+/** Returns the pointers of the schemas that `withExactUnions` has changed in a document. */
+export function exactUnions({ info }: { info: object }): string[] {
+  const { copy, changed } = copies.get(info) ?? {}
+  const pointers: string[] = []
+  if (copy !== undefined)
+    walkSchemas(copy, (schema, pointer) => {
+      if (changed?.has(schema)) pointers.push(pointer)
+    })
+  return pointers
 }
 
 const int32Limits = (schema: Node) => ({

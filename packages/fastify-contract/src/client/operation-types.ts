@@ -46,9 +46,16 @@ export type CallOutcome<Operation, Method extends string, As extends ParseAs = '
   responses: infer Responses
 }
   ? {
-      [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>, As>
+      [Key in keyof Responses]: Key extends 'default'
+        ? DefaultOutcome<keyof Responses, Content<Responses[Key], Method>, As>
+        : OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>, As>
     }[keyof Responses]
   : never
+
+/** The statuses of a default that is an error are not filtered once more: the compiler would instantiate each of them. */
+type DefaultOutcome<Keys, Body, As extends ParseAs> = [Keys] extends ['default']
+  ? OutcomeOf<Success | Failure, Body, As>
+  : Member<Unlisted<Keys>, { data?: undefined; error: Body }>
 
 type OutcomeOf<Status, Body, As extends ParseAs> =
   | Member<Extract<Status, Success>, { data: Body extends undefined ? undefined : BodyAs<Body>[As]; error?: undefined }>
@@ -58,11 +65,9 @@ type Member<Status, Body> = [Status] extends [never] ? never : Body & { status: 
 
 type Statuses<Responses, Key extends keyof Responses> = Key extends number
   ? Key
-  : Key extends 'default'
-    ? Exclude<keyof Responses extends 'default' ? Success | Failure : Failure, Listed<Responses>>
-    : Exclude<StatusIn<Key>, keyof Responses>
+  : Exclude<StatusIn<Key>, keyof Responses>
 
-type Listed<Responses> = Extract<keyof Responses, number> | StatusIn<keyof Responses>
+type Unlisted<Keys> = Exclude<Failure, Extract<Keys, number> | StatusIn<Keys>>
 
 type Success = StatusIn<'2XX'>
 type Failure = StatusIn<'3XX' | '4XX' | '5XX'>

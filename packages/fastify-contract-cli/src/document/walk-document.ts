@@ -224,7 +224,7 @@ export function mapEntries(node: Node, map: (value: unknown, name: string) => un
 
 /** Maps the scalars of a value at any depth. */
 export function mapScalars(value: unknown, map: (scalar: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapScalars(item, map))
+  if (Array.isArray(value)) return mapItems(value, (item) => mapScalars(item, map))
   return isNode(value) ? mapEntries(value, (member) => mapScalars(member, map)) : map(value)
 }
 

@@ -282,7 +282,9 @@ t.test('properties are separated and quoted, whichever are required, sent and st
 
 t.test('a chain of unions with null has one function, whatever its length', async (t) => {
   const length = 5_000
-  const chain: Record<string, Schema> = { [`Union${length}`]: { type: 'object', properties: { a: { type: 'string' } } } }
+  const chain: Record<string, Schema> = {
+    [`Union${length}`]: { type: 'object', properties: { a: { type: 'string' } } },
+  }
   for (let index = 0; index < length; index++) {
     const next = { $ref: `Union${index + 1}#` }
     chain[`Union${index}`] = index % 2 === 0 ? { anyOf: [next, { type: 'null' }] } : next
@@ -291,7 +293,10 @@ t.test('a chain of unions with null has one function, whatever its length', asyn
   generator.nameOf({ $ref: 'Union0#' })
   t.equal(generator.code().match(/^function /gm)?.length, 2)
   const serialize = compileSerializer(chain, { $ref: 'Union0#' })
-  t.same([null, { a: 'b' }, 1].map((value) => serialize(value)), ['null', '{"a":"b"}', undefined])
+  t.same(
+    [null, { a: 'b' }, 1].map((value) => serialize(value)),
+    ['null', '{"a":"b"}', undefined],
+  )
 })
 
 t.test('a union with null that contains only itself is left to the validator', async (t) => {

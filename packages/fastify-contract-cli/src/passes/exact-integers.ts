@@ -1,9 +1,8 @@
-import { inPlaceKeywords } from 'fastify-contract/contract'
+import { inPlaceKeywords, schemaKeywords } from 'fastify-contract/contract'
 import { withDoubles } from 'fastify-contract/json'
 import { comparedKeywords, exactKeyword, mixedFormat } from 'fastify-contract/schema'
 import { join } from '../document/json-pointer.ts'
 import {
-  int64Holders,
   isBigint,
   isExactInteger,
   isFraction,
@@ -11,11 +10,12 @@ import {
   isInteger,
   membersOf,
   numbersOf,
+  reachability,
   schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { type Kind, memberOf, type Node, walk } from '../document/walk-document.ts'
+import { type Kind, mapEntries, mapItems, memberOf, type Node, walk, walkObjects } from '../document/walk-document.ts'
 
 /** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
 const isWide = (value: unknown): value is number | bigint =>
@@ -54,14 +54,33 @@ function digitsOf(schema: Node, keyword: string): string | undefined {
  * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
-  if (mixedIntegers(document).size === 0) return document
-  // A copy with the same shared schemas, which the loop changes in place.
-  const copy = structuredClone(document)
-  for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
-    for (const schema of mixed)
-      if (isFraction(schema)) schema.format = mixedFormat
-      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+  const values = wholeValues(document)
+  const exact = new Map<Node, Node>()
+  for (let mixed = mixedIntegers(document, values, exact); mixed.size > 0; ) {
+    for (const schema of mixed) exact.set(schema, asExact(schema))
+    mixed = mixedIntegers(document, values, exact)
   }
+  return exact.size === 0 ? document : (withReplaced(document, exact) as Document)
+}
+
+/** Returns a schema of numbers whose integers are bigints. */
+const asExact = (schema: Node): Node =>
+  isFraction(schema)
+    ? { ...schema, format: mixedFormat }
+    : { ...schema, ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' }
+
+/**
+ * Returns a value in which objects are replaced at any depth. What holds none of them is not copied, and what is shared
+ * stays shared.
+ */
+function withReplaced(value: unknown, known: Map<Node, unknown>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const found = known.get(value as Node)
+  if (found !== undefined) return found
+  const copy = Array.isArray(value)
+    ? mapItems(value, (item) => withReplaced(item, known))
+    : mapEntries(value as Node, (member) => withReplaced(member, known))
+  known.set(value as Node, copy)
   return copy
 }
 
@@ -70,10 +89,11 @@ const int32Limits = (schema: Node) => ({
   maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
 })
 
-/** Returns the schemas of numbers that describe a value together with an int64. */
-function mixedIntegers(document: object): Set<Node> {
-  const waiting = wholeValues(document)
-  const holdsInt64 = int64Holders(document)
+/** Returns the schemas of numbers that describe a value together with an int64, but for those that are exact now. */
+function mixedIntegers(document: object, values: unknown[][], exact: Map<Node, Node>): Set<Node> {
+  const waiting = [...values]
+  const isWhole = (schema: Node) => exact.has(schema) || isBigint(schema)
+  const holdsInt64 = reachability(document, Object.keys(schemaKeywords), isWhole)
   const keyOf = schemaKeys()
   const known = new Set<string>()
   const mixed = new Set<Node>()
@@ -85,9 +105,9 @@ function mixedIntegers(document: object): Set<Node> {
     const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
-    if (schemas.some(isBigint)) {
+    if (schemas.some(isWhole)) {
       for (const schema of schemas) {
-        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
+        if ((isExactInteger(schema) || isFraction(schema)) && !isWhole(schema)) mixed.add(schema)
       }
     }
     waiting.push(
@@ -101,7 +121,7 @@ function mixedIntegers(document: object): Set<Node> {
 /** Returns the schemas of each value of a document; the media types of a response describe one value. */
 function wholeValues(document: object): unknown[][] {
   const found: unknown[][] = []
-  walk(document as Node, 'document', '#', function collectSchemas(node, kind) {
+  walkObjects(document, function collectSchemas(node, kind) {
     if (kind === 'mediaType' || kind === 'parameter' || kind === 'header') found.push([node.schema])
     if (kind === 'response')
       found.push(Object.values(Object(node.content) as Record<string, Node>).map(({ schema }) => schema))
@@ -132,6 +152,13 @@ function isExact(schema: Node, keyword: string): boolean {
   return [...comparedKeywords, 'default'].includes(keyword) && isFraction(schema)
 }
 
+/** Returns whether a value has an integer at any depth that a double does not hold. */
+function holdsWide(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isWide(value)
+  for (const key in value) if (holdsWide((value as Node)[key])) return true
+  return false
+}
+
 /** Returns the pointers to some values at and below a value. */
 const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointer: string): string[] =>
   isFound(value)
@@ -146,6 +173,7 @@ const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointe
  */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
+  if (!holdsWide(document)) return found
   walk(document as Node, 'document', '#', addFrom)
   return found
 

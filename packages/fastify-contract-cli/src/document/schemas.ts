@@ -30,7 +30,6 @@ export function reachability(
 
   function isReaching(schema: unknown): boolean {
     if (!isNode(schema) || visited.has(schema)) return reaching.has(schema as Node)
-    // Most schemas lead nowhere.
     if (schemasBelow(document, schema, keywords).length === 0) return isFound(schema)
     const unvisited = new Set([schema])
     const holders = new Map<Node, Node[]>()

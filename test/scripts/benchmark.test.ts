@@ -106,8 +106,11 @@ t.test('the ratio of a command is the median of the ratios of its pairs', async 
   ])
   pairs.set('A: dev', [{ own: { wall: 0.5 }, peer }])
   t.same(ratiosOf(pairs), { 'A: new': usage(2, 3, 1.5), 'A: dev': { wall: 0.5 } })
-  t.match(commandTable(pairs), /^\| A: dev \| +0\.50 \| +- \| +- \| +0\.50 \| +- \| +1\.00 \| +- \|$/m)
-  t.match(commandTable(pairs), /^\| A: new \| +2\.00 \| +3\.00 \| +1\.50 \| +3\.00 \| +4\.00 \| +1\.00 \| +150 \|$/m)
+  t.match(commandTable(pairs), /^\| A: dev \| +0\.50( \| +-){3} \| +2\.5 s \| +0\.50( \| +-){2} \| +1\.00 \|$/m)
+  t.match(
+    commandTable(pairs),
+    /^\| A: new \| +2\.00 \| +3\.00 \| +1\.50( \| +-){2} \| +3\.00 \| +4\.00 \| +150 \| +1\.00 \|$/m,
+  )
 })
 
 t.test('a slice with stolen time is measured again, up to three times', async (t) => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { get } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from 'fastify-contract-test-support/free-port'
@@ -27,17 +27,21 @@ export async function measureInit(
   return { wall: init.wall + start.wall, cpu: init.cpu + start.cpu, memory: init.memory }
 }
 
+/** Returns the directory of the project that `initialize` makes. */
+export const projectOfInit = ({ directory }: Pick<Commands, 'directory'>): string =>
+  join(directory, 'projects', 'init', 'service')
+
 /** Runs `init` in a new directory, and returns it with what `init` used. */
 export function initialize(
   args: string[],
   { directory, own }: Pick<Commands, 'directory' | 'own'>,
   env: NodeJS.ProcessEnv,
 ): { project: string; init: Usage } {
-  const parent = join(directory, 'projects', 'init')
+  const project = projectOfInit({ directory })
+  const parent = dirname(project)
   rmSync(parent, { recursive: true, force: true })
   mkdirSync(parent, { recursive: true })
   const init = measureCommand([own, 'init', ...args, 'service'], parent, env)
-  const project = join(parent, 'service')
   symlinkSync(join(directory, 'node_modules'), join(project, 'node_modules'), 'junction')
   return { project, init }
 }

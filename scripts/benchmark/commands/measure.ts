@@ -3,13 +3,17 @@ import { dirname, join } from 'node:path'
 import { devLatencies, documentOfSample, type Edit, handlerOfSample, versionIn } from '../dev-latency.ts'
 import { shuffled } from '../statistics.ts'
 import type { QuietSlices } from '../steal.ts'
-import { initialize, measureInit } from './first-answer.ts'
+import { initialize, measureInit, projectOfInit } from './first-answer.ts'
 import type { Commands } from './installation.ts'
 import { measureCommand, onBothCores, type Usage } from './measure-command.ts'
 import { pets, publicDocuments, type RealDocument, readDocument, type Source } from './real-documents.ts'
+import { type TscFigures, tscFigures, writeTscPeer } from './tsc-project.ts'
 
 /** What a round measures for a row: the command, and openapi-typescript alone with the same document. */
-export type Pair = { own: Partial<Usage>; peer: Usage }
+export type Pair = { own: Figures; peer: Figures }
+
+/** The figures of a row; some rows have only some of them. */
+export type Figures = Partial<Usage & TscFigures>
 
 /** The pairs of all rounds by row. */
 export type Pairs = Map<string, Pair[]>
@@ -42,7 +46,9 @@ export async function measureCommands(commands: Commands, options: CommandOption
       await project.measureEdited()
       await project.measureUnchanged()
       // Most services have a document of the middle size.
-      if (each === (documents[1] ?? documents[0])) await project.measureFirstAnswer()
+      if (each !== (documents[1] ?? documents[0])) continue
+      await project.measureFirstAnswer()
+      await project.measureTypes()
     }
   }
   const [last = small] = documents.toReversed()
@@ -137,6 +143,24 @@ class Project {
     await this.#addPair('init until the first answer', initialize)
   }
 
+  /** Measures `tsc` in the project that `init` has made last, and in one with the types of openapi-typescript. */
+  async measureTypes(): Promise<void> {
+    const { directory, peer } = this.#commands
+    const { env } = this.#options
+    const project = projectOfInit(this.#commands)
+    const peerProject = join(directory, 'projects', 'types')
+    rmSync(peerProject, { recursive: true, force: true })
+    writeTscPeer(project, peerProject)
+    measureCommand([peer, this.#path, '--output=api.d.ts'], peerProject, env)
+    const tsc = join(directory, 'node_modules', 'typescript', 'bin', 'tsc')
+    const check = async (checked: string) => tscFigures(checked, tsc, env)
+    await this.#addPair(
+      'tsc',
+      () => check(project),
+      () => check(peerProject),
+    )
+  }
+
   async #own(...args: string[]): Promise<Usage> {
     return measureCommand([this.#commands.own, ...args], this.#directory, this.#options.env)
   }
@@ -146,12 +170,16 @@ class Project {
     return measureCommand(args, this.#directory, this.#options.env)
   }
 
-  async #addPair(step: string, measureOwn: () => Promise<Usage>): Promise<void> {
+  async #addPair(
+    step: string,
+    measureOwn: () => Promise<Figures>,
+    measurePeer: () => Promise<Figures> = () => this.#peer(),
+  ): Promise<void> {
     const { slices } = this.#options
     const pair: Partial<Pair> = {}
     const samples = [
       async () => (pair.own = await slices.measure(measureOwn)),
-      async () => (pair.peer = await slices.measure(() => this.#peer())),
+      async () => (pair.peer = await slices.measure(measurePeer)),
     ]
     for (const sample of shuffled(samples)) await sample()
     const row = `${this.#document.name}: ${step}`

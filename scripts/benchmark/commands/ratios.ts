@@ -1,27 +1,24 @@
 import { median } from '../statistics.ts'
-import type { Pair, Pairs } from './measure.ts'
-import type { Usage } from './measure-command.ts'
+import type { Figures, Pair, Pairs } from './measure.ts'
 
-const figures = ['wall', 'cpu', 'memory'] as const
-
-/** The figures of a row; some rows have only elapsed times. */
-export type Figures = Partial<Usage>
+const figures = ['wall', 'cpu', 'memory', 'instantiations'] as const
+type Figure = (typeof figures)[number]
 
 /** The medians of the ratios of each row: the command's usage divided by that of its peer, so that less is better. */
 export type Ratios = Record<string, Figures>
 
 /** Returns the ratios of all rows. */
 export const ratiosOf = (pairs: Pairs): Ratios =>
-  mapRows(pairs, ({ own, peer }, figure) => (own[figure] as number) / peer[figure])
+  mapRows(pairs, ({ own, peer }, figure) => (own[figure] as number) / (peer[figure] as number))
 
 /** Returns the medians of the commands, or of their peer. */
 export const mediansOf = (pairs: Pairs, side: 'own' | 'peer'): Record<string, Figures> =>
   mapRows(pairs, (pair, figure) => pair[side][figure] as number)
 
-function mapRows(pairs: Pairs, figureOf: (pair: Pair, figure: keyof Usage) => number): Record<string, Figures> {
+function mapRows(pairs: Pairs, figureOf: (pair: Pair, figure: Figure) => number): Record<string, Figures> {
   const rows = Array.from(pairs, function rowOf([row, all]) {
     const measured = figures.filter((figure) => all.every(({ own }) => own[figure] !== undefined))
-    const medianOf = (figure: keyof Usage) => Number(median(all.map((pair) => figureOf(pair, figure))).toPrecision(3))
+    const medianOf = (figure: Figure) => Number(median(all.map((pair) => figureOf(pair, figure))).toPrecision(3))
     return [row, Object.fromEntries(measured.map((figure) => [figure, medianOf(figure)]))]
   })
   return Object.fromEntries(rows)
@@ -52,7 +49,7 @@ export function setbacks(committed: Ratios | undefined, measured: Ratios, isNois
   ]
 }
 
-const names = { wall: 'elapsed time', cpu: 'CPU', memory: 'memory' }
+const names = { wall: 'elapsed time', cpu: 'CPU', memory: 'memory', instantiations: 'instantiations' }
 
 /** Returns the setbacks of one measurement that another one has, too, whatever their figures. */
 export const inBoth = (first: string[], second: string[]): string[] => {

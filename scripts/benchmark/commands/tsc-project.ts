@@ -1,32 +1,26 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { onBothCores } from './measure-command.ts'
 
-/** What `tsc --extendedDiagnostics` tells of a project: seconds of CPU-bound work, counts, and MB. */
-export type TscFigures = { check: number; total: number; instantiations: number; types: number; memory: number }
+/** What a type check needs: seconds, MiB, and how many types the compiler instantiates. */
+export type TscFigures = { wall: number; memory: number; instantiations: number }
 
 /**
  * Checks a project with a compiler, by the path of its `tsc`. The project need not compile: a peer without the mending of
- * `init` has errors, which cost about the same.
+ * `init` has errors, which cost about the same. Throws with the output if the compiler did not check types.
  */
-export function tscFigures(directory: string, tsc: string): TscFigures {
-  const output = run(tsc, ['-p', directory, '--extendedDiagnostics'])
-  const figure = (name: string) => Number(new RegExp(`^${name}: +([\\d.]+)`, 'm').exec(output)?.[1] ?? Number.NaN)
-  return {
-    check: figure('Check time'),
-    total: figure('Total time'),
-    instantiations: figure('Instantiations'),
-    types: figure('Types'),
-    memory: figure('Memory used') / 1024,
-  }
-}
+export function tscFigures(directory: string, tsc: string, env: NodeJS.ProcessEnv): TscFigures {
+  const [program = '', ...before] = onBothCores
+  const args = [...before, 'node', tsc, '-p', directory, '--noEmit', '--extendedDiagnostics']
+  const { stdout } = spawnSync(program, args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  return { wall: figure('Check time'), memory: figure('Memory used') / 1_024, instantiations: figure('Instantiations') }
 
-function run(tsc: string, args: string[]): string {
-  try {
-    return execFileSync(process.execPath, [tsc, ...args], { encoding: 'utf8', maxBuffer: 1e9 })
-  } catch (error) {
-    return String((error as { stdout?: string }).stdout)
+  function figure(name: string): number {
+    const [, value] = new RegExp(`^${name}: +([\\d.]+)`, 'm').exec(stdout) ?? []
+    if (value === undefined) throw new Error(`tsc -p ${directory}: has no ${name}\n${stdout}`)
+    return Number(value)
   }
 }
 

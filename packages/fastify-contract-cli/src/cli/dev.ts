@@ -16,9 +16,9 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract dev [DOCUMENT] [OPTIONS]
 
 Runs the service and restarts it after each change of the document or of a source file: it generates, bundles, and
-starts the new service on trial on free ports, while it checks types. If that is ready and the types are right, it
-replaces the running service; requests that arrive during the switch wait. After an error the last working service
-keeps running. Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
+starts the new service on free ports, while it checks types. If that is ready and the types are right, it replaces the
+running service, which finishes its requests. After an error the last working service keeps running. With --trial, the
+new service starts twice: on trial, and once the old one has ended; requests that arrive during the switch wait. Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
 
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
 MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections
@@ -29,7 +29,8 @@ ${documentHelp}
 --entry FILE          the module that starts the service (default: src/server.ts); its directory is watched
 --watch DIRECTORIES   other directories to watch, separated by commas
 --bundle MODULE       a module whose function bundle(DIRECTORY) bundles the service (default: esbuild bundles it)
---trial NAME=VALUE    environment variables for the start on trial, separated by commas, such as those of an empty store
+--trial NAME=VALUE    environment variables for a start on trial, separated by commas, such as those of an empty store if
+                      the store allows one process only (default: no such start)
 --docs DIRECTORY      the directory of the documentation, which is written after each change of the document (default:
                       ${docsDirectory})
 --out, --errors, --handlers    as for fastify-contract generate

@@ -1,10 +1,10 @@
 import { lineText } from '../text/source-text.ts'
 
-/** Says what a command does at the moment. */
+/** Shows what a command does at the moment. */
 export type Step = (text: string) => void
 
 /** The time in milliseconds after which a command shows what it does. */
-const patience = 1_000
+const progressDelay = 1_000
 
 /** A terminal, or any other stream. */
 type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>
@@ -25,11 +25,11 @@ export async function withProgress<Result>(
   let shown = ''
   let current = ''
   // A step that blocks the event loop is shown by the one before, since no timer fires.
-  const timer = setTimeout(show, patience)
+  const timer = setTimeout(show, progressDelay)
   try {
     return await run(function showStep(text) {
       current = lineText(text)
-      if (clock() - begin >= patience) show()
+      if (clock() - begin >= progressDelay) show()
     })
   } finally {
     clearTimeout(timer)

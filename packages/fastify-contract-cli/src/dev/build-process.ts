@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import { mkdir, symlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
-import { writeStaleDocs, writeTryPage } from '../docs/docs-page.ts'
 import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
@@ -21,6 +22,8 @@ const options: DevOptions = JSON.parse(process.argv[2] as string)
 const bundle = await loadBundle()
 /** Resolves when the documentation is written. Only one process at a time writes it. */
 let writing = Promise.resolve()
+/** The URL of the service for clients. */
+let serviceUrl = ''
 /** The routes of the document; undefined until it is generated. */
 let routes: Routes | undefined
 
@@ -30,7 +33,6 @@ process.on('SIGINT', () => {})
 process.on('disconnect', () => process.exit())
 
 process.on('message', async (message: BuildMessage) => {
-  // The pages take seconds, so no build waits for them.
   if (message === 'write docs') writing = writing.then(writePages)
   else reply(await takeSnapshot(message).catch(({ message }: Error) => ({ error: message })))
 })
@@ -42,8 +44,9 @@ function reply(value: BuildReply): void {
 
 /** Generates, bundles and type-checks the current state of the service into a directory. */
 async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<'checked'> {
+  serviceUrl = url
   if (hasNewDocument) routes = undefined
-  routes ??= await generate(url)
+  routes ??= await generate()
   const checked = checkTypes(options.entry, join(dirname(directory), 'types'))
   // The bundler fails for some of the same errors, and the messages of the compiler are better.
   const packages = await bundleInto(directory).catch((error) => checked.then(() => Promise.reject(error)))
@@ -66,14 +69,15 @@ async function bundleInto(directory: string): Promise<string[]> {
 
 /** Writes the documentation unless it is up to date. */
 async function writePages(): Promise<void> {
-  const { docs, out: generated, client } = options
-  await writeStaleDocs(docs, { generated, client }).catch(({ message }: Error) =>
+  const module = new URL(`./write-pages${extname(import.meta.filename)}`, import.meta.url)
+  const writer = new Worker(module, { workerData: { ...options, serviceUrl } })
+  await once(writer, 'exit').catch(({ message }: Error) =>
     console.error(`dev: the documentation is not written: ${message}`),
   )
 }
 
-async function generate(serviceUrl: string): Promise<Routes> {
-  const { document, rules, errors, out, handlers, docs, skipUnsupported } = options
+async function generate(): Promise<Routes> {
+  const { document, rules, errors, out, handlers, skipUnsupported } = options
   const compiled = await compileContract(document, {
     rules,
     errors: errors === undefined ? undefined : await loadErrorBody(errors),
@@ -82,8 +86,6 @@ async function generate(serviceUrl: string): Promise<Routes> {
   for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
   const written = await updateGenerated(compiled, out, handlers)
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
-  // The page calls the port that stays open, not that of one snapshot.
-  await writeTryPage(docs, { generated: out, serviceUrl })
   return compiled.contract.routes
 }
 

@@ -64,7 +64,7 @@ export type Bundled = {
  */
 export type BuildReply = Bundled | 'checked' | { error: string }
 
-/** Which of the two processes of a snapshot. */
+/** Which process of a snapshot: the first one only tries it out, if it needs an environment of its own. */
 type Role = 'trial' | 'service'
 
 /**
@@ -83,6 +83,8 @@ export async function runDev(options: DevOptions): Promise<void> {
   process.on('exit', () => rmSync(snapshots, { recursive: true, force: true }))
 
   let running: Service | undefined
+  /** Services that finish their last requests, and are then gone. */
+  const retiring = new Set<Promise<void>>()
   let hasServed = false
   let isEnding = false
   /** The number of snapshots that have served. */
@@ -144,7 +146,7 @@ export async function runDev(options: DevOptions): Promise<void> {
         })
         packages = bundled.packages
         if (hasOwnToken) process.env.ACCESS_TOKENS_SCOPE = scopes
-        await replace(directory, await tryOut(directory))
+        await replace(directory)
         count += 1
         if (!hasServed && running !== undefined && example !== undefined) console.log(example)
         hasServed ||= running !== undefined
@@ -162,7 +164,8 @@ export async function runDev(options: DevOptions): Promise<void> {
 
   /** Gets ready for the next change, now that nothing waits. */
   function prepare(): void {
-    for (const role of ['trial', 'service'] as const) waiting[role] = takeProcess(role, nextDirectory())
+    const roles = options.trial === undefined ? (['service'] as const) : (['trial', 'service'] as const)
+    for (const role of roles) waiting[role] = takeProcess(role, nextDirectory())
     if (hasNewDocs && running !== undefined) {
       builder.send('write docs')
       hasNewDocs = false
@@ -189,26 +192,37 @@ export async function runDev(options: DevOptions): Promise<void> {
     return value
   }
 
-  /**
-   * Starts a snapshot on trial while its types are checked, unless no service runs that it could break. Rejects if
-   * either fails, or if there is a newer change.
-   */
-  async function tryOut(directory: string): Promise<Service | undefined> {
+  /** Replaces the running service by a snapshot that is ready and whose types are right. Rejects if it is not. */
+  async function replace(directory: string): Promise<void> {
+    if (options.trial === undefined) serve(await startChecked('service', directory, {}))
+    // There is no service yet that a start could break.
+    else if (running === undefined) await checkBundled().then(() => restart(directory))
+    else {
+      const tried = await startChecked('trial', directory, trial)
+      await tried.stop()
+      await restart(directory)
+    }
+  }
+
+  /** Starts a snapshot while its types are checked. Rejects if either fails, or if there is a newer change. */
+  async function startChecked(role: Role, directory: string, environment: Record<string, string>): Promise<Service> {
     const cancel = new AbortController()
-    // Some stores allow one process only, so the trial may use another store.
-    const options = { environment: trial, signal: cancel.signal }
-    const started = running === undefined ? undefined : start('trial', directory, options)
+    const started = start(role, directory, { environment, signal: cancel.signal, onStderr: console.error })
     // The messages of the compiler come first.
-    started?.catch(() => {})
+    started.catch(() => {})
     try {
-      await reply()
-      if (hasChanged()) throw new Error('there is a newer change')
+      await checkBundled()
       return await started
     } catch (error) {
       cancel.abort()
-      await started?.catch(() => {})
+      await started.catch(() => {})
       throw error
     }
+  }
+
+  async function checkBundled(): Promise<void> {
+    await reply()
+    if (hasChanged()) throw new Error('there is a newer change')
   }
 
   function report({ message }: Error): void {
@@ -221,37 +235,43 @@ export async function runDev(options: DevOptions): Promise<void> {
   }
 
   /**
-   * Replaces the running service after a trial start. If the new one fails on the real store, starts the old one again.
+   * Starts a snapshot after the running service has ended, for a store that allows one process only. If the new one
+   * fails on the real store, starts the old one again.
    */
-  async function replace(directory: string, tried: Service | undefined): Promise<void> {
+  async function restart(directory: string): Promise<void> {
     const old = running
     if (old !== undefined) {
       front.hold()
       admin.hold()
       running = undefined
+      await old.stop()
     }
-    await Promise.all([tried?.stop(), old?.stop()])
+    const startIn = (place: string) => start('service', place, { onStderr: console.error })
     try {
-      await serve(directory)
+      serve(await startIn(directory))
     } catch (error) {
-      if (old !== undefined) await serve(old.directory)
+      if (old !== undefined) serve(await startIn(old.directory))
       throw error
     }
     if (old !== undefined) rmSync(old.directory, { recursive: true })
   }
 
-  async function serve(directory: string): Promise<void> {
-    const toFront = (line: string) =>
-      console.error(line.replace(service.url, front.url).replace(service.adminUrl, admin.url))
-    const service = await start('service', directory, { onStderr: console.error })
+  /** Sends new connections to a service. One that served before finishes its requests meanwhile. */
+  function serve(service: Service): void {
+    const old = running
     running = service
     forward(service)
-    service.written.forEach(toFront)
+    for (const line of service.written)
+      console.error(line.replace(service.url, front.url).replace(service.adminUrl, admin.url))
     void service.ended.then((how) => {
       if (running !== service || isEnding) return
       running = undefined
       report(new Error(`dev: the service has ended with ${how}`))
     })
+    if (old === undefined) return
+    const retired = old.stop().then(() => rmSync(old.directory, { recursive: true, force: true }))
+    retiring.add(retired)
+    void retired.then(() => retiring.delete(retired))
   }
 
   function forward(service: Service | undefined): void {
@@ -263,7 +283,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   async function end(): Promise<void> {
     if (isEnding) process.exit(1)
     isEnding = true
-    await running?.stop()
+    await Promise.all([running?.stop(), ...retiring])
     process.exit()
   }
 }

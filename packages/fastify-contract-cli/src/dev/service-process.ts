@@ -18,7 +18,7 @@ export type Service = {
   written: string[]
   /** Resolves with the exit code or signal when the process has ended. */
   ended: Promise<string>
-  /** Stops the service gracefully; resolves when the process has ended. */
+  /** Stops the service gracefully, and kills it after 10 s; resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -100,9 +100,10 @@ function packagesNow(names: string[]): string {
 export const isUsable = (known: WaitingProcess, directory: string, packages: string[]): boolean =>
   known.child.connected && known.directory === directory && known.packages === packagesNow(packages)
 
-/** The time limits in milliseconds for a service to listen, and to become ready afterwards. */
+/** The time limits in milliseconds for a service to listen, to become ready afterwards, and to end. */
 const startTimeout = 30_000
 const readyTimeout = 3_000
+const stopTimeout = 10_000
 
 /**
  * Starts a service on free ports in a process that waits; resolves when it is ready. Rejects with its output on stderr
@@ -123,8 +124,8 @@ export async function startService({ child, directory, ended }: WaitingProcess, 
     else written.push(line)
   })
   const hasEnded = once(lines, 'close').then(() => (written.length > 0 ? '' : 'the service ended without a message'))
-  // Requests wait for the next service while this one drains, so it must drain fast.
-  const own = { DRAIN_TIME: '0', DRAIN_DEADLINE: '3000', CORS_ORIGINS: origins, ...environment }
+  // The end of an old service must not last: SIGINT skips the wait, and idle connections stay a quarter of the rest.
+  const own = { DRAIN_TIME: '2900', DRAIN_DEADLINE: '3000', CORS_ORIGINS: origins, ...environment }
   const { ACCESS_TOKENS_SCOPE } = process.env
   child.send(
     {
@@ -144,7 +145,9 @@ export async function startService({ child, directory, ended }: WaitingProcess, 
   isReady = true
   const stop = async () => {
     child.kill('SIGINT')
+    const timer = setTimeout(kill, stopTimeout)
     await ended
+    clearTimeout(timer)
   }
   return { directory, url, adminUrl, written, ended, stop }
 }

@@ -8,6 +8,9 @@ import { type FileStates, fileState, noFile, stateOf } from './file-state.ts'
 const pureModules =
   /^(?:node:)?(?:assert|buffer|crypto|events|http|path|punycode|querystring|string_decoder|url|util)\b/
 
+/** What npm, pnpm and both kinds of Yarn write into node_modules at each installation: the versions of all packages. */
+const installations = ['.package-lock.json', '.pnpm/lock.yaml', '.yarn-integrity', '.yarn-state.yml']
+
 /** What gives a module more than its own code: with one of these, nobody can tell what it reads. */
 const unpredictable = ['process', 'globalThis', 'global', 'fetch', 'eval']
 const found = 'fastifyContractUnpredictable'
@@ -30,8 +33,9 @@ const loaders: Record<string, Loader> = {
 
 /**
  * Returns the states of the files that Node.js reads to load modules: their own, those of the modules that they import,
- * and the manifests that decide which these are. A package stands for its manifest, unless it is linked. Returns undefined
- * if that does not tell what the modules do, because one of them reads other files, or the environment.
+ * and the manifests that decide which these are. A package stands for its manifest and the list of installed packages,
+ * unless it is linked. Returns undefined if that does not tell what the modules do, because one of them reads other files,
+ * or the environment.
  *
  * @param modules Paths, or the names of packages.
  */
@@ -78,6 +82,7 @@ export async function moduleStates(modules: string[], directory = process.cwd())
       if (path.startsWith('.') || isAbsolute(path)) addCandidates(resolve(resolveDir, path), resolved.path)
       else if (name !== undefined) {
         const isInstalled = addAbove(resolveDir, join('node_modules', name, 'package.json'))
+        for (const list of installations) addAbove(resolveDir, join('node_modules', list))
         // An alias of tsconfig.json leads to a file of the project.
         isKnown &&= isInstalled
       }
@@ -89,9 +94,12 @@ export async function moduleStates(modules: string[], directory = process.cwd())
   function addCandidates(path: string, resolved: string): void {
     if (path === resolved) return
     const stem = path.slice(0, path.length - extname(path).length)
-    for (const each of [path, stem, join(path, 'index')])
-      for (const extension of ['', '.tsx', '.jsx', ...Object.keys(loaders)])
-        states.set(`${each}${extension}`, fileState(`${each}${extension}`))
+    const candidates = [path, stem, join(path, 'index')].flatMap((each) =>
+      ['', '.tsx', '.jsx', ...Object.keys(loaders)].map((extension) => `${each}${extension}`),
+    )
+    for (const candidate of candidates) states.set(candidate, fileState(candidate))
+    // A symbolic link may come to lead to an equal file in another directory, whose imports are others.
+    isKnown &&= candidates.includes(resolved)
   }
 
   /** Adds the states of a name in a directory and those above it, up to the first that exists; returns whether one does. */

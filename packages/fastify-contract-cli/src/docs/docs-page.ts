@@ -12,8 +12,8 @@ import { tryPage } from './try-page.ts'
 
 /**
  * Writes the documentation of a service into a directory: index.html, which loads nothing, history.html, which compares
- * the released documents, and openapi.json, the document itself. Returns the path of index.html. The same documents always give the same bytes.
- * Replaces earlier pages only when the new ones are complete.
+ * the released documents, and openapi.json, the document itself. The same documents always give the same bytes. Replaces
+ * earlier pages only when the new ones are complete. Returns the path of index.html.
  *
  * @param compiled What the document was compiled to, if the caller has it.
  */

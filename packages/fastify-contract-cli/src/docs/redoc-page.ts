@@ -147,7 +147,7 @@ const options = {
 }
 
 /**
- * Replacements in the script of Redoc 3.0.1. They remove the URLs that it would load, and expand the groups of operations
+ * Replacements in the script of Redoc 3.0.1, which @redocly/cli 2.77 contains. They remove the URLs that it would load, and expand the groups of operations
  * and schemas, which it otherwise shows only after a click.
  */
 const replacements: [from: RegExp, to: string][] = [

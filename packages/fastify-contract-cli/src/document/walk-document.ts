@@ -111,7 +111,7 @@ export const isNode = (value: unknown): value is Node =>
 export const hasShape = (value: unknown, { shape }: Member): boolean =>
   shape === 'one' || (shape === 'list' ? Array.isArray(value) : isNode(value))
 
-/** Calls `visit` for each value that a member of the right shape holds, with its pointer and the key by which it is held. */
+/** Calls `visit` for each value that a member of the right shape holds, with its pointer and its key if it has one. */
 export function eachHeld(
   value: unknown,
   member: Member,
@@ -202,7 +202,7 @@ function mapMember(value: unknown, member: Member, transforms: Transforms): unkn
 }
 
 /** Maps the items of an array, which is not copied if they stay the same. */
-export function mapItems(items: unknown[], map: (item: unknown) => unknown): unknown[] {
+function mapItems(items: unknown[], map: (item: unknown) => unknown): unknown[] {
   let copy: unknown[] | undefined
   for (const [index, item] of items.entries()) {
     const mapped = map(item)
@@ -231,7 +231,7 @@ export function mapEntries(node: Node, map: (value: unknown, name: string) => un
 
 /** Maps the scalars of a value at any depth. */
 export function mapScalars(value: unknown, map: (scalar: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapScalars(item, map))
+  if (Array.isArray(value)) return mapItems(value, (item) => mapScalars(item, map))
   return isNode(value) ? mapEntries(value, (member) => mapScalars(member, map)) : map(value)
 }
 

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
 import type { Document } from '../document/openapi-document.ts'
+import { exactUnions } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
+import { type ChangedDocument, changedDocument } from './changed-document.ts'
 import { handlerChanges } from './handler-changes.ts'
 import { handlerStubs } from './handler-stubs.ts'
 import { surplusProblems } from './surplus-files.ts'
@@ -64,8 +66,8 @@ export async function writeStale(files: Files, directory: string): Promise<strin
  */
 export async function updateGenerated(contract: Generated, directory: string, handlersFile: string): Promise<string[]> {
   const before = await publishedIn(directory, contract)
-  const changes = before === undefined ? [] : handlerChanges(before, contract.document)
-  const handlers = handlerStubs(contract, before)
+  const changes = before === undefined ? [] : handlerChanges(before.changed, contract.document)
+  const handlers = handlerStubs(contract, before?.document)
   const written = await writeStale(contract.files, directory)
   const target = existsSync(handlersFile) ? `, for ${handlersFile}` : ' handlers'
   if (changes.length > 0) console.log(`changed${target}:\n\n${changes.map((line) => `  ${line}\n`).join('')}`)
@@ -73,15 +75,37 @@ export async function updateGenerated(contract: Generated, directory: string, ha
   return written
 }
 
+/** A document in the form of `normalize`, in which some operations have an operationId only, and without these. */
+export type Before = { document: Document; changed: Document }
+
 /**
- * Returns the document in a directory in the form of `normalize`; undefined if it is missing, or cannot be read, as during
- * a merge.
+ * Returns what the document in a directory has to be compared with; undefined if it is missing, or cannot be read, as
+ * during a merge.
  */
-async function publishedIn(directory: string, { files, document }: Generated): Promise<Document | undefined> {
+async function publishedIn(directory: string, { files, document }: Generated): Promise<Before | undefined> {
   try {
     const text = await readFile(join(directory, 'openapi.json'), 'utf8')
-    return text === files['openapi.json'] ? document : normalizedDocument(parseExactJson(text) as Document)
+    return documentBefore(text, files['openapi.json'] as string, document)
   } catch {
     return undefined
   }
+}
+
+/**
+ * Returns what is needed of the older document to find the changes and the new operations. Integers that become exact
+ * beside others do so in all operations: where a changed part has such an integer, the whole document is compared.
+ */
+export function documentBefore(oldText: string, newText: string, now: Document): Before {
+  const part = changedDocument(oldText, newText)
+  if (!exactUnions(now).some(part.isTouched)) {
+    const before = normalizedPart(part)
+    if (exactUnions(before.document).length === 0) return before
+  }
+  return normalizedPart({ document: parseExactJson(oldText) as Document, isComplete: () => true })
+}
+
+function normalizedPart({ document, isComplete }: Pick<ChangedDocument, 'document' | 'isComplete'>): Before {
+  const normalized = normalizedDocument(document)
+  const paths = Object.entries(normalized.paths ?? {}).filter(([path]) => isComplete(path))
+  return { document: normalized, changed: { ...normalized, paths: Object.fromEntries(paths) } }
 }

@@ -1,8 +1,9 @@
-import { inPlaceKeywords, schemaKeywords } from 'fastify-contract/contract'
+import { inPlaceKeywords } from 'fastify-contract/contract'
 import { withDoubles } from 'fastify-contract/json'
 import { comparedKeywords, exactKeyword, mixedFormat } from 'fastify-contract/schema'
 import { join } from '../document/json-pointer.ts'
 import {
+  int64Holders,
   isBigint,
   isExactInteger,
   isFraction,
@@ -10,12 +11,11 @@ import {
   isInteger,
   membersOf,
   numbersOf,
-  reachability,
   schemaKeys,
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { type Kind, mapEntries, mapItems, memberOf, type Node, walk, walkObjects } from '../document/walk-document.ts'
+import { type Kind, memberOf, type Node, walk, walkObjects, walkSchemas } from '../document/walk-document.ts'
 
 /** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
 const isWide = (value: unknown): value is number | bigint =>
@@ -54,34 +54,33 @@ function digitsOf(schema: Node, keyword: string): string | undefined {
  * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
-  const values = wholeValues(document)
-  const exact = new Map<Node, Node>()
-  for (let mixed = mixedIntegers(document, values, exact); mixed.size > 0; ) {
-    for (const schema of mixed) exact.set(schema, asExact(schema))
-    mixed = mixedIntegers(document, values, exact)
+  if (mixedIntegers(document).size === 0) return document
+  // A copy with the same shared schemas, which the loop changes in place.
+  const copy = structuredClone(document)
+  const changed = new Set<Node>()
+  for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
+    for (const schema of mixed) {
+      changed.add(schema)
+      if (isFraction(schema)) schema.format = mixedFormat
+      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
+    }
   }
-  return exact.size === 0 ? document : (withReplaced(document, exact) as Document)
+  copies.set(Object(Object(copy).info), { copy, changed })
+  return copy
 }
 
-/** Returns a schema of numbers whose integers are bigints. */
-const asExact = (schema: Node): Node =>
-  isFraction(schema)
-    ? { ...schema, format: mixedFormat }
-    : { ...schema, ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' }
+/** What `withExactUnions` has changed, by the `info` of the copy, which no later pass copies. */
+const copies = new WeakMap<object, { copy: object; changed: Set<Node> }>()
 
-/**
- * Returns a value in which objects are replaced at any depth. What holds none of them is not copied, and what is shared
- * stays shared.
- */
-function withReplaced(value: unknown, known: Map<Node, unknown>): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const found = known.get(value as Node)
-  if (found !== undefined) return found
-  const copy = Array.isArray(value)
-    ? mapItems(value, (item) => withReplaced(item, known))
-    : mapEntries(value as Node, (member) => withReplaced(member, known))
-  known.set(value as Node, copy)
-  return copy
+/** Returns the pointers of the schemas that `withExactUnions` has changed in a document. */
+export function exactUnions({ info }: { info: object }): string[] {
+  const { copy, changed } = copies.get(info) ?? {}
+  const pointers: string[] = []
+  if (copy !== undefined)
+    walkSchemas(copy, (schema, pointer) => {
+      if (changed?.has(schema)) pointers.push(pointer)
+    })
+  return pointers
 }
 
 const int32Limits = (schema: Node) => ({
@@ -89,11 +88,10 @@ const int32Limits = (schema: Node) => ({
   maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
 })
 
-/** Returns the schemas of numbers that describe a value together with an int64, but for those that are exact now. */
-function mixedIntegers(document: object, values: unknown[][], exact: Map<Node, Node>): Set<Node> {
-  const waiting = [...values]
-  const isWhole = (schema: Node) => exact.has(schema) || isBigint(schema)
-  const holdsInt64 = reachability(document, Object.keys(schemaKeywords), isWhole)
+/** Returns the schemas of numbers that describe a value together with an int64. */
+function mixedIntegers(document: object): Set<Node> {
+  const waiting = wholeValues(document)
+  const holdsInt64 = int64Holders(document)
   const keyOf = schemaKeys()
   const known = new Set<string>()
   const mixed = new Set<Node>()
@@ -105,9 +103,9 @@ function mixedIntegers(document: object, values: unknown[][], exact: Map<Node, N
     const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
-    if (schemas.some(isWhole)) {
+    if (schemas.some(isBigint)) {
       for (const schema of schemas) {
-        if ((isExactInteger(schema) || isFraction(schema)) && !isWhole(schema)) mixed.add(schema)
+        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
       }
     }
     waiting.push(

@@ -158,7 +158,7 @@ function beginOf({ text, list }: Events, index: number, key: number | undefined)
 }
 
 const colon = /['"]?[ \t]*:/y
-const emptyValue = /['"]?[ \t]*:(?=[ \t]*(?:#|\r?\n|$))/y
+const emptyValue = /['"]?[ \t]*:[ \t]*(?=#|\r?\n|$)/y
 const blockValue = /['"]?[ \t]*:[ \t]*(?=[|>])/y
 
 /** Returns where a match of a pattern ends that begins where a key ends. */

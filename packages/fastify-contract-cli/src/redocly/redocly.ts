@@ -31,8 +31,8 @@ const overflow = 'Maximum call stack size exceeded'
  */
 export const depthProblem = (error: unknown): string | undefined =>
   String((error as Error).message).includes(overflow)
-    ? 'schemas are nested, or refer to one another in a chain, too deeply for openapi-typescript; shorten the chain to ' +
-      'at most 500 schemas'
+    ? 'schemas are nested too deeply for openapi-typescript; move inner schemas into components, so that at most 500 ' +
+      'are nested'
     : undefined
 
 /**

@@ -5,9 +5,12 @@ export function typeName(text: string): string {
   return /^\p{L}/u.test(name) ? name : `Type${name}`
 }
 
-/** Returns the names of types for texts, of which no two are the same. */
+/** With `Parameters` after it, this is the name of a type of the engine, which handler-types.d.ts imports. */
+const reserved = 'NoDeclared'
+
+/** Returns the names of types for texts, of which no two are the same, also with another word after them. */
 export function typeNames(texts: Iterable<string>): Map<string, string> {
-  const taken = new Set<string>()
+  const taken = new Set([reserved])
   const names = new Map<string, string>()
   for (const text of texts) {
     const name = typeName(text)

@@ -15,6 +15,8 @@ const compiler: typeof ts = createRequire(import.meta.url)(process.argv[2] as st
 /** The parsed files of the last check, by name, and the options that they were parsed with. */
 let parsed = new Map<string, ts.SourceFile>()
 let parsedWith = ''
+/** The parsed files of the last check, in the order of the compiler, if it found nothing. */
+let correct: readonly ts.SourceFile[] | undefined
 
 const format: ts.FormatDiagnosticsHost = {
   getCurrentDirectory: () => compiler.sys.getCurrentDirectory(),
@@ -35,7 +37,10 @@ function outputOf(configuration: string): string {
   return compiler.formatDiagnosticsWithColorAndContext(problems, format).slice(0, maxLength)
 }
 
-/** Returns the diagnostics that `tsc` prints, in its order: types are checked only if the syntax is right. */
+/**
+ * Returns the diagnostics that `tsc` prints, in its order: types are checked only if the syntax is right, and only if a
+ * file or an option differs from the last check without a problem: many edits of a document change no type.
+ */
 function diagnosticsOf(path: string): ts.Diagnostic[] {
   const unreadable: ts.Diagnostic[] = []
   const configuration = compiler.getParsedCommandLineOfConfigFile(path, undefined, {
@@ -44,6 +49,15 @@ function diagnosticsOf(path: string): ts.Diagnostic[] {
   })
   if (configuration === undefined) return unreadable
   const program = programOf(configuration)
+  const files = program.getSourceFiles()
+  const isSame = files.length === correct?.length && files.every((file, index) => file === correct?.[index])
+  if (isSame && configuration.errors.length === 0) return []
+  const found = diagnosticsIn(program, configuration)
+  correct = found.length === 0 ? files : undefined
+  return found
+}
+
+function diagnosticsIn(program: ts.Program, configuration: ts.ParsedCommandLine): ts.Diagnostic[] {
   const syntax = program.getSyntacticDiagnostics()
   if (syntax.length > 0) return [...configuration.errors, ...syntax]
   const options = [...configuration.errors, ...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
@@ -54,6 +68,7 @@ function programOf({ options, fileNames }: ts.ParsedCommandLine): ts.Program {
   const host = compiler.createCompilerHost(options)
   host.jsDocParsingMode = compiler.JSDocParsingMode?.ParseForTypeErrors
   const { configFilePath: _, ...relevant } = options
+  // Other options make other objects of the same files.
   const known = JSON.stringify(relevant) === parsedWith ? parsed : new Map<string, ts.SourceFile>()
   parsedWith = JSON.stringify(relevant)
   parsed = new Map()

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import type * as openapi from 'openapi-typescript'
 import type ts from 'typescript'
 
 /*
@@ -9,7 +8,7 @@ import type ts from 'typescript'
 const require = createRequire(import.meta.url)
 
 export const compiler: typeof ts = require('typescript')
-export const transformSchema: typeof openapi.transformSchema = require('openapi-typescript/dist/transform/index.cjs')
 export const transformSchemaObject: (schema: unknown, options: object) => ts.TypeNode =
   require('openapi-typescript/dist/transform/schema-object.cjs').default
-export const { resolveRef }: Pick<typeof openapi, 'resolveRef'> = require('openapi-typescript/dist/lib/utils.cjs')
+export const { addJSDocComment: addComment }: { addJSDocComment: (object: unknown, node: ts.Node) => void } =
+  require('openapi-typescript/dist/lib/ts.cjs')

@@ -83,6 +83,15 @@ t.test('a module that may read anything else has no states', async (t) => {
   for (const name of Object.keys(texts)) t.equal(await moduleStates([resolve(`${name}.js`)]), undefined, name)
 })
 
+t.test('a module that a symbolic link leads to has no states, as the link may lead to an equal file', async (t) => {
+  enterDirectory(t, { 'a.js': "import './b.js'", 'b.js': '', c: { 'a.js': '' }, d: {} })
+  symlinkSync(resolve('a.js'), 'd/a.js')
+  symlinkSync(resolve('c'), 'e', 'junction')
+  t.ok(await moduleStates([resolve('a.js')]))
+  t.equal(await moduleStates([resolve('d/a.js')]), undefined)
+  t.equal(await moduleStates([resolve('e/a.js')]), undefined)
+})
+
 t.test('the states of a configuration are those of the files that it names', async (t) => {
   const decorators =
     'decorators:\n  info-description-override: { filePath: ./about.md }\n  x: { names: [a.md, b.md] }\n'

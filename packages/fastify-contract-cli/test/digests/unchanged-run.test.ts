@@ -117,6 +117,7 @@ t.test('each change of an input, an option or a generated file is a whole run', 
     'a module that it imports': () => writeFileSync('src/member.js', "export const member = 'error'"),
     'the manifest of a package that it imports': () =>
       writeFileSync('node_modules/numbers/package.json', '{ "version": "1.0.1", "exports": "./index.js" }'),
+    'the version of a package that a package imports': () => writeFileSync('node_modules/.package-lock.json', '{}'),
     'a package that is installed closer to it': () => {
       mkdirSync('src/node_modules/numbers', { recursive: true })
       writeFileSync('src/node_modules/numbers/package.json', '{ "version": "2.0.0", "exports": "./index.js" }')

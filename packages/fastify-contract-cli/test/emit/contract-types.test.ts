@@ -215,6 +215,15 @@ t.test('each operationId is the name of its types and of its handler', async (t)
   ])
 })
 
+t.test('no type of an operation has the name of a type of the engine', async (t) => {
+  const requestBody = { required: true, content: { ...json(int64).content, 'text/plain': { schema: text } } }
+  const responses = { 204: { description: '' } }
+  const types = await typesOf({ '/': { post: { operationId: 'noDeclared', requestBody, responses } } })
+  const names = Array.from((types['handler-types.d.ts'] as string).matchAll(/export \w+ (\w+)/g), ([, name]) => name)
+  t.notOk(names.includes('NoDeclaredParameters'))
+  check(t, types, [same("keyof Parameters<Handlers['noDeclared']>[0]['query']", 'never')])
+})
+
 t.test('components that are references to others have the types of their targets', async (t) => {
   const directory = ownPath('test/documents/aliases')
   const document = parse(readFileSync(`${directory}/openapi.yaml`, 'utf8'))

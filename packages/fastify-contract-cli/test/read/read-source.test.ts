@@ -66,6 +66,7 @@ info:
     -
   flow: { a: [1, two], 'b': }
 200: last
+blank:  # Nothing.
 `
 
 const keysTo: [keys: string[], place: string, onKey: string, text?: string][] = [
@@ -85,6 +86,7 @@ const keysTo: [keys: string[], place: string, onKey: string, text?: string][] = 
   [['info', 'flow', 'a', '1'], '13:18', '13:18', 'two'],
   [['info', 'flow', 'b'], '13:29', '13:24', ''],
   [['200'], '14:6', '14:1', 'last'],
+  [['blank'], '15:9', '15:1', ''],
   [['missing', 'below'], '1:1', '1:1'],
 ]
 

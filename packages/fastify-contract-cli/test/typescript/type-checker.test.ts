@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -169,6 +169,41 @@ module.exports = {
   t.match(await problem(), /^b\d+$/, 'a new process')
   change(versionOf('broken'))
   t.equal(await problem(), 'the compiler has ended with exit code 3')
+  process.chdir(first)
+})
+
+t.test('types are checked again only after a change or a problem', async (t) => {
+  const first = process.cwd()
+  process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+  const { api } = projectCompiler('.')
+  const { change, problem } = projectOf('.', {
+    'node_modules/typescript/package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }),
+    'node_modules/typescript/lib/typescript.js': `const compiler = require(${JSON.stringify(api)})
+function createProgram(...args) {
+  const program = compiler.createProgram(...args)
+  const getSemanticDiagnostics = () => {
+    require('node:fs').appendFileSync('checks.txt', 'x')
+    return program.getSemanticDiagnostics()
+  }
+  return { ...program, getSemanticDiagnostics }
+}
+module.exports = { ...compiler, createProgram }`,
+    'app.ts': "import { own } from './own.ts'\nexport const sum: number = own\n",
+    'own.ts': 'export const own = 1\n',
+    'unused.ts': '',
+  })
+  const checks = () => readFileSync('checks.txt', 'utf8').length
+  t.equal(await problem(), undefined)
+  change({ 'unused.ts': 'export const unused: string = 1\n' })
+  t.equal(await problem(), undefined)
+  t.equal(checks(), 1, 'no file of the module has changed')
+  change({ 'own.ts': "export const own = 'text'\n" })
+  t.match(await problem(), /TS2322/)
+  t.match(await problem(), /TS2322/)
+  t.equal(checks(), 3)
+  change({ 'own.ts': 'export const own = 1\n' })
+  t.equal(await problem(), undefined)
+  t.equal(checks(), 4)
   process.chdir(first)
 })
 

@@ -21,9 +21,10 @@ export function parseExactJson(text: string): unknown {
     return `"${mark}${integer}"`
   })
   if (!isMarked) return JSON.parse(text)
-  return JSON.parse(marked, (_name, value) =>
-    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
-  )
+  return JSON.parse(marked, function exactValue(name, value) {
+    if (name.startsWith(mark)) throw new SyntaxError('the name of a member is a number; quote it')
+    return typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value
+  })
 }
 
 /**

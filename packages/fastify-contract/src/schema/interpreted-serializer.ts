@@ -1,7 +1,7 @@
 import type { Schema } from '../contract/schema-keywords.ts'
 import { json, jsonList, jsonObject } from '../json/write-json.ts'
 import { isIgnored } from './exact-keywords.ts'
-import { listsAll, type MergedKeywords, mergeKeywords, schemaIdentities } from './merged-keywords.ts'
+import { describedBy, listsAll, type MergedKeywords, mergeKeywords, schemaIdentities } from './merged-keywords.ts'
 
 /*
  * The serializer without generated code, several times as slow. It writes what a generated one leaves to the validator,
@@ -30,7 +30,7 @@ export function createSerializer(shared: Record<string, Schema>, schema: Schema)
     const merged = mergeKeywords(shared, schemas)
     if (isWhole(shared, merged)) return json
     // A schema may contain itself, so the same schemas share one function.
-    const identity = `${isRemovalSafe} ${identityOf(merged)}`
+    const identity = `${isRemovalSafe} ${identityOf(describedBy(merged))}`
     const writer = writers.get(identity) ?? writerFor(merged, isRemovalSafe && merged.isPlain)
     writers.set(identity, writer)
     return writer

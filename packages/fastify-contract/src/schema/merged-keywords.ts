@@ -113,8 +113,8 @@ export const describedBy = ({ schemas }: MergedKeywords): ObjectSchema[] =>
 export const requiredOf = (schemas: ObjectSchema[]): Set<string> =>
   new Set(schemas.flatMap(({ required }) => (required ?? []) as string[]))
 
-/** Returns a function that gives two sets of merged keywords the same text if and only if their schemas are equal. */
-export function schemaIdentities(): (merged: MergedKeywords) => string {
+/** Returns a function that gives two lists of schemas the same text if and only if they have equal schemas. */
+export function schemaIdentities(): (schemas: Schema[]) => string {
   const texts = new Map<Schema, string>()
   const numbers = new Map<string, number>()
   const numberOf = (schema: Schema): number => {
@@ -123,5 +123,5 @@ export function schemaIdentities(): (merged: MergedKeywords) => string {
     if (!numbers.has(text)) numbers.set(text, numbers.size)
     return numbers.get(text) as number
   }
-  return (merged) => [...new Set(describedBy(merged).map(numberOf).sort())].join()
+  return (schemas) => [...new Set(schemas.map(numberOf).sort())].join()
 }

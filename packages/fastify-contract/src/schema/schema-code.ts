@@ -11,7 +11,7 @@ import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
 import { compilePattern, formats } from './string-keywords.ts'
-import { type CompiledFunction, type CompiledSchemas, compileSchema, newAjv } from './validator.ts'
+import { type CompiledFunction, type CompiledSchemas, compileSchema, newAjv, withoutErrors } from './validator.ts'
 
 /*
  * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
@@ -91,8 +91,13 @@ type ValidatorWriter = {
 /** Returns a writer of the code of validators. Equal schemas share one. */
 function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
   const ajv = newAjv(schemas, [], 'none')
+  const names = namesIn([operations, schemas])
   // Only these keywords need the code that keeps which members have been evaluated, a sixth of the whole.
-  ajv.opts.unevaluated = /"unevaluated(?:Items|Properties)":/.test(JSON.stringify([operations, schemas]))
+  ajv.opts.unevaluated = names.has('unevaluatedItems') || names.has('unevaluatedProperties')
+  // Ajv looks for each keyword in each schema.
+  for (const keyword of Object.keys(ajv.RULES.all)) {
+    if (!names.has(keyword) && keyword !== withoutErrors.keyword) ajv.removeKeyword(keyword)
+  }
   const environments = new Map<string, SchemaEnv>()
   ajv.opts.code.process = (_code, environment) => {
     environments.set(String(environment?.validateName), environment as SchemaEnv)
@@ -142,6 +147,15 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       return lines.join('\n')
     },
   }
+}
+
+/** Returns the names of all members in a JSON value. */
+function namesIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) namesIn(item, names)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) namesIn(member, names.add(name))
+  }
+  return names
 }
 
 /** The source that Ajv keeps of a compiled function. */

@@ -118,27 +118,50 @@ export class SerializerGenerator implements SerializerNames {
   }
 
   #nameOf(schemas: Schema[], isRemovalSafe: boolean): string {
+    const other = schemas.length === 1 ? this.#otherThanNull(schemas[0] as Schema) : undefined
+    if (other !== undefined) {
+      return this.#writerNamed(`${isRemovalSafe} null ${this.#identityOf([other])}`, () => [
+        `return value === null ? text + "null" : ${this.writerOf([other], isRemovalSafe)}(value, text)`,
+      ])
+    }
     const merged = mergeKeywords(this.#shared, schemas)
     const described = describedBy(merged)
     if (described.length === 0) return merged.hasFalse ? 'unproven' : 'whole'
-    const other = schemas.length === 1 ? this.#otherThanNull(described[0] as ObjectSchema) : undefined
-    if (other === undefined && !isProvable(merged)) return 'unproven'
-    const identity = `${isRemovalSafe} ${this.#identityOf(merged)}`
+    if (!isProvable(merged)) return 'unproven'
+    return this.#writerNamed(`${isRemovalSafe} ${this.#identityOf(described)}`, () =>
+      typeCode({ merged, described, isRemovalSafe: isRemovalSafe && merged.isPlain, names: this }),
+    )
+  }
+
+  /** Returns the name of the function of an identity. Its code names those of members, and a schema may contain itself. */
+  #writerNamed(identity: string, linesOf: () => string[]): string {
     const known = this.#writers.get(identity)
     if (known !== undefined) return known.name
     const name = `write${this.#writers.size}`
-    // Written later: the code names the functions of members, and a schema may contain itself.
-    const linesOf = () =>
-      other === undefined
-        ? typeCode({ merged, described, isRemovalSafe: isRemovalSafe && merged.isPlain, names: this })
-        : [`return value === null ? text + "null" : ${this.writerOf([other], isRemovalSafe)}(value, text)`]
     const code = () => [`function ${name}(value, text = "") {`, ...linesOf(), '}'].join('\n')
     this.#writers.set(identity, { name, code })
     return name
   }
 
-  /** Returns the other schema of a union with null; undefined for any other schema. */
-  #otherThanNull({ anyOf, oneOf, ...others }: ObjectSchema): Schema | undefined {
+  /** Returns the other schema of a union with null, which may be in further ones; undefined for any other schema. */
+  #otherThanNull(union: Schema): Schema | undefined {
+    let other: Schema | undefined
+    // A set, which ends a cycle. To merge the schemas of each union of a long chain would take quadratic time.
+    const unions = new Set<Schema | undefined>([union])
+    for (const schema of unions) {
+      const { $ref, ...others } = Object(schema) as ObjectSchema
+      if ($ref !== undefined && Object.keys(others).length === 0) unions.add(this.#shared[String($ref).slice(0, -1)])
+      else {
+        const inner = this.#alternativeToNull(Object(schema) as ObjectSchema)
+        if (inner === undefined) return other
+        other = inner
+        unions.add(inner)
+      }
+    }
+    return undefined
+  }
+
+  #alternativeToNull({ anyOf, oneOf, ...others }: ObjectSchema): Schema | undefined {
     const [first, second, ...more] = ((anyOf ?? oneOf) as Schema[] | undefined) ?? []
     const isUnion = (anyOf === undefined || oneOf === undefined) && more.length + Object.keys(others).length === 0
     const other = isNull(first) ? second : first

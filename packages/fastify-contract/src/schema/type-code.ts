@@ -52,11 +52,11 @@ const codeOfTypes: Record<string, (value: Described) => string[]> = {
 /** Returns the lines of the function that appends the values of merged keywords, of any type. */
 export function typeCode(value: Described): string[] {
   const { described } = value
-  const lines = constantConditions(described).map((condition) => `if (!${condition}) return undefined`)
-  for (const [type, codeOf] of Object.entries(codeOfTypes)) {
-    if (allowsType(described, type)) lines.push(...codeOf(value))
-  }
-  return [...lines, 'return undefined']
+  const constants = constantConditions(described).map((condition) => `if (!${condition}) return undefined`)
+  const types = Object.entries(codeOfTypes).flatMap(([type, codeOf]) =>
+    allowsType(described, type) ? codeOf(value) : [],
+  )
+  return [...constants, ...types, 'return undefined']
 }
 
 function stringCode({ described, names }: Described): string[] {

@@ -3,6 +3,7 @@ import { exactly } from 'fastify-contract-test-support/exact-pattern'
 import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
 import { decodeJson } from '../../src/json/decode-json.ts'
+import { parseExactJson } from '../../src/json/exact-json.ts'
 import { type ExactNumber, exactInteger, exactNumberOf, withDoubles } from '../../src/json/json-document.ts'
 import { listItems } from '../../src/json/list-items.ts'
 import { parseJson, validateJson } from '../../src/json/parse-json.ts'
@@ -22,6 +23,12 @@ t.test('a bigint is written as its digits', async (t) => {
   const value = { id: 2n ** 63n - 1n, list: [-(2n ** 63n), { '"id"': 0n }] }
   t.equal(stringifyJson(value), '{"id":9223372036854775807,"list":[-9223372036854775808,{"\\"id\\"":0}]}')
   t.equal(stringifyJson(2n ** 64n), '18446744073709551616')
+})
+
+t.test('a number is no name of a member', async (t) => {
+  for (const text of ['{9007199254740993:1}', '[{ "a": { 12345678901234567890: 9007199254740993 } }]'])
+    t.throws(() => parseExactJson(text), { name: 'SyntaxError' }, text)
+  t.same(parseExactJson('{ "9007199254740993": 9007199254740993 }'), { '9007199254740993': 9007199254740993n })
 })
 
 function returnThis(this: unknown) {

@@ -250,6 +250,17 @@ t.test('the validators of the code keep no errors, and texts of the document sta
   }
 })
 
+t.test('an object with 20,000 properties has a serializer', (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`name${index}`, text]))
+  const get = {
+    operationId: 'getNode',
+    responses: { 200: { description: 'A node.', content: content({ type: 'object', properties }) } },
+  }
+  const routes = compileRoutes({ ...document, paths: { '/nodes': { get } }, components: {} } as unknown as Document)
+  t.match(schemaCode(routes), 'name19999')
+  t.end()
+})
+
 t.test('an object with 2,500 required properties has a validator that checks the last one', async (t) => {
   const names = Array.from({ length: 2_500 }, (_, index) => `name${index}`)
   const properties = Object.fromEntries(names.map((name) => [name, text]))

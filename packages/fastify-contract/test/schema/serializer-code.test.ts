@@ -3,7 +3,7 @@ import { fixedSeed } from 'fastify-contract-test-support/fixed-seed'
 import t from 'tap'
 import type { Schema } from '../../src/contract/schema-keywords.ts'
 import { createSerializer } from '../../src/schema/interpreted-serializer.ts'
-import { compileSerializer } from '../../src/schema/serializer-code.ts'
+import { compileSerializer, SerializerGenerator } from '../../src/schema/serializer-code.ts'
 import { createValidator } from '../../src/schema/validator.ts'
 
 /** PROPERTY_RUNS=100000 tests more pairs of a schema and a value. */
@@ -278,4 +278,26 @@ t.test('properties are separated and quoted, whichever are required, sent and st
       t.equal(serialize(value), isComplete ? JSON.stringify(value) : undefined)
     }
   }
+})
+
+t.test('a chain of unions with null has one function, whatever its length', async (t) => {
+  const length = 5_000
+  const chain: Record<string, Schema> = { [`Union${length}`]: { type: 'object', properties: { a: { type: 'string' } } } }
+  for (let index = 0; index < length; index++) {
+    const next = { $ref: `Union${index + 1}#` }
+    chain[`Union${index}`] = index % 2 === 0 ? { anyOf: [next, { type: 'null' }] } : next
+  }
+  const generator = new SerializerGenerator(chain)
+  generator.nameOf({ $ref: 'Union0#' })
+  t.equal(generator.code().match(/^function /gm)?.length, 2)
+  const serialize = compileSerializer(chain, { $ref: 'Union0#' })
+  t.same([null, { a: 'b' }, 1].map((value) => serialize(value)), ['null', '{"a":"b"}', undefined])
+})
+
+t.test('a union with null that contains only itself is left to the validator', async (t) => {
+  const cycle = {
+    First: { anyOf: [{ $ref: 'Second#' }, { type: 'null' }] },
+    Second: { anyOf: [{ type: 'null' }, { $ref: 'First#' }] },
+  }
+  t.equal(compileSerializer(cycle, { $ref: 'First#' })({}), undefined)
 })

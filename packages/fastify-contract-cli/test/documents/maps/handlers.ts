@@ -4,7 +4,7 @@ import type { Handlers } from './handler-types.d.ts'
 export const handlers: Handlers = {
   async addMaps({ body }) {
     const counts: Record<string, bigint> | undefined = body.counts
-    const pair: [string, bigint] | undefined = body.pair
+    const pair: [string?, bigint?] | undefined = body.pair
     return { status: 200, body: { ...body, ...(counts && { counts }), ...(pair && { pair }) } }
   },
 }

@@ -2,7 +2,6 @@ import {
   apiKey,
   basic,
   bearer,
- ,
   mutualTls,
   openIdConnect,
   tokensAsPasswords,

@@ -1,4 +1,5 @@
-import { bearer, type Events } from 'fastify-contract'
+import { bearer } from 'fastify-contract'
+import type { Events } from 'fastify-contract/handlers'
 import type { Call } from '../served-documents.ts'
 import type { Handlers } from './handler-types.d.ts'
 

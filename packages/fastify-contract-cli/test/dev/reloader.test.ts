@@ -1,0 +1,81 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
+import { freePort } from 'fastify-contract-test-support/free-port'
+import { until } from 'fastify-contract-test-support/poll'
+import t, { type Test } from 'tap'
+
+/** A service that counts its starts in a file, and ends, after SIGINT, once its requests have responses. */
+const service = (version: number) => `import { appendFileSync, existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+
+appendFileSync('starts.txt', \`\${process.env.TRIED ?? ''}${version}\\n\`)
+const server = createServer(async (request, response) => {
+  if (request.url === '/slow') {
+    appendFileSync('slow.txt', '')
+    while (!existsSync('released.txt')) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  response.end('${version}')
+})
+server.listen(process.env.PORT, '127.0.0.1')
+const admin = createServer((_, response) => response.end()).listen(process.env.MANAGEMENT_PORT, '127.0.0.1')
+process.on('SIGINT', () => {
+  server.close()
+  admin.close()
+  admin.closeAllConnections()
+})
+`
+
+/** Starts `dev` in a project whose compiler finds no error. */
+async function startDev(t: Test, ...args: string[]) {
+  const directory = t.testdir({
+    'package.json': '{ "type": "module" }',
+    'openapi.json': JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths: {} }),
+    src: { 'server.ts': service(1) },
+    node_modules: {
+      typescript: { 'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }), 'tsc.cjs': '' },
+    },
+  })
+  const port = await freePort()
+  const environment = { PORT: String(port), MANAGEMENT_PORT: String(await freePort()) }
+  const dev = run(t, resolve('packages/fastify-contract-cli/src/cli.ts'), environment, ['dev', ...args], directory)
+  const ask = async (path: string) =>
+    await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } }).then((one) => one.text())
+  return {
+    stop: dev.stop,
+    ask,
+    save: (version: number) => writeFileSync(join(directory, 'src/server.ts'), service(version)),
+    write: (name: string) => writeFileSync(join(directory, name), ''),
+    exists: (name: string) => existsSync(join(directory, name)),
+    starts: () => readFileSync(join(directory, 'starts.txt'), 'utf8'),
+    async shows(version: number) {
+      await until(
+        async () => (await ask('/').catch(() => '')) === String(version),
+        () => `version ${version} in ${dev.output.stderr}`,
+        180_000,
+      )
+    },
+  }
+}
+
+t.test('a new service answers while the old one finishes its requests', async (t) => {
+  const { stop, ask, save, write, exists, starts, shows } = await startDev(t)
+  await shows(1)
+  const slow = ask('/slow')
+  await until(() => exists('slow.txt'), 'the slow request to arrive')
+  save(2)
+  await shows(2)
+  write('released.txt')
+  t.equal(await slow, '1')
+  t.equal(starts(), '1\n2\n', 'each service starts once')
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('with an environment for a start on trial, the new service starts after the old one', async (t) => {
+  const { stop, save, starts, shows } = await startDev(t, '--trial', 'TRIED=tried ')
+  await shows(1)
+  save(2)
+  await shows(2)
+  t.equal(starts(), '1\ntried 2\n2\n')
+  t.match(await stop('SIGINT'), { code: 0 })
+})

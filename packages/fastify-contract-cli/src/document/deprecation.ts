@@ -1,5 +1,5 @@
 import { parseDateTime } from 'fastify-contract/contract'
-import { resolve } from './json-pointer.ts'
+import { targetOf } from './json-pointer.ts'
 import type { Document, Endpoint } from './openapi-document.ts'
 import { isNode, type Node } from './walk-document.ts'
 
@@ -18,7 +18,7 @@ export function announcementOf(
   { pointer }: Endpoint,
   name: (typeof announcements)[number],
 ): Announcement | undefined {
-  const { [name]: value } = resolve(document, pointer) as Node
+  const { [name]: value } = targetOf(document, pointer) as Node
   const { date, link } = isNode(value) ? value : { date: value, link: undefined }
   const time = parseDateTime(/^\d{4}-\d\d-\d\d$/.test(String(date)) ? `${date}T00:00:00Z` : String(date))
   if (time === undefined || (link !== undefined && !isLink(link))) return undefined

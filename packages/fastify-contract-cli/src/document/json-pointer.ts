@@ -1,6 +1,8 @@
 /** Returns a pointer, as a URI fragment, extended by keys (RFC 6901 section 6). */
-export const join = (pointer: string, ...keys: string[]): string =>
-  keys.reduce((above, key) => `${above}/${encoded(key)}`, pointer)
+export const join = (pointer: string, ...keys: string[]): string => keys.reduce(below, pointer)
+
+/** Returns a pointer extended by one key. */
+export const below = (pointer: string, key: string): string => `${pointer}/${encoded(key)}`
 
 /**
  * Most keys have no character to encode, and `encodeURIComponent` is slow for so many. A lone surrogate, for which it
@@ -18,7 +20,8 @@ const encoded = (key: string): string =>
 export const keysOf = (pointer: string): string[] =>
   /[%~]/.test(pointer) ? pointer.split('/').slice(1).map(keyOf) : pointer.split('/').slice(1)
 
-const keyOf = (text: string): string => decoded(text).replaceAll('~1', '/').replaceAll('~0', '~')
+const keyOf = (text: string): string =>
+  /[%~]/.test(text) ? decoded(text).replaceAll('~1', '/').replaceAll('~0', '~') : text
 
 /** Returns a percent-encoded text decoded, or as it is if it is not valid percent-encoded UTF-8. */
 export function decoded(key: string): string {

@@ -189,7 +189,7 @@ function endpointOf(
   const servers = operation.servers ?? item.servers ?? document.servers ?? []
   const located: [string, Located<Response>][] = []
   for (const status of named(responses))
-    located.push([status, locate<Response>(document, join(pointer, 'responses', status))])
+    located.push([status, locatedAt<Response>(document, responses[status], join(pointer, 'responses', status))])
   return {
     pointer,
     path,
@@ -200,7 +200,7 @@ function endpointOf(
     operationId: operationId || derivedId(method, path),
     hasDerivedId: !operationId,
     parameters: parametersOf(document, item, operation),
-    requestBody: requestBody && locate<RequestBody>(document, join(pointer, 'requestBody')),
+    requestBody: requestBody && locatedAt<RequestBody>(document, requestBody, join(pointer, 'requestBody')),
     responses: Object.fromEntries(located),
     security,
   }
@@ -270,8 +270,8 @@ export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
 export function parametersOf(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
   const kept = new Map<string, Located<Parameter>>()
   for (const { parameters = [], pointer } of holders) {
-    for (const index of parameters.keys()) {
-      const parameter = locate<Parameter>(document, join(pointer, 'parameters', String(index)))
+    for (const [index, given] of parameters.entries()) {
+      const parameter = locatedAt<Parameter>(document, given, join(pointer, 'parameters', String(index)))
       if (!isIgnored(parameter)) kept.set(parameterKey(parameter), parameter)
     }
   }
@@ -287,8 +287,12 @@ export const resolved = <T>(document: Document, node: { $ref?: string }): T =>
   node.$ref === undefined ? (node as T) : locate<T & object>(document, node.$ref)
 
 /** Returns the object at a pointer in a document, after following any $ref. */
-export function locate<T>(document: Document, pointer: string): Located<T> {
-  const found = resolve(document, pointer) as T & { $ref?: string }
+export const locate = <T>(document: Document, pointer: string): Located<T> =>
+  locatedAt(document, resolve(document, pointer), pointer)
+
+/** Returns the object at a pointer in a document, after following any $ref of it. */
+function locatedAt<T>(document: Document, given: unknown, pointer: string): Located<T> {
+  const found = given as T & { $ref?: string }
   return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }
 

@@ -8,9 +8,11 @@ import { isNode, type Node } from './walk-document.ts'
 
 /** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
 export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
-  const below: unknown[] = typeof schema.$ref === 'string' ? [targetOf(document, schema.$ref)] : []
-  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) below.push(one)
-  return below.filter((one): one is Node => typeof one === 'object' && one !== null)
+  const below: Node[] = []
+  const add = (one: unknown) => typeof one === 'object' && one !== null && below.push(one as Node)
+  if (typeof schema.$ref === 'string') add(targetOf(document, schema.$ref))
+  for (const keyword of keywords) if (keyword in schema) for (const one of schemasIn(schema, keyword)) add(one)
+  return below
 }
 
 /**
@@ -28,6 +30,7 @@ export function reachability(
 
   function isReaching(schema: unknown): boolean {
     if (!isNode(schema) || visited.has(schema)) return reaching.has(schema as Node)
+    if (schemasBelow(document, schema, keywords).length === 0) return isFound(schema)
     const unvisited = new Set([schema])
     const holders = new Map<Node, Node[]>()
     const found = new Set<Node>()
@@ -337,11 +340,8 @@ export const isInteger = (value: unknown): value is number | bigint =>
   typeof value === 'bigint' || Number.isInteger(value)
 
 /** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
-export function numbersOf(schemas: Node[], keyword: string): number[] {
-  const found: number[] = []
-  for (const { [keyword]: value } of schemas) if (isNumber(value)) found.push(Number(value))
-  return found
-}
+export const numbersOf = (schemas: Node[], keyword: string): number[] =>
+  schemas.flatMap(({ [keyword]: value }) => (isNumber(value) ? [Number(value)] : []))
 
 /** Returns whether a value has a type of JSON Schema. */
 export function isOfType(value: unknown, type: unknown): boolean {

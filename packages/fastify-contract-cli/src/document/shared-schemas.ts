@@ -12,23 +12,25 @@ export const schemaPrefix = '#/components/schemas/'
  */
 export function withSharedSchemas(document: Document): Document {
   const names = new Map<string, string>()
+  const references = new Map<string, string>()
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
   const taken = new Set(Object.keys(schemas))
   function nameTarget({ $ref }: Node): void {
-    if (typeof $ref !== 'string') return
+    if (typeof $ref !== 'string' || references.has($ref)) return
     const keys = keysOf($ref)
     const pointer = join('#', ...keys)
-    if (names.has(pointer)) return
     const isNamed = keys.length === 3 && pointer.startsWith(schemaPrefix)
-    names.set(pointer, isNamed ? (keys[2] as string) : unusedName(taken, keys))
+    const name = names.get(pointer) ?? (isNamed ? (keys[2] as string) : unusedName(taken, keys))
+    names.set(pointer, name)
+    references.set($ref, schemaPrefix + name)
   }
 
   walkSchemas(document, nameTarget)
   const renamed = mapDocument(document, {
-    schema: (schema) =>
-      typeof schema.$ref === 'string'
-        ? { ...schema, $ref: schemaPrefix + names.get(join('#', ...keysOf(schema.$ref))) }
-        : schema,
+    schema(schema) {
+      const $ref = references.get(schema.$ref as string) ?? schema.$ref
+      return $ref === schema.$ref ? schema : { ...schema, $ref }
+    },
   })
   const moved = Array.from(names, ([pointer, name]) => [name, resolve(renamed, pointer)])
   if (moved.length === 0) return document

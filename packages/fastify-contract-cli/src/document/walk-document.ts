@@ -1,5 +1,5 @@
 import { type SchemaShape, schemaKeywords } from 'fastify-contract/contract'
-import { join } from './json-pointer.ts'
+import { below } from './json-pointer.ts'
 
 /** The objects of OpenAPI 3.1 (section 4.8) and 3.2 that hold schemas at any depth, or that a $ref may refer to. */
 export type Kind =
@@ -111,41 +111,46 @@ export const isNode = (value: unknown): value is Node =>
 export const hasShape = (value: unknown, { shape }: Member): boolean =>
   shape === 'one' || (shape === 'list' ? Array.isArray(value) : isNode(value))
 
-/** Calls `visit` for each value that a member of the right shape holds, with its pointer. */
+/** Calls `visit` for each value that a member of the right shape holds, with its pointer and its key if it has one. */
 export function eachHeld(
   value: unknown,
   member: Member,
   pointer: string,
-  visit: (held: unknown, pointer: string) => void,
+  visit: (held: unknown, pointer: string, key?: string) => void,
 ): void {
   if (member.shape === 'one') visit(value, pointer)
   else
     for (const key of Object.keys(value as Node))
-      if (!isExtension(member, key)) visit((value as Node)[key], join(pointer, key))
+      if (!isExtension(member, key)) visit((value as Node)[key], below(pointer, key), key)
 }
 
+/** What is called for an object of a document, with its kind, its pointer and the member that holds it. */
+type Visit = (node: Node, kind: Kind, pointer: string, member: string) => void
+
 /**
- * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind, its
- * pointer and the member that holds it. A member is a keyword such as `properties` or `not`, never the name of a
- * property. Plain data, such as an example value, is not visited.
+ * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first. A member is a keyword
+ * such as `properties` or `not`, never the name of a property. Plain data, such as an example value, is not visited, nor
+ * are the objects of the kind `skipped`.
  */
-export function walk(
-  node: Node,
-  kind: Kind,
-  pointer: string,
-  visit: (node: Node, kind: Kind, pointer: string, member: string) => void,
-  member = '',
-): void {
+export function walk(node: Node, kind: Kind, pointer: string, visit: Visit, member = '', skipped?: Kind): void {
   visit(node, kind, pointer, member)
   for (const name of Object.keys(node)) {
     const value = node[name]
-    const below = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
-    if (below === undefined || !hasShape(value, below)) continue
-    eachHeld(value, below, join(pointer, name), (held, at) => {
-      if (isNode(held)) walk(held, below.kind, at, visit, name)
-    })
+    const held = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
+    if (held === undefined || held.kind === skipped || !hasShape(value, held)) continue
+    const at = below(pointer, name)
+    if (held.shape !== 'one') {
+      for (const key of Object.keys(value as Node)) {
+        const one = (value as Node)[key]
+        if (isNode(one) && !isExtension(held, key)) walk(one, held.kind, below(at, key), visit, name, skipped)
+      }
+    } else if (isNode(value)) walk(value, held.kind, at, visit, name, skipped)
   }
 }
+
+/** Calls `visit` for each object of a document but for its schemas, which are most of them. */
+export const walkObjects = (document: object, visit: Visit): void =>
+  walk(document as Node, 'document', '#', visit, '', 'schema')
 
 /** Calls `visit` for each schema of a document that is an object, wherever it stands. */
 export function walkSchemas(document: object, visit: (schema: Node, pointer: string, member: string) => void): void {
@@ -178,7 +183,9 @@ export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unkn
   if (!isNode(node)) return node
   const mapped = mapEntries(node, function mapHolder(value, name) {
     const member = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
-    return member === undefined ? value : mapMember(value, member, transforms)
+    // A schema holds schemas only, and they are most of a document.
+    if (member === undefined || (member.kind === 'schema' && transforms.schema === undefined)) return value
+    return mapMember(value, member, transforms)
   })
   return transforms[kind] === undefined ? mapped : transforms[kind](mapped)
 }

@@ -1,7 +1,7 @@
 import { type Schema, schemasIn } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
 import { commonTypes, partsOf, schemasOfParts } from '../document/schemas.ts'
-import { mapDocument, type Node } from '../document/walk-document.ts'
+import { hasAny, mapDocument, type Node } from '../document/walk-document.ts'
 
 /**
  * Returns a document in which `unevaluatedItems` also accepts the items that match a `contains` of the same value, since
@@ -11,13 +11,19 @@ import { mapDocument, type Node } from '../document/walk-document.ts'
 export const withCertainTypes = (document: Document): Document =>
   mapDocument(document, {
     schema(schema) {
-      const given = !Array.isArray(schema.type) || allowsNull(document, schema) ? schema : withoutNull(schema)
+      const given = !Array.isArray(schema.type) || mayBeNull(document, schema) ? schema : withoutNull(schema)
       if (!('unevaluatedItems' in given)) return given
       const contained = partsOf(document, given).flatMap((part) => schemasIn(part.schema, 'contains'))
       if (contained.length === 0) return given
       return { ...given, unevaluatedItems: { anyOf: [...schemasIn(given, 'unevaluatedItems'), ...contained] } }
     },
   })
+
+/** Returns whether a schema with a list of types may allow null. Most of them have no other schema beside the list. */
+const mayBeNull = (document: Document, schema: Node): boolean =>
+  hasAny(schema, ['$ref', 'allOf', 'anyOf', 'oneOf'])
+    ? allowsNull(document, schema)
+    : (schema.type as unknown[]).includes('null')
 
 /** Returns whether a schema may allow null, as far as its types and those of its direct alternatives tell. */
 function allowsNull(document: Document, schema: Schema): boolean {

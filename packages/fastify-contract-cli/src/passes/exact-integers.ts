@@ -15,7 +15,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { type Kind, memberOf, type Node, walk, walkSchemas } from '../document/walk-document.ts'
+import { type Kind, memberOf, type Node, walk, walkObjects, walkSchemas } from '../document/walk-document.ts'
 
 /** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
 const isWide = (value: unknown): value is number | bigint =>
@@ -119,7 +119,7 @@ function mixedIntegers(document: object): Set<Node> {
 /** Returns the schemas of each value of a document; the media types of a response describe one value. */
 function wholeValues(document: object): unknown[][] {
   const found: unknown[][] = []
-  walk(document as Node, 'document', '#', function collectSchemas(node, kind) {
+  walkObjects(document, function collectSchemas(node, kind) {
     if (kind === 'mediaType' || kind === 'parameter' || kind === 'header') found.push([node.schema])
     if (kind === 'response')
       found.push(Object.values(Object(node.content) as Record<string, Node>).map(({ schema }) => schema))
@@ -150,6 +150,13 @@ function isExact(schema: Node, keyword: string): boolean {
   return [...comparedKeywords, 'default'].includes(keyword) && isFraction(schema)
 }
 
+/** Returns whether a value has an integer at any depth that a double does not hold. */
+function holdsWide(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isWide(value)
+  for (const key in value) if (holdsWide((value as Node)[key])) return true
+  return false
+}
+
 /** Returns the pointers to some values at and below a value. */
 const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointer: string): string[] =>
   isFound(value)
@@ -164,6 +171,7 @@ const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointe
  */
 export function roundedIntegers(document: object): RoundedIntegers {
   const found: RoundedIntegers = []
+  if (!holdsWide(document)) return found
   walk(document as Node, 'document', '#', addFrom)
   return found
 

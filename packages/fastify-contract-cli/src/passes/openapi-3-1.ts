@@ -145,8 +145,9 @@ function upgraded(node: Node): Node {
  */
 function withoutUnlisted(schema: Node): Node {
   const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined
+  if (values === undefined) return schema
   const types = [schema.type ?? []].flat()
-  if (values === undefined || types.length === 0 || types.includes('null') === values.includes(null)) return schema
+  if (types.length === 0 || types.includes('null') === values.includes(null)) return schema
   if (!types.includes('null')) {
     const others = values.filter((value) => value !== null)
     return Array.isArray(schema.enum) && others.length > 0 ? { ...schema, enum: others } : schema

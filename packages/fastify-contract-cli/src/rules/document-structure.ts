@@ -13,11 +13,9 @@ import { type Refused, refusal } from '../reports/reports.ts'
 export function structureProblems(document: unknown): string[] {
   const problems: string[] = []
   const targets = new Map<string, Kind>()
-  const visit = (value: unknown, kind: Kind, pointer: string): void => {
-    const names = [pointer.slice(pointer.lastIndexOf('/'))]
-    if (kind === 'parameter') names.push(String(Object(value).name))
-    if (kind === 'operation') names.push(String(Object(value).operationId))
-    if (names.some((name) => /\p{Surrogate}/u.test(name)))
+  const visit = (value: unknown, kind: Kind, pointer: string, name = ''): void => {
+    const isText = [name, ...namesOf(kind, value)].every((one) => one.isWellFormed())
+    if (!isText)
       problems.push(
         refusal(
           'lone-surrogate',
@@ -42,14 +40,16 @@ export function structureProblems(document: unknown): string[] {
       if ('problem' in target) problems.push(refusal(target.kind, `${pointer}/$ref`, target.problem))
       else targets.set(target.pointer, kind)
     }
-    for (const [name, type] of Object.entries(fieldsOf(kind))) {
-      const expected = expectedOf(value, name, type, isRequired(kind, name, value))
+    const fields = fieldsOf(kind)
+    for (const name in fields) {
+      const expected = expectedOf(value, kind, name, fields[name] as FieldType)
       if (expected !== undefined) problems.push(wrong(join(pointer, name), expected, value[name]))
     }
     if (kind === 'requestBody' && !['$ref', 'content'].some((name) => Object.hasOwn(value, name)))
       problems.push(wrong(`${pointer}/content`, 'an object with a schema for each media type', undefined))
     // The other fields that OpenAPI does not define have been left out.
-    for (const name of Object.keys(value).filter((name) => isLostSecurity(kind, name, value[name])))
+    for (const name of Object.keys(value)) {
+      if (!isLostSecurity(kind, name, value[name])) continue
       problems.push(
         refusal(
           'misplaced-security',
@@ -57,6 +57,7 @@ export function structureProblems(document: unknown): string[] {
           `${name} is a security requirement in the wrong place; write it as security of an operation`,
         ),
       )
+    }
     // A wrong indentation of YAML moves the requirements of the document below another field.
     for (const holder of kind === 'document' ? ['paths', 'info'] : [])
       for (const name of Object.keys(Object(value[holder])).filter(isSecurityName))
@@ -67,12 +68,13 @@ export function structureProblems(document: unknown): string[] {
             `${name} is a security requirement below ${holder}; write it beside openapi`,
           ),
         )
-    for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
+    for (const name of Object.keys(value)) visitMember(value[name], kind, name, pointer)
   }
-  const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
+  const visitMember = (value: unknown, kind: Kind, name: string, holder: string): void => {
     const member = memberOf(kind, name)
     if (member === undefined) return
-    if (hasShape(value, member)) eachHeld(value, member, pointer, (held, at) => visit(held, member.kind, at))
+    const pointer = join(holder, name)
+    if (hasShape(value, member)) eachHeld(value, member, pointer, (held, at, key) => visit(held, member.kind, at, key))
     else problems.push(wrong(pointer, member.shape === 'list' ? 'an array' : 'an object', value))
   }
   const { swagger } = Object(document) as { swagger?: unknown }
@@ -88,12 +90,20 @@ export function structureProblems(document: unknown): string[] {
   // Iteration over a Map includes the entries that are added meanwhile.
   for (const [pointer, kind] of targets) {
     // The walk of the document visits targets of their own kind; an extension may hold others.
-    if (kind !== 'schema' && kindAt(keysOf(pointer)) !== kind) visit(resolve(document as Node, pointer), kind, pointer)
+    const keys = keysOf(pointer)
+    if (kind !== 'schema' && kindAt(keys) !== kind)
+      visit(resolve(document as Node, pointer), kind, pointer, keys.at(-1))
   }
   const version = (document as { openapi?: unknown } | null)?.openapi
   if (problems.length === 0 && !/^3\.[012]\./.test(version as string))
     problems.push(refusal('unsupported-version', '#/openapi', `${version} is not supported; use 3.0, 3.1 or 3.2`))
   return problems
+}
+
+/** Returns the names that an object has in requests and handlers. */
+function namesOf(kind: Kind, value: unknown): string[] {
+  if (kind === 'parameter') return [String(Object(value).name)]
+  return kind === 'operation' ? [String(Object(value).operationId)] : []
 }
 
 const wrong = (pointer: string, expected: string, value: unknown): string =>
@@ -107,10 +117,10 @@ function shown(value: unknown): string {
 }
 
 /** Returns what the value of a field must be, unless it is that. */
-function expectedOf(node: Node, name: string, type: FieldType, isNeeded: boolean): string | undefined {
+function expectedOf(node: Node, kind: Kind, name: string, type: FieldType): string | undefined {
   const value = Object.hasOwn(node, name) ? node[name] : undefined
   // An object with a $ref takes its required fields from the target.
-  if (value === undefined && (!isNeeded || Object.hasOwn(node, '$ref'))) return undefined
+  if (value === undefined && (Object.hasOwn(node, '$ref') || !isRequired(kind, name, node))) return undefined
   const { expected, isValid } = fieldTypes[type]
   return isValid(value) ? undefined : expected
 }

@@ -1,7 +1,7 @@
 import { stringifyJson } from 'fastify-contract/json'
 import { type ErrorNumber, errorTableOf } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { type Kind, type Node, walk } from '../document/walk-document.ts'
+import { type Kind, type Node, walkObjects } from '../document/walk-document.ts'
 import { refusal } from '../reports/reports.ts'
 
 /** Returns one line for each problem of the table of error numbers; none if the document has no table. */
@@ -49,7 +49,7 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
     }
   }
 
-  walk(document as Node, 'document', '#', checkResponse)
+  walkObjects(document, checkResponse)
   return problems
 }
 

@@ -1,6 +1,6 @@
 import { join, keysOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { isNode, kindAt, type Node, walk } from '../document/walk-document.ts'
+import { isNode, kindAt, walkObjects } from '../document/walk-document.ts'
 
 /** The member of an operation that holds its callbacks, in a pointer. */
 const callbacks = '/callbacks/'
@@ -16,7 +16,7 @@ export function isOfCallback(pointer: string, holder: string): boolean {
 /** Returns the pointers of the callbacks of all operations and webhooks of a document. The structure may be invalid. */
 export function callbacksIn(document: Document): string[] {
   const found: string[] = []
-  walk(document as unknown as Node, 'document', '#', function collectCallbacks(node, kind, pointer) {
+  walkObjects(document, function collectCallbacks(node, kind, pointer) {
     const { callbacks: held } = node
     if (kind !== 'operation' || !isNode(held)) return
     for (const name of Object.keys(held)) if (!name.startsWith('x-')) found.push(join(pointer, 'callbacks', name))

@@ -1,6 +1,6 @@
 import { isScope } from 'fastify-contract/contract'
 import { announcementOf, announcements } from '../document/deprecation.ts'
-import { join, resolve } from '../document/json-pointer.ts'
+import { join, resolve, targetOf } from '../document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
@@ -133,7 +133,7 @@ export function checkScopes(document: Document, report: Report): void {
 
 /** Rejects announcements of an operation that are not valid, or that contradict each other. */
 export function checkDeprecation(endpoint: Endpoint, report: Report, document: Document): void {
-  const operation = resolve(document, endpoint.pointer) as Node
+  const operation = targetOf(document, endpoint.pointer) as Node
   for (const name of announcements)
     if (Object.hasOwn(operation, name) && announcementOf(document, endpoint, name) === undefined)
       report(
@@ -153,7 +153,7 @@ export function checkDeprecation(endpoint: Endpoint, report: Report, document: D
 /** Warns once of all deprecated operations without a date, whose responses therefore do not say so. */
 export function checkUndated(document: Document, report: Report): void {
   const [first, ...others] = endpoints(document).filter(function isUndated(endpoint) {
-    const { deprecated } = resolve(document, endpoint.pointer) as Node
+    const { deprecated } = targetOf(document, endpoint.pointer) as Node
     return deprecated === true && announcementOf(document, endpoint, 'x-deprecation') === undefined
   })
   const as = others.length === 0 ? '' : `, as ${others.length} other operations are`

@@ -184,8 +184,10 @@ export function checkSchemas(document: Document, report: Report): void {
 function endlessReferences(document: Document, found: [schema: Node, ...unknown[]][]): (schema: Node) => boolean {
   const applied = withUnlistedParents(document)
   const schemas: Node[] = []
-  if (applied === document) for (const [schema] of found) schemas.push(schema)
-  else walkSchemas(applied, (schema) => schemas.push(schema))
+  // No cycle is without a reference.
+  const add = (schema: Node) => Object.hasOwn(schema, '$ref') && schemas.push(schema)
+  if (applied === document) for (const [schema] of found) add(schema)
+  else walkSchemas(applied, add)
   const cycles = components(applied, schemas, [...inPlaceKeywords, 'not'])
   return (schema) =>
     cycles.has(schema) && cycles.get(schema) === cycles.get(targetOf(applied, String(schema.$ref)) as Node)

@@ -1,6 +1,6 @@
 import { isToolHeader, kindOf } from 'fastify-contract/contract'
 import type { ToolHints } from 'fastify-contract/mcp'
-import { join, resolve } from '../document/json-pointer.ts'
+import { join, targetOf } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
@@ -17,7 +17,7 @@ export type ToolMark = { name?: string; title?: string; description?: string; an
 
 /** Returns what `x-mcp` says about an operation as a tool; undefined if it is none. */
 export function toolMark(document: Document, { pointer }: Pick<Endpoint, 'pointer'>): ToolMark | undefined {
-  const { 'x-mcp': mark } = resolve(document, pointer) as Node
+  const { 'x-mcp': mark } = targetOf(document, pointer) as Node
   if (mark === true) return {}
   return isNode(mark) ? mark : undefined
 }
@@ -40,7 +40,7 @@ const members: Record<string, [isValid: (value: unknown) => boolean, problem: st
 
 /** Rejects operations with `x-mcp` that cannot be tools. */
 export function checkTool(endpoint: Endpoint, report: Report, document: Document): void {
-  const { 'x-mcp': given } = resolve(document, endpoint.pointer) as Node
+  const { 'x-mcp': given } = targetOf(document, endpoint.pointer) as Node
   const pointer = join(endpoint.pointer, 'x-mcp')
   const known = Object.keys(members).join(', ')
   if (given !== undefined && typeof given !== 'boolean' && !isNode(given))

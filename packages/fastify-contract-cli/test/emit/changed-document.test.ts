@@ -65,9 +65,12 @@ const withNode =
     if (node !== undefined && node.$ref === undefined) edit(node, random, number, document)
   }
 
-const schemasOf = (document: Node): Node => {
-  const components = (document.components ??= {}) as Node
-  return (components.schemas ??= {}) as Node
+const schemasOf = (document: Node): Node => memberOf(memberOf(document, 'components'), 'schemas')
+
+/** Returns a member of an object, which is an empty object if it was missing. */
+function memberOf(holder: Node, name: string): Node {
+  holder[name] ??= {}
+  return holder[name] as Node
 }
 
 const ofPaths =
@@ -111,7 +114,11 @@ const edits: Record<string, Edit> = {
   heir: (document, random, number) => {
     const schemas = schemasOf(document)
     const name = oneOf(random, Object.keys(schemas))
-    const parent = oneOf(random, Object.keys(schemas).filter((one) => Object(schemas[one]).discriminator)) ?? name
+    const parent =
+      oneOf(
+        random,
+        Object.keys(schemas).filter((one) => Object(schemas[one]).discriminator),
+      ) ?? name
     schemas[`Heir${number}`] = {
       allOf: [{ $ref: `#/components/schemas/${parent}` }, { type: 'object', properties: { heir: { type: 'string' } } }],
     }
@@ -138,7 +145,7 @@ const edits: Record<string, Edit> = {
     if (node.in !== 'path') node.required = node.required !== true
   }),
   response: withNode('operation', (node, random) => {
-    const responses = (node.responses ??= {}) as Node
+    const responses = memberOf(node, 'responses')
     const status = oneOf(random, Object.keys(responses))
     if (status !== undefined && random(2) === 0) delete responses[status]
     else responses[418] = { description: 'new' }
@@ -233,9 +240,7 @@ t.test('an integer that a changed part makes exact in an operation that stays is
   const given = shop({ type: 'integer' })
   const now = textOf({ ...given, paths: { ...given.paths, '/ids': { post: request } } })
   t.same(printedByParts(old, now), printedByWhole(old, now))
-  t.same(printedByParts(old, now).changes, [
-    'getPet returns body.id for 200 as integer (int64), before as integer',
-  ])
+  t.same(printedByParts(old, now).changes, ['getPet returns body.id for 200 as integer (int64), before as integer'])
 })
 
 const rounds = Number(process.env.PROPERTY_RUNS ?? 2)

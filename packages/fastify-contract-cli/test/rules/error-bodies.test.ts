@@ -214,7 +214,8 @@ t.test('a document whose schemas are nested too deeply is rejected with a fix', 
   const info = { title: 'Deep', version: '1' }
   const document = { openapi: '3.1.0', info, paths: { '/a': { get: { operationId: 'a', responses } } } }
   await t.rejects(compileDocument(document as unknown as Document, documentPath), {
-    message: /openapi\.yaml cannot be served as written:\n {2}#: schemas are nested too deeply for openapi-typescript; move inner schemas into components/,
+    message:
+      /openapi\.yaml cannot be served as written:\n {2}#: schemas are nested too deeply for openapi-typescript; move inner schemas into components/,
   })
 })
 

@@ -18,7 +18,8 @@ export async function run(args: string[]): Promise<void> {
 Runs the service and restarts it after each change of the document or of a source file: it generates, bundles, and
 starts the new service on free ports, while it checks types. If that is ready and the types are right, it replaces the
 running service, which finishes its requests. After an error the last working service keeps running. With --trial, the
-new service starts twice: on trial, and once the old one has ended; requests that arrive during the switch wait. Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
+new service starts twice: on trial, and once the old one has ended; requests that arrive during the switch wait.
+Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
 
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and
 MANAGEMENT_PORT, its /readyz must respond with 200. This command listens on these ports itself and forwards connections

@@ -83,12 +83,12 @@ t.test('a line that is too long keeps the end of a path', async (t) => {
   t.equal(shortened('a'.repeat(50), 10), `…${'a'.repeat(9)}`)
   t.equal(shortened('reading a.yaml', 5), '…yaml')
   t.equal(shortened('reading a.yaml', 0), '')
-  const stream = terminal(20)
+  const stream = terminal(24)
   const times = [0]
   await withProgress(
     async (step) => fetchingStep(step)('https://example.com/spec/openapi.yaml', 2),
     stream,
     () => times.shift() ?? 2_000,
   )
-  t.same(stream.written, [`${clear}fetching …napi.yaml`, clear])
+  t.same(stream.written, [`${clear}fetching …/openapi.yaml`, clear])
 })

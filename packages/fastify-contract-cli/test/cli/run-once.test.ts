@@ -17,14 +17,16 @@ for (const flag of flagsFor('${command}', process.versions.node)) setFlagsFromSt
 keepYoungGeneration(process.versions.node)
 const work = new Function('x', 'return x * 3 + 1')
 for (let i = 0; i < 20_000; i++) work(i)
-console.log(new Function('f', 'return %ActiveTierIsTurbofan(f)')(work))`
+process.stdout.write(String(new Function('f', 'return % ActiveTierIsTurbofan(f)')(work)))`
 
 t.test('V8 knows the flags, and optimizes less in a command that ends', async (t) => {
-  const options = ['--allow-natives-syntax', '--no-concurrent-recompilation', '--import', tsx, '--input-type=module']
+  // V8 optimizes in this thread, and not the loop in place of the function that it calls.
+  const flags = ['--allow-natives-syntax', '--no-concurrent-recompilation', '--no-use-osr']
+  const options = [...flags, '--import', tsx, '--input-type=module']
   const run = (command: string) => promisify(execFile)(process.execPath, [...options, '--eval', program(command)])
   const [generate, dev] = await Promise.all([run('generate'), run('dev')])
-  t.same(generate, { stdout: 'false\n', stderr: '' })
-  t.same(dev, { stdout: 'true\n', stderr: '' })
+  t.same(generate, { stdout: 'false', stderr: '' })
+  t.same(dev, { stdout: 'true', stderr: '' })
 })
 
 t.test('a command that runs until it is stopped, and an unknown release line, get no flags', async (t) => {

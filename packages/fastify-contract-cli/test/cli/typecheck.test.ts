@@ -20,7 +20,7 @@ const handlers = `export const handlers = {
   },
 }
 `
-const message = `\u001B[96msrc/handlers.ts\u001B[0m:\u001B[93m2\u001B[0m:\u001B[93m9\u001B[0m - \u001B[91merror\u001B[0m\u001B[90m TS2322: \u001B[0mType '() => Promise<{ status: 200; body: number; }>' is not assignable to type 'HandlerOf<operations, "getPet">'.
+const message = `\u001B[96msrc/handlers.ts\u001B[0m:\u001B[93m2\u001B[0m:\u001B[93m9\u001B[0m - \u001B[91merror\u001B[0m\u001B[90m TS2322: \u001B[0mType '() => Promise<{ status: 200; body: number; }>' is not assignable to type 'Handler<GetPetRequest, GetPetResponse>'.
   Type 'Promise<{ status: 200; body: number; }>' is not assignable to type 'Promise<ResponseOf<operations, "getPet", 200>>'.
     Types of property 'body' are incompatible.
       Type 'number' is not assignable to type 'string'.

@@ -13,7 +13,9 @@ import { projectCompiler } from '../../src/typescript/project-compiler.ts'
 import { checkTypes } from '../../src/typescript/type-checker.ts'
 
 const tsconfig = JSON.stringify({ compilerOptions: { ...compilerOptions, types: [], lib: ['ES2023'] } })
-process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
+const home = t.testdir({ 'tsconfig.json': tsconfig })
+// After a test with a directory of its own, tap changes to the directory of all tests.
+t.beforeEach(() => process.chdir(home))
 t.teardown(() => process.chdir('/'))
 // This hook of tap, which child processes inherit, ends them if tsconfig.json has an error.
 process.execArgv = process.execArgv.filter((argument) => !argument.includes('@tapjs/typescript'))
@@ -104,7 +106,6 @@ t.test('modules that use a type that a package augments are checked after the pa
 })
 
 t.test('a change of the options or of the kind of a module applies to files that are unchanged', async (t) => {
-  const first = process.cwd()
   process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
   const { change, problem } = projectOf('.', {
     'app.ts': 'export const first = (names: string[]): string => names[0]\nawait 0\n',
@@ -118,7 +119,6 @@ t.test('a change of the options or of the kind of a module applies to files that
   t.match(await problem(), /^tsconfig\.json:1:32 - error TS6046: Argument for '--lib' option must be/m)
   change({ 'tsconfig.json': '{ "extends": "./none.json" }' })
   t.match(await problem(), /^error TS5083: Cannot read file '/)
-  process.chdir(first)
 })
 
 t.test('a file that is renamed and a package that is upgraded are checked as they are', async (t) => {
@@ -143,7 +143,6 @@ t.test('a file that is renamed and a package that is upgraded are checked as the
 })
 
 t.test('a compiler with an API stays until another version is installed or it ends', async (t) => {
-  const first = process.cwd()
   process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
   const compiler = projectCompiler('.')
   const versionOf = (version: string) => ({
@@ -169,11 +168,9 @@ module.exports = {
   t.match(await problem(), /^b\d+$/, 'a new process')
   change(versionOf('broken'))
   t.equal(await problem(), 'the compiler has ended with exit code 3')
-  process.chdir(first)
 })
 
 t.test('types are checked again only after a change or a problem', async (t) => {
-  const first = process.cwd()
   process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
   const { api } = projectCompiler('.')
   const { change, problem } = projectOf('.', {
@@ -204,7 +201,6 @@ module.exports = { ...compiler, createProgram }`,
   change({ 'own.ts': 'export const own = 1\n' })
   t.equal(await problem(), undefined)
   t.equal(checks(), 4)
-  process.chdir(first)
 })
 
 t.test('a message begins with its cause and has no long line', async (t) => {
@@ -234,7 +230,6 @@ const headerOf = (place: string, message: string) =>
 const sourceLine = '\u001B[7m7\u001B[0m   status: 299'
 
 t.test('the compiler of the project checks, and each version has the same messages', async (t) => {
-  const first = process.cwd()
   const outputs = {
     tsc: [
       headerOf('src/b.ts:10:1', 'Second.'),
@@ -289,7 +284,6 @@ src/b.ts:10:1 - error TS2322: Second.
       command,
     )
   }
-  process.chdir(first)
 })
 
 t.test('without a compiler of the project, the compiler of this package checks', async (t) => {
@@ -299,7 +293,6 @@ t.test('without a compiler of the project, the compiler of this package checks',
 })
 
 t.test('an output that is no list of messages is shown as it is', async (t) => {
-  const first = process.cwd()
   process.chdir(t.testdir({ 'tsconfig.json': tsconfig }))
   const { problem, change } = projectOf('.', { ...compilerOf('tsc', ['out of memory']), 'app.ts': '' })
   t.equal(await problem(), 'out of memory')
@@ -311,11 +304,9 @@ t.test('an output that is no list of messages is shown as it is', async (t) => {
   t.match(await problem(), /^app\.ts:2:14 - error TS2322: Type '1' is not assignable to type 'null'\./, 'strict')
   change({ 'app.ts': 'export const b: number = a\n', 'globals.d.ts': 'declare const a: number\n' })
   t.equal(await problem(), undefined, 'a global declaration')
-  process.chdir(first)
 })
 
 t.test('global declarations are those of tsconfig.json, in any directory', async (t) => {
-  const first = process.cwd()
   process.chdir(
     t.testdir({ 'tsconfig.json': tsconfig.replace('{', '{"include":["src","types"],"exclude":["src/old"],') }),
   )
@@ -329,7 +320,6 @@ t.test('global declarations are those of tsconfig.json, in any directory', async
   t.equal(await problem(), undefined)
   change({ 'src/globals/a.d.ts': 'declare const a: string\n' })
   t.match(await problem(), /^src\/app\.ts:1:14 - error TS2322/)
-  process.chdir(first)
 })
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {

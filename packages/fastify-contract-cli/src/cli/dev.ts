@@ -30,8 +30,8 @@ ${documentHelp}
 --entry FILE          the module that starts the service (default: src/server.ts); its directory is watched
 --watch DIRECTORIES   other directories to watch, separated by commas
 --bundle MODULE       a module whose function bundle(DIRECTORY) bundles the service (default: esbuild bundles it)
---trial NAME=VALUE    environment variables for a start on trial, separated by commas, such as those of an empty store if
-                      the store allows one process only (default: no such start)
+--trial NAME=VALUE    environment variables for a start on trial, separated by commas, such as those of an empty store
+                      if the store allows one process only (default: no such start)
 --docs DIRECTORY      the directory of the documentation, which is written after each change of the document (default:
                       ${docsDirectory})
 --out, --errors, --handlers    as for fastify-contract generate

@@ -273,7 +273,7 @@ const maxInlined = 10
 /** Resolves references, which are the name of a shared schema and `#`, without the time that Ajv takes to parse a URI. */
 const nameResolver = {
   parse: (reference: string) => ({ path: reference.split('#')[0] as string }),
-  resolve: (base: string, reference: string) => reference || base,
+  resolve: (_base: string, reference: string) => reference,
   serialize: ({ path = '' }: { path?: string | undefined }) => path,
 }
 

@@ -17,9 +17,9 @@ const services = ['dev', 'mock']
 /**
  * Returns the flags of V8 with which a command that ends within seconds needs less time and memory. V8 is tuned for
  * programs that run for long: it optimizes functions that are hardly called again, and lets the heap grow to four times
- * what is in use. With the flags, `generate` in Node.js 20 takes 0.6 times the CPU time for a document of 1.8 MB, and 0.7 times
- * the memory for one of 3 MB. V8 reads each flag whenever it uses it, so that it takes effect in a process that
- * runs. Child processes do not inherit the flags.
+ * what is in use. With the flags, `generate` in Node.js 20 takes 0.6 times the CPU time for a document of 1.8 MB, and 0.7
+ * times the memory for one of 3 MB. V8 reads each flag whenever it uses it, so that it takes effect in a running process.
+ * Child processes do not inherit the flags.
  *
  * @param version The version of Node.js, such as 24.3.0.
  */

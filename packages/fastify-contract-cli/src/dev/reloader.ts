@@ -134,7 +134,7 @@ export async function runDev(options: DevOptions): Promise<void> {
       const hasNewDocument = changed.document
       hasNewDocs ||= hasNewDocument
       changed.code = changed.document = false
-      // Processes wait for the snapshot of this name, so it is that of the next one if this one fails.
+      // A process already waits for a snapshot in this directory. If the build fails, the next one uses it again.
       const directory = nextDirectory()
       rmSync(directory, { recursive: true, force: true })
       try {

@@ -11,7 +11,7 @@ const pureModules =
 /** What npm, pnpm and both kinds of Yarn write into node_modules at each installation: the versions of all packages. */
 const installations = ['.package-lock.json', '.pnpm/lock.yaml', '.yarn-integrity', '.yarn-state.yml']
 
-/** What gives a module more than its own code: with one of these, nobody can tell what it reads. */
+/** The variables with which a module can read more than its code says, such as the environment. */
 const unpredictable = ['process', 'globalThis', 'global', 'fetch', 'eval']
 const found = 'fastifyContractUnpredictable'
 

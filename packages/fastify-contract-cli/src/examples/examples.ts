@@ -59,7 +59,7 @@ function* exampleBodies(document: Document, response: Response): Generator<Body>
   for (let index = 0; index < generatedCount; index++) yield { body: made(generatedValue(document, schema, index)) }
 }
 
-/** Tells for each document whether a schema leads to one with an example. All calls together visit each schema once. */
+/** By document: a function that returns whether a schema leads to one with an example. It visits each schema once. */
 const reachesExample = new WeakMap<Document, (schema: Schema) => boolean>()
 
 const hasExampleKeyword = (one: Node): boolean => one.example !== undefined || one.examples !== undefined

@@ -255,7 +255,7 @@ function operationsAt(all: Reach[], pointer: string): string[] {
   return Array.from(lost, ({ name }) => name)
 }
 
-/** What is known of each document, which no stage changes. */
+/** By document: the operations, and the locations that each reference leads to. No stage changes a document. */
 const knownReaches = new WeakMap<Document, Reach[]>()
 const knownTargets = new WeakMap<Document, Map<string, string[]>>()
 

@@ -231,7 +231,7 @@ export function addEmptyNames(ajv: Ajv): void {
 
 function requiredCode(context: KeywordCxt, now: CodeKeywordDefinition['code']): void {
   const { schema, gen, data, it } = context
-  // Without errors, nobody asks which name is missing. Ajv writes a loop for long lists.
+  // A validator without errors need not know which name is missing. For long lists, Ajv writes a loop.
   if (it.createErrors === false && schema.length > 0 && schema.length < it.opts.loopRequired) {
     context.fail(or(...schema.map((name: never) => noPropertyInData(gen, data, name, it.opts.ownProperties))))
     return

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isDocumentation } from 'fastify-contract/contract'
 import { join } from '../document/json-pointer.ts'
-import { mapTree, type Node, walkSchemas, withoutKeys } from '../document/walk-document.ts'
+import { type At, mapTree, type Node, walkSchemas, withoutKeys } from '../document/walk-document.ts'
 import { pointersAbove, pointersIn } from './merge-parts.ts'
 import { type PointerMap, pointerMap } from './pointer-map.ts'
 
@@ -18,8 +18,9 @@ export const unionMark = 'x-union-keyword'
 export function alignUnions(older: object, newer: object): [PointerMap, PointerMap] {
   const [before, after] = [sideOf(older), sideOf(newer)]
   const others = new Map<string, Node>()
-  walkSchemas(newer, (schema, pointer) => others.set(pointer, schema))
-  function align(schema: Node, pointer: string): void {
+  walkSchemas(newer, (schema, at) => others.set(at(), schema))
+  function align(schema: Node, at: At): void {
+    const pointer = at()
     const other = others.get(pointer)
     if (other === undefined || before.isTarget(pointer) || after.isTarget(pointer)) return
     const [one, two] = [unionKeyword(schema), unionKeyword(other)]

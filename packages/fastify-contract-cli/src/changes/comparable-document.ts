@@ -49,7 +49,8 @@ export function comparableDocument(document: Document): ComparableDocument {
   const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
   const comparable = copyOf(told)
   let top = ''
-  walkSchemas(told, function mergeTopmost(_, pointer) {
+  walkSchemas(told, function mergeTopmost(_, at) {
+    const pointer = at()
     if (top !== '' && pointer.startsWith(`${top}/`)) return
     top = pointer
     put(comparable, pointer, merge(pointer))

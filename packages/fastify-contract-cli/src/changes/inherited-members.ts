@@ -15,9 +15,9 @@ export function withInherited(document: Document): { document: Document; origins
   const origins = pointerMap()
   const references: string[] = []
   const items: [item: Node, pointer: string][] = []
-  walk(copy as Node, 'document', '#', function collect(node, kind, pointer) {
+  walk(copy as Node, 'document', '#', function collect(node, kind, at) {
     if (typeof node.$ref === 'string') references.push(node.$ref)
-    if (kind === 'pathItem') items.push([node, pointer])
+    if (kind === 'pathItem') items.push([node, at()])
   })
   for (const [item, pointer] of items) {
     inheritParameters(copy, item, pointer, { references, origins })

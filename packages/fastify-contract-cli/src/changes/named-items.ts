@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import {
+  type At,
   eachHeld,
   hasShape,
   isNode,
@@ -76,9 +77,9 @@ export function nameItems(document: Document, lists: Set<string>): PointerMap {
 /** Returns the pointers of the objects of a document that hold lists of parameters or schemas. */
 export function listsIn(document: Document): Set<string> {
   const found = new Set<string>()
-  const add = (node: Node, kind: Kind, pointer: string) => {
+  const add = (node: Node, kind: Kind, at: At) => {
     const holds = (name: string) => memberOf(kind, name)?.shape === 'list' && Array.isArray(node[name])
-    if (Object.keys(node).some(holds)) found.add(pointer)
+    if (Object.keys(node).some(holds)) found.add(at())
   }
   walk(document as Node, 'document', '#', add)
   for (const [name, schema] of Object.entries(Object((document as Node)[alternativesName]) as Node)) {

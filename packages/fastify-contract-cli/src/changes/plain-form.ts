@@ -1,7 +1,7 @@
 import { isAnnotation, isDocumentation } from 'fastify-contract/contract'
 import { join } from '../document/json-pointer.ts'
 import { acceptsAll } from '../document/schemas.ts'
-import { isNode, type Kind, type Node, walk } from '../document/walk-document.ts'
+import { type At, isNode, type Kind, type Node, walk } from '../document/walk-document.ts'
 import { pointersIn } from './merge-parts.ts'
 import { type PointerMap, pointerMap } from './pointer-map.ts'
 
@@ -17,10 +17,11 @@ export function toPlainForm(document: object): PointerMap {
   const isNullable = String((document as Node).openapi).startsWith('3.0.')
   const targets = pointersIn(document)
   const isTarget = (pointer: string) => targets.some((target) => target === pointer || target.startsWith(`${pointer}/`))
-  function toPlain(node: Node, kind: Kind, pointer: string): void {
+  function toPlain(node: Node, kind: Kind, at: At): void {
     for (const keyword of ['style', 'explode']) if (isDefault(node, kind, keyword)) delete node[keyword]
     for (const keyword of flags[kind] ?? []) if (node[keyword] === false) delete node[keyword]
     if (kind !== 'schema') return
+    const pointer = at()
     const rename: Rename = (from, to) => origins.set(join(pointer, to), origins.get(join(pointer, ...from)))
     const union = nullableUnion(node)
     if (union !== undefined && !isTarget(join(pointer, union.keyword))) mergeNull(node, union, rename)

@@ -26,8 +26,8 @@ export function removeErrors(older: Document, newer: Document): string[] {
 /** Returns the responses of each operation by their pointer. Those of webhooks and callbacks are sent by clients. */
 function responsesIn(document: Document): Map<string, Node> {
   const found = new Map<string, Node>()
-  walk(document as Node, 'document', '#', ({ responses }, kind, pointer) => {
-    if (kind === 'operation' && isServed(pointer) && isNode(responses)) found.set(join(pointer, 'responses'), responses)
+  walk(document as Node, 'document', '#', ({ responses }, kind, at) => {
+    if (kind === 'operation' && isServed(at()) && isNode(responses)) found.set(join(at(), 'responses'), responses)
   })
   return found
 }

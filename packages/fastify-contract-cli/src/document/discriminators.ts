@@ -3,7 +3,7 @@ import { keysOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { int64Holders, listedValues, partsOf, reachability } from './schemas.ts'
 import { schemaPrefix } from './shared-schemas.ts'
-import { mapDocument, mapEntries, type Node, walkSchemas } from './walk-document.ts'
+import { type At, mapDocument, mapEntries, type Node, walkSchemas } from './walk-document.ts'
 
 type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
 
@@ -48,7 +48,8 @@ export function withDiscriminators(given: Document): Document {
     return names
   }
 
-  function inheritFrom({ discriminator }: Node, pointer: string): void {
+  function inheritFrom({ discriminator }: Node, at: At): void {
+    const pointer = isDiscriminator(discriminator) ? at() : ''
     if (!isDiscriminator(discriminator) || !pointer.startsWith(schemaPrefix)) return
     inheriting = []
     const all = new Set(inherit(pointer.slice(schemaPrefix.length), discriminator, []))

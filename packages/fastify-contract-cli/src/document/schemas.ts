@@ -239,7 +239,8 @@ export function memberSchemas(schema: Node, member: string): Schema[] {
 
 const isEnumerable = Object.prototype.propertyIsEnumerable
 
-const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
+/** Keywords of schemas for members that a schema does not name, besides `patternProperties`. */
+export const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
 
 /** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
 export function unnamedSchemas(schema: Node, name?: string): Schema[] {
@@ -260,14 +261,16 @@ export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
  * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
  */
 export const isExactInteger = (schema: Exclude<Schema, boolean> | Node): boolean =>
-  [schema.type].flat().includes('integer') && !isFraction(schema)
+  hasType(schema.type, 'integer') && !isFraction(schema)
 
 /** Returns whether a schema is an int64 or uint64, alone or beside types that are not numbers. */
 export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
   (schema.format === 'int64' || schema.format === 'uint64') && isExactInteger(schema)
 
 /** Returns whether a schema allows numbers that are no integers. */
-export const isFraction = ({ type }: Exclude<Schema, boolean> | Node): boolean => [type].flat().includes('number')
+export const isFraction = ({ type }: Exclude<Schema, boolean> | Node): boolean => hasType(type, 'number')
+
+const hasType = (type: unknown, one: JsonType): boolean => type === one || (Array.isArray(type) && type.includes(one))
 
 /** Returns whether integers of a schema are bigints: those of an int64, or of a number that may be an int64, too. */
 export const isBigint = (schema: Exclude<Schema, boolean> | Node): boolean =>

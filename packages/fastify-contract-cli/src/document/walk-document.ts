@@ -1,5 +1,5 @@
 import { type SchemaShape, schemaKeywords } from 'fastify-contract/contract'
-import { below } from './json-pointer.ts'
+import { below, join } from './json-pointer.ts'
 
 /** The objects of OpenAPI 3.1 (section 4.8) and 3.2 that hold schemas at any depth, or that a $ref may refer to. */
 export type Kind =
@@ -36,7 +36,7 @@ const ofSchema = Object.entries(schemaKeywords).map(([keyword, shape]) => [keywo
 const ofHeader = { schema: one('schema'), content: patterned('mediaType'), examples: map('example') }
 
 /** The members of each kind that hold further objects; every other member is plain data. */
-const members: Record<Kind, Record<string, Member>> = {
+const holders: Record<Kind, Record<string, Member>> = {
   document: { paths: patterned('pathItem'), webhooks: patterned('pathItem'), components: one('components') },
   components: {
     schemas: map('schema'),
@@ -81,6 +81,10 @@ const members: Record<Kind, Record<string, Member>> = {
   schema: Object.fromEntries(ofSchema),
 }
 
+const members = Object.fromEntries(
+  Object.entries(holders).map(([kind, held]) => [kind, new Map(Object.entries(held))]),
+) as Record<Kind, Map<string, Member>>
+
 /** Returns whether a key of a map is an extension; x-world/x-vrml is a media type. */
 export const isExtension = ({ shape, kind }: Member, key: string): boolean =>
   shape === 'patterned' && key.startsWith('x-') && (kind !== 'mediaType' || !key.includes('/'))
@@ -89,11 +93,11 @@ export const isExtension = ({ shape, kind }: Member, key: string): boolean =>
 export function memberOf(kind: Kind, name: string): Member | undefined {
   // Each member of a callback is an expression, whose value is a path item (section 4.8.18).
   if (kind === 'callback') return name.startsWith('x-') || name === '$ref' ? undefined : one('pathItem')
-  return Object.hasOwn(members[kind], name) ? members[kind][name] : undefined
+  return members[kind].get(name)
 }
 
 /** Returns the names of the members that hold objects. */
-export const memberNames = (kind: Kind): string[] => Object.keys(members[kind])
+export const memberNames = (kind: Kind): string[] => [...members[kind].keys()]
 
 /** Returns the one of some names that a name differs from in case only; undefined if there is none. */
 export function nameInCase(names: string[], name: string): string | undefined {
@@ -124,38 +128,58 @@ export function eachHeld(
       if (!isExtension(member, key)) visit((value as Node)[key], below(pointer, key), key)
 }
 
-/** What is called for an object of a document, with its kind, its pointer and the member that holds it. */
-type Visit = (node: Node, kind: Kind, pointer: string, member: string) => void
+/**
+ * Returns the pointer of an object that is visited, or of what some keys lead to below it, until the visit ends. Most
+ * objects are visited without a use of their pointers.
+ */
+export type At = (...keys: string[]) => string
+
+/** What is called for an object of a document, with its kind, its pointer, and the member that holds it. */
+type Visit = (node: Node, kind: Kind, at: At, member: string) => void
 
 /**
  * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first. A member is a keyword
  * such as `properties` or `not`, never the name of a property. Plain data, such as an example value, is not visited, nor
  * are the objects of the kind `skipped`.
  */
-export function walk(node: Node, kind: Kind, pointer: string, visit: Visit, member = '', skipped?: Kind): void {
-  visit(node, kind, pointer, member)
-  for (const name of Object.keys(node)) {
-    const value = node[name]
-    const held = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
-    if (held === undefined || held.kind === skipped || !hasShape(value, held)) continue
-    const at = below(pointer, name)
-    if (held.shape !== 'one') {
-      for (const key of Object.keys(value as Node)) {
-        const one = (value as Node)[key]
-        if (isNode(one) && !isExtension(held, key)) walk(one, held.kind, below(at, key), visit, name, skipped)
-      }
-    } else if (isNode(value)) walk(value, held.kind, at, visit, name, skipped)
+export function walk(node: Node, kind: Kind, pointer: string, visit: Visit, skipped?: Kind): void {
+  const path: string[] = []
+  const at: At = (...keys) => join(pointer, ...path, ...keys)
+  descend(node, kind, '')
+
+  function descend(node: Node, kind: Kind, member: string): void {
+    visit(node, kind, at, member)
+    for (const name in node) {
+      const value = node[name]
+      const held = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
+      if (held === undefined || held.kind === skipped || !hasShape(value, held)) continue
+      path.push(name)
+      if (held.shape === 'one') {
+        if (isNode(value)) descend(value, held.kind, name)
+      } else descendInto(value as Node, held, name)
+      path.pop()
+    }
+  }
+
+  function descendInto(holder: Node, held: Member, name: string): void {
+    for (const key in holder) {
+      const one = holder[key]
+      if (!isNode(one) || isExtension(held, key)) continue
+      path.push(key)
+      descend(one, held.kind, name)
+      path.pop()
+    }
   }
 }
 
 /** Calls `visit` for each object of a document but for its schemas, which are most of them. */
 export const walkObjects = (document: object, visit: Visit): void =>
-  walk(document as Node, 'document', '#', visit, '', 'schema')
+  walk(document as Node, 'document', '#', visit, 'schema')
 
 /** Calls `visit` for each schema of a document that is an object, wherever it stands. */
-export function walkSchemas(document: object, visit: (schema: Node, pointer: string, member: string) => void): void {
-  walk(document as Node, 'document', '#', (node, kind, pointer, member) => {
-    if (kind === 'schema') visit(node, pointer, member)
+export function walkSchemas(document: object, visit: (schema: Node, at: At, member: string) => void): void {
+  walk(document as Node, 'document', '#', (node, kind, at, member) => {
+    if (kind === 'schema') visit(node, at, member)
   })
 }
 
@@ -172,8 +196,27 @@ export function kindAt([...keys]: string[]): Kind | undefined {
   return kind
 }
 
-/** Functions that transform the objects of some kinds; the parts of an object are transformed before it. */
-export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
+/**
+ * Functions that transform the objects of some kinds; the parts of an object are transformed before it. `given` is the
+ * object before that.
+ */
+export type Transforms = Partial<Record<Kind, (node: Node, given: Node) => unknown>>
+
+/** The kinds of the objects at and below an object of each kind. */
+const kindsBelow = Object.fromEntries(
+  Object.keys(members).map(function collectKinds(kind) {
+    const below = new Set([kind as Kind])
+    // Iteration over a Set includes the elements that are added meanwhile.
+    for (const each of below)
+      for (const member of each === 'callback' ? [one('pathItem')] : members[each].values()) below.add(member.kind)
+    return [kind, below]
+  }),
+) as Record<Kind, Set<Kind>>
+
+function hasTransforms(kind: Kind, transforms: Transforms): boolean {
+  for (const transformed in transforms) if (kindsBelow[kind].has(transformed as Kind)) return true
+  return false
+}
 
 /**
  * Returns an object of an OpenAPI document in which the objects of some kinds are transformed. What does not change is
@@ -181,24 +224,31 @@ export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
  */
 export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unknown {
   if (!isNode(node)) return node
-  const mapped = mapEntries(node, function mapHolder(value, name) {
+  let copy: Node | undefined
+  for (const name in node) {
+    const value = node[name]
     const member = typeof value === 'object' && value !== null ? memberOf(kind, name) : undefined
-    // A schema holds schemas only, and they are most of a document.
-    if (member === undefined || (member.kind === 'schema' && transforms.schema === undefined)) return value
-    return mapMember(value, member, transforms)
-  })
-  return transforms[kind] === undefined ? mapped : transforms[kind](mapped)
+    if (member === undefined || !hasTransforms(member.kind, transforms)) continue
+    const mapped = mapMember(value as object, member, transforms)
+    if (mapped === value) continue
+    copy ??= { ...node }
+    copy[name] = mapped
+  }
+  return transforms[kind] === undefined ? (copy ?? node) : transforms[kind](copy ?? node, node)
 }
 
-function mapMember(value: unknown, member: Member, transforms: Transforms): unknown {
-  const { shape, kind } = member
-  if (shape === 'one') return mapTree(value, kind, transforms)
-  if (shape === 'list') {
-    if (!Array.isArray(value)) return value
-    return mapItems(value, (item) => mapTree(item, kind, transforms))
+function mapMember(value: object, member: Member, transforms: Transforms): unknown {
+  if (member.shape === 'one') return mapTree(value, member.kind, transforms)
+  if (Array.isArray(value) !== (member.shape === 'list')) return value
+  let copy: Node | undefined
+  for (const key in value) {
+    const given = (value as Node)[key]
+    const mapped = isExtension(member, key) ? given : mapTree(given, member.kind, transforms)
+    if (mapped === given) continue
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Node
+    copy[key] = mapped
   }
-  if (!isNode(value)) return value
-  return mapEntries(value, (item, name) => (isExtension(member, name) ? item : mapTree(item, kind, transforms)))
+  return copy ?? value
 }
 
 /** Maps the items of an array, which is not copied if they stay the same. */

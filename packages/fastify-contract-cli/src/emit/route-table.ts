@@ -40,49 +40,68 @@ import { withExactKeywords } from '../passes/exact-integers.ts'
 export function routesOf(document: Document): Routes {
   const { title, version } = document.info
   const keys = apiKeyHeaders(document)
-  const all = endpoints(document)
-  const { operations, schemas } = convertedOperations(document, all)
-  const counts = new Map<string, number>()
-  for (const key of operations.flatMap(routeKeys)) counts.set(key, (counts.get(key) ?? 0) + 1)
-  const toldApart = operations.map((operation, index): Operation => {
-    const isShared = routeKeys(operation).some((key) => counts.get(key) !== 1)
-    const selectors = isShared ? selectorsOf(document, all[index] as Endpoint) : []
-    return selectors.length === 0 ? operation : { ...operation, selectors }
-  })
+  const { operations, schemas } = convertedOperations(document, endpoints(document))
+  const routings = routingOf(document)
   return {
     info: { title, version },
-    operations: withMediaTypes(toldApart),
+    operations: operations.map(function withSelectors(operation, index): Operation {
+      const { selectors = [] } = routings[index] as Routing
+      return selectors.length === 0 ? operation : { ...operation, selectors }
+    }),
     ...(keys.length > 0 && { apiKeyHeaders: keys }),
     errorNumbers: errorNumbersOf(document),
     schemas,
   }
 }
 
+/** What the router knows of an operation. */
+type Routing = Pick<Operation, 'method' | 'servedPaths' | 'selectors'>
+
 /**
- * Returns operations with their media types as selectors, where nothing else distinguishes them: the documents of Azure
+ * Returns what the router knows of each operation of a document: selectors only where other operations have the same
+ * path. A document whose request bodies have no JSON under a range needs no other pass before.
+ */
+export function routingOf(document: Document): Routing[] {
+  const all = endpoints(document)
+  const routings: Routing[] = []
+  const counts = new Map<string, number>()
+  for (const { method, routes } of all) {
+    const routing = { method: method as Operation['method'], servedPaths: routes.map(servedPath) }
+    for (const key of routeKeys(routing)) counts.set(key, (counts.get(key) ?? 0) + 1)
+    routings.push(routing)
+  }
+  for (const [index, routing] of routings.entries())
+    if (routeKeys(routing).some((key) => counts.get(key) !== 1))
+      routing.selectors = selectorsOf(document, all[index] as Endpoint)
+  addMediaTypes(routings, all)
+  return routings
+}
+
+/**
+ * Adds the media types of operations to their selectors, where nothing else distinguishes them: the documents of Azure
  * have one operation for JSON and another for bytes.
  */
-function withMediaTypes(operations: Operation[]): Operation[] {
-  const mediaTypesOf = ({ schema }: Operation) => Object.keys(schema.body?.content ?? {}).map(essenceOf)
-  const groups = new Map<string, Operation[]>()
-  for (const operation of operations) {
-    for (const each of routeKeys(operation)) {
-      const key = each + JSON.stringify(operation.selectors)
-      groups.set(key, [...(groups.get(key) ?? []), operation])
+function addMediaTypes(routings: Routing[], all: Endpoint[]): void {
+  const mediaTypes = all.map(({ requestBody }) => Object.keys(requestBody?.content ?? {}).map(essenceOf))
+  const groups = new Map<string, number[]>()
+  for (const [index, routing] of routings.entries()) {
+    for (const each of routeKeys(routing)) {
+      const key = each + JSON.stringify(routing.selectors ?? [])
+      groups.set(key, [...(groups.get(key) ?? []), index])
     }
   }
-  const apart = new Set<Operation>()
+  const apart = new Set<number>()
   for (const group of groups.values()) {
-    const all = group.flatMap(mediaTypesOf)
-    const areDistinct = new Set(all).size === all.length && !all.some(isRange)
-    if (group.length < 2 || !areDistinct || !group.every(({ schema }) => schema.body)) continue
-    for (const operation of group) apart.add(operation)
+    const texts = group.flatMap((index) => mediaTypes[index] ?? [])
+    const areDistinct = new Set(texts).size === texts.length && !texts.some(isRange)
+    if (group.length < 2 || !areDistinct || !group.every((index) => all[index]?.requestBody)) continue
+    for (const index of group) apart.add(index)
   }
-  return operations.map((operation) => {
-    const { selectors = [] } = operation
-    const ofBody: Selector = { in: 'header', name: 'Content-Type', texts: mediaTypesOf(operation) }
-    return apart.has(operation) ? { ...operation, selectors: [...selectors, ofBody] } : operation
-  })
+  for (const index of apart) {
+    const routing = routings[index] as Routing
+    const ofBody: Selector = { in: 'header', name: 'Content-Type', texts: mediaTypes[index] ?? [] }
+    routing.selectors = [...(routing.selectors ?? []), ofBody]
+  }
 }
 
 /** Returns operations of a document with the schemas that they share, as `routesOf` does. */

@@ -1,5 +1,6 @@
 import type { Int64Responses } from 'fastify-contract/client'
 import type { Routes } from 'fastify-contract/contract'
+import { withoutJsonRanges } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { withoutDefaults } from '../document/parameter-objects.ts'
@@ -25,7 +26,7 @@ import {
 } from '../rules/problems.ts'
 import { visible } from '../text/source-text.ts'
 import { int64Responses } from './client-json.ts'
-import { routesOf } from './route-table.ts'
+import { routesOf, routingOf } from './route-table.ts'
 
 /** What decides whether a document can be served. */
 export type CheckOptions = {
@@ -94,8 +95,15 @@ function checked(
   const numbers = errorNumberProblems(base)
   const { rejected, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...rejected])
-  if (isPart && structure.problems.length + early.problems.length > 0) return [...structure.problems, ...early.problems]
-  const normalized = normalize(withoutFindings(discriminated, early))
+  const sound = withoutFindings(discriminated, early)
+  if (isPart) {
+    const before = [...structure.problems, ...early.problems]
+    // Without some components, the operations may have other problems, so that another one of those is left out.
+    const isCertain = before.length === 0 || (hasSame(base, published) && hasSame(sound, discriminated))
+    const problems = isCertain ? [...before, ...findings(sharedIn(sound)).problems] : before
+    if (problems.length > 0) return problems
+  }
+  const normalized = normalize(sound)
   const described = routesOf(normalized)
   const invalid = invalidDefaults(normalized, described)
   const document = invalid.size === 0 ? normalized : withoutDefaults(normalized, invalid.keys())
@@ -106,13 +114,22 @@ function checked(
   const replies = int64Responses(document)
   const late = findings(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors))
   const unserved = late.problems.flatMap(operationsOf)
-  const found = [structure, early, late, findings(sharedRoutes(document, routes, unserved))]
+  const found = [structure, early, late, findings(sharedRoutes(document, routes.operations, unserved))]
   const problems = found.flatMap((one) => one.problems)
   if (problems.length > 0) return problems
   const unused = found.flatMap((one) => one.unused)
   const allWarnings = [...warnings, ...unusedDefaults, ...unused].map(visible)
   const sent = withoutUnusedCallbacks(published, { unused })
   return { published: sent, document, routes, replies, warnings: allWarnings }
+}
+
+/** Returns whether two documents have the same components. */
+const hasSame = ({ components }: Document, other: Document): boolean => components === other.components
+
+/** Returns the problems of routes of a document with discriminators as schemas. */
+function sharedIn(discriminated: Document): string[] {
+  const document = withoutJsonRanges(discriminated)
+  return sharedRoutes(document, routingOf(document), [])
 }
 
 /** Returns the problems of a structure with those of the references without a target, which are known better. */

@@ -62,7 +62,7 @@ class DynamicScopes<Document extends object> {
     this.#names = dynamicMembers(mark)
     const { schemas } = Object(Object(document).components) as { schemas?: object }
     this.#taken = new Set(Object.keys(Object(schemas)))
-    walkSchemas(document, (schema, pointer) => this.#addSchema(schema, pointer))
+    walkSchemas(document, (schema, at) => this.#addSchema(schema, at()))
     for (const [schema, pointer] of this.#pointers) {
       const holder = this.#holderOf(pointer)
       this.#homes.set(schema, this.#entered(schema, (holder && this.#homes.get(holder)) ?? outermost))

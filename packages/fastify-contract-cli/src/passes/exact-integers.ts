@@ -1,9 +1,8 @@
-import { inPlaceKeywords } from 'fastify-contract/contract'
+import { inPlaceKeywords, schemaKeywords } from 'fastify-contract/contract'
 import { withDoubles } from 'fastify-contract/json'
 import { comparedKeywords, exactKeyword, mixedFormat } from 'fastify-contract/schema'
 import { join } from '../document/json-pointer.ts'
 import {
-  int64Holders,
   isBigint,
   isExactInteger,
   isFraction,
@@ -11,11 +10,23 @@ import {
   isInteger,
   membersOf,
   numbersOf,
+  reachability,
   schemaKeys,
   schemasDescribing,
+  unnamedKeywords,
   unnamedSchemas,
 } from '../document/schemas.ts'
-import { type Kind, memberOf, type Node, walk, walkObjects, walkSchemas } from '../document/walk-document.ts'
+import {
+  type At,
+  hasAny,
+  type Kind,
+  mapDocument,
+  memberOf,
+  type Node,
+  walk,
+  walkObjects,
+  walkSchemas,
+} from '../document/walk-document.ts'
 
 /** Returns whether a value is an integer that a double does not hold: a bigint, or a double that may be rounded. */
 const isWide = (value: unknown): value is number | bigint =>
@@ -54,19 +65,19 @@ function digitsOf(schema: Node, keyword: string): string | undefined {
  * a value may have to satisfy both.
  */
 export function withExactUnions<Document extends object>(document: Document): Document {
-  if (mixedIntegers(document).size === 0) return document
-  // A copy with the same shared schemas, which the loop changes in place.
-  const copy = structuredClone(document)
+  const mixed = mixedIntegers(document)
+  if (mixed.size === 0) return document
   const changed = new Set<Node>()
-  for (let mixed = mixedIntegers(copy); mixed.size > 0; mixed = mixedIntegers(copy)) {
-    for (const schema of mixed) {
-      changed.add(schema)
-      if (isFraction(schema)) schema.format = mixedFormat
-      else Object.assign(schema, { ...(schema.format === 'int32' && int32Limits(schema)), format: 'int64' })
-    }
-  }
+  const copy = mapDocument(document, { schema: (node, given) => (mixed.has(given) ? exact(node) : node) })
   copies.set(Object(Object(copy).info), { copy, changed })
   return copy
+
+  function exact(node: Node): Node {
+    const limits = isExactInteger(node) && node.format === 'int32' && int32Limits(node)
+    const schema = { ...node, ...limits, format: isFraction(node) ? mixedFormat : 'int64' }
+    changed.add(schema)
+    return schema
+  }
 }
 
 /** What `withExactUnions` has changed, by the `info` of the copy, which no later pass copies. */
@@ -77,8 +88,8 @@ export function exactUnions({ info }: { info: object }): string[] {
   const { copy, changed } = copies.get(info) ?? {}
   const pointers: string[] = []
   if (copy !== undefined)
-    walkSchemas(copy, (schema, pointer) => {
-      if (changed?.has(schema)) pointers.push(pointer)
+    walkSchemas(copy, (schema, at) => {
+      if (changed?.has(schema)) pointers.push(at())
     })
   return pointers
 }
@@ -88,32 +99,43 @@ const int32Limits = (schema: Node) => ({
   maximum: Math.min(2 ** 31 - 1, ...numbersOf([schema], 'maximum')),
 })
 
-/** Returns the schemas of numbers that describe a value together with an int64. */
+/** Returns the schemas of numbers that describe a value together with an int64, or with another one of these. */
 function mixedIntegers(document: object): Set<Node> {
-  const waiting = wholeValues(document)
-  const holdsInt64 = int64Holders(document)
+  const values = wholeValues(document)
+  const mixed = new Set<Node>()
+  for (let size = -1; size < mixed.size; ) {
+    size = mixed.size
+    addMixed(document, values, mixed)
+  }
+  return mixed
+}
+
+/** Keywords by which a schema says that a value is a number, or what its members are. */
+const describing = ['type', 'properties', 'prefixItems', 'patternProperties', ...unnamedKeywords]
+
+function addMixed(document: object, values: unknown[][], mixed: Set<Node>): void {
+  const isExact = (schema: Node) => mixed.has(schema) || isBigint(schema)
+  const holdsExact = reachability(document, Object.keys(schemaKeywords), isExact)
   const keyOf = schemaKeys()
   const known = new Set<string>()
-  const mixed = new Set<Node>()
+  const waiting = [...values]
   // Iteration over an array includes the elements that are added meanwhile.
   for (const holders of waiting) {
+    if (!holders.some(holdsExact)) continue
     // A condition tests the same value, too.
-    const schemas = schemasDescribing(document, holders, [...inPlaceKeywords, 'not'])
-    if (!schemas.some(holdsInt64)) continue
+    const all = schemasDescribing(document, holders, [...inPlaceKeywords, 'not'])
+    const schemas = all.filter((schema) => hasAny(schema, describing))
     const key = keyOf(schemas)
     if (known.has(key)) continue
     known.add(key)
-    if (schemas.some(isBigint)) {
-      for (const schema of schemas) {
-        if ((isExactInteger(schema) || isFraction(schema)) && !isBigint(schema)) mixed.add(schema)
-      }
-    }
+    if (schemas.length > 1 && schemas.some(isExact))
+      for (const schema of schemas)
+        if ((isExactInteger(schema) || isFraction(schema)) && !isExact(schema)) mixed.add(schema)
     waiting.push(
       ...membersOf(schemas).values(),
       schemas.flatMap((schema) => unnamedSchemas(schema)),
     )
   }
-  return mixed
 }
 
 /** Returns the schemas of each value of a document; the media types of a response describe one value. */
@@ -157,12 +179,12 @@ function holdsWide(value: unknown): boolean {
   return false
 }
 
-/** Returns the pointers to some values at and below a value. */
-const pointersTo = (isFound: (value: unknown) => boolean, value: unknown, pointer: string): string[] =>
+/** Returns the keys that lead to some values at and below a value. */
+const keysTo = (isFound: (value: unknown) => boolean, value: unknown): string[][] =>
   isFound(value)
-    ? [pointer]
+    ? [[]]
     : Object.entries(Object(typeof value === 'object' && value)).flatMap(([key, each]) =>
-        pointersTo(isFound, each, join(pointer, key)),
+        keysTo(isFound, each).map((below) => [key, ...below]),
       )
 
 /**
@@ -175,14 +197,14 @@ export function roundedIntegers(document: object): RoundedIntegers {
   walk(document as Node, 'document', '#', addFrom)
   return found
 
-  function addFrom(node: Node, kind: Kind, pointer: string): void {
+  function addFrom(node: Node, kind: Kind, at: At): void {
     for (const [name, value] of Object.entries(node)) {
       if (typeof value === 'string' || typeof value === 'boolean') continue
       if (memberOf(kind, name) !== undefined || (kind === 'schema' && isExact(node, name))) continue
       const isDefault = kind === 'schema' && name === 'default'
       const isFound = isDefault ? (one: unknown) => typeof one === 'number' && isWide(one) : isWide
       const facts = { isShown: isShownIn(kind, name), isWide: isInt64(node) }
-      for (const at of pointersTo(isFound, value, join(pointer, name))) found.push({ pointer: at, ...facts })
+      for (const keys of keysTo(isFound, value)) found.push({ pointer: join(at(), name, ...keys), ...facts })
     }
   }
 }

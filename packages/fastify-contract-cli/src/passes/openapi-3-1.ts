@@ -55,7 +55,7 @@ export function asOpenApi31<Document extends { openapi: string }>(document: Docu
   const changes: Transforms =
     version === '3.0.' ? transforms : { schema: (schema) => withoutUnlisted(withoutKeys(schema, ['nullable'])) }
   const withContent = (kind: 'requestBody' | 'response' | 'parameter' | 'header') => (node: Node) =>
-    withoutExtensions((changes[kind]?.(node) ?? node) as Node)
+    withoutExtensions((changes[kind]?.(node, node) ?? node) as Node)
   const withBody = (kind: 'requestBody' | 'response') => (node: Node) => withServedNames(withContent(kind)(node))
   const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
     ...changes,

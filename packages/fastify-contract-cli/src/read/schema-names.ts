@@ -2,7 +2,7 @@ import { isDiscriminator } from '../document/discriminators.ts'
 import { join } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { schemaPrefix } from '../document/shared-schemas.ts'
-import { isNode, mapDocument, type Node, walkSchemas } from '../document/walk-document.ts'
+import { type At, isNode, mapDocument, type Node, walkSchemas } from '../document/walk-document.ts'
 import { warning } from '../reports/reports.ts'
 
 /**
@@ -25,10 +25,10 @@ export function withOwnNames(
     changed.has(node.discriminator) ? { ...node, discriminator: changed.get(node.discriminator) } : node
   return { document: mapDocument(document, { schema: withMapping }), warnings }
 
-  function addMapping(schema: Node, pointer: string): void {
+  function addMapping(schema: Node, at: At): void {
     const { discriminator } = schema
     if (!isDiscriminator(discriminator)) return
-    const named = new Set([...alternativesOf(schema, schemas), ...childrenOf(pointer, schemas)])
+    const named = new Set([...alternativesOf(schema, schemas), ...childrenOf(at(), schemas)])
     if (![...named].some((name) => renamed.has(name))) return
     const { mapping } = discriminator as { mapping?: Record<string, string> }
     const values = new Map(Object.entries(Object(mapping) as Record<string, string>))
@@ -44,7 +44,7 @@ export function withOwnNames(
         warnings.push(
           warning(
             'ambiguous-discriminator-value',
-            join(pointer, 'discriminator'),
+            join(at(), 'discriminator'),
             `the value "${value}" stands for ${known}, so "${name}" stands for the other schema of that name; add a mapping`,
           ),
         )

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { kindOf, type Operation, type Routes } from 'fastify-contract/contract'
+import { kindOf, type Operation } from 'fastify-contract/contract'
 import { callbackUrl } from 'fastify-contract/webhooks'
 import {
   allowsOnlyStrings,
@@ -26,7 +26,7 @@ import {
   withoutFragment,
 } from '../document/openapi-document.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { hasAny, type Kind, methods, type Node, walk } from '../document/walk-document.ts'
+import { type At, hasAny, type Kind, methods, type Node, walk } from '../document/walk-document.ts'
 import { roundedIntegers } from '../passes/exact-integers.ts'
 import { upgrade } from '../passes/normalize.ts'
 import { bodiless, ignoredBodies, unservedStatuses } from '../passes/openapi-3-1.ts'
@@ -98,8 +98,12 @@ function checkIgnored(published: Document, report: Report): void {
   const is30 = published.openapi.startsWith('3.0.')
   walk(published as unknown as Node, 'document', '#', checkNode)
 
-  function checkNode(node: Node, kind: Kind, pointer: string): void {
-    if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
+  function checkNode(node: Node, kind: Kind, at: At): void {
+    if (kind !== 'schema') checkObject(node, kind, at())
+    else if (typeof node.nullable === 'boolean') checkNullable(node, at())
+  }
+
+  function checkObject(node: Node, kind: Kind, pointer: string): void {
     if (kind === 'pathItem') {
       for (const method of ignoredBodies(published, node))
         report(
@@ -215,16 +219,19 @@ const fixFor = (schema: Node): string =>
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 
+/** How the router chooses an operation. */
+type Routing = Pick<Operation, 'servedPaths' | 'selectors'>
+
 /**
  * Returns a line for each operation that the router cannot tell from an earlier one, and so would never be called. The
  * operations in `rejected` are not served.
  */
-export function sharedRoutes(document: Document, { operations }: Routes, rejected: string[]): string[] {
+export function sharedRoutes(document: Document, routings: Routing[], rejected: string[]): string[] {
   const seen = new Set<string>()
   const lines: string[] = []
   for (const [index, { method, path, pointer }] of endpoints(document).entries()) {
     if (rejected.includes(`${method} ${path}`)) continue
-    const { servedPaths, selectors } = operations[index] as Operation
+    const { servedPaths, selectors } = routings[index] as Routing
     const reason = withoutFragment(path) === path ? '' : ', since a request has no fragment'
     for (const served of servedPaths) {
       if (seen.size < seen.add(JSON.stringify([method, served.pattern, selectors])).size) continue

@@ -1,7 +1,7 @@
 import { stringifyJson } from 'fastify-contract/json'
 import { type ErrorNumber, errorTableOf } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { type Kind, type Node, walkObjects } from '../document/walk-document.ts'
+import { type At, type Kind, type Node, walkObjects } from '../document/walk-document.ts'
 import { refusal } from '../reports/reports.ts'
 
 /** Returns one line for each problem of the table of error numbers; none if the document has no table. */
@@ -37,8 +37,9 @@ export function errorNumberProblems(document: Document): string[] {
 /** Returns one line for each error number in the description or an example of a response that is not in the table. */
 function unknownNumbers(document: Document, known: Set<number>): string[] {
   const problems: string[] = []
-  function checkResponse(node: Node, kind: Kind, pointer: string): void {
+  function checkResponse(node: Node, kind: Kind, at: At): void {
     if (kind !== 'response') return
+    const pointer = at()
     const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
     const isError = /\/([45]\w\w|default)$/.test(pointer)
     const examples = String(stringifyJson(Object.values(content).map(shownIn)))

@@ -16,10 +16,10 @@ export function isOfCallback(pointer: string, holder: string): boolean {
 /** Returns the pointers of the callbacks of all operations and webhooks of a document. The structure may be invalid. */
 export function callbacksIn(document: Document): string[] {
   const found: string[] = []
-  walkObjects(document, function collectCallbacks(node, kind, pointer) {
+  walkObjects(document, function collectCallbacks(node, kind, at) {
     const { callbacks: held } = node
     if (kind !== 'operation' || !isNode(held)) return
-    for (const name of Object.keys(held)) if (!name.startsWith('x-')) found.push(join(pointer, 'callbacks', name))
+    for (const name of Object.keys(held)) if (!name.startsWith('x-')) found.push(join(at(), 'callbacks', name))
   })
   return found
 }

@@ -144,12 +144,15 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
   /** Leaves out the members with a problem, but for the parts of them that a sound operation refers to. */
   function soundIn(held: unknown, pointer: string): Node {
     const entries: [string, unknown][] = []
+    let isSame = isNode(held)
     for (const [name, member] of Object.entries(isNode(held) ? held : {})) {
       const location = join(pointer, name)
-      if (!isUnsound(location)) entries.push([name, member])
+      const isSound = !isUnsound(location)
+      isSame &&= isSound
+      if (isSound) entries.push([name, member])
       else if (isNeeded(location)) entries.push([name, isNode(member) ? soundIn(member, location) : member])
     }
-    return Object.fromEntries(entries)
+    return isSame ? (held as Node) : Object.fromEntries(entries)
   }
   const { webhooks, components, ...others } = document as Document & { webhooks?: Node; components?: Node }
   // An operation without servers or a security of its own refers to those of the document, and so is lost with them.

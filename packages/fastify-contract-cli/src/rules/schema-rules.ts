@@ -2,7 +2,7 @@ import { inPlaceKeywords, type Schema, schemasIn } from 'fastify-contract/contra
 import { ignoredKeyword, linearPattern } from 'fastify-contract/schema'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
 import { isDefaultServed, isDiscriminator, withUnlistedParents } from '../document/discriminators.ts'
-import { join, keysOf, targetOf } from '../document/json-pointer.ts'
+import { keysOf, targetOf } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { expressionOf, growthOf, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
 import { components, int64Holders, partsOf, schemasDescribing, schemasOfParts } from '../document/schemas.ts'
@@ -161,33 +161,28 @@ const table = byKeyword(rules)
 
 /** Applies the rules for schemas to each schema of a document. */
 export function checkSchemas(document: Document, report: Report): void {
-  const schemas: [schema: Node, pointer: string, member: string][] = []
-  walkSchemas(document, (...found) => schemas.push(found))
   const context: Context = {
     document,
-    isEndless: endlessReferences(document, schemas),
+    isEndless: endlessReferences(document),
     holdsInt64: int64Holders(document),
     ignoredNames: { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') },
   }
-  for (const [schema, pointer, member] of schemas) {
-    for (const keyword of Object.keys(schema)) {
+  walkSchemas(document, function checkSchema(schema, at, member) {
+    for (const keyword in schema)
       for (const { kind, check } of table.get(keyword) ?? []) {
         const found = check(schema, context, keyword, member)
         const all = typeof found === 'string' ? [[[keyword], found] as const] : (found ?? [])
-        for (const [keys, text] of all) report(kind, join(pointer, ...keys), text)
+        for (const [keys, text] of all) report(kind, at(...keys), text)
       }
-    }
-  }
+  })
 }
 
 /** Returns a function that tells whether a reference refers to a schema that refers back to it. */
-function endlessReferences(document: Document, found: [schema: Node, ...unknown[]][]): (schema: Node) => boolean {
+function endlessReferences(document: Document): (schema: Node) => boolean {
   const applied = withUnlistedParents(document)
   const schemas: Node[] = []
   // No cycle is without a reference.
-  const add = (schema: Node) => Object.hasOwn(schema, '$ref') && schemas.push(schema)
-  if (applied === document) for (const [schema] of found) add(schema)
-  else walkSchemas(applied, add)
+  walkSchemas(applied, (schema) => Object.hasOwn(schema, '$ref') && schemas.push(schema))
   const cycles = components(applied, schemas, [...inPlaceKeywords, 'not'])
   return (schema) =>
     cycles.has(schema) && cycles.get(schema) === cycles.get(targetOf(applied, String(schema.$ref)) as Node)

@@ -55,6 +55,8 @@ const flags = new Map([
 
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
 
+const isType = (value: unknown): boolean => types.includes(value as string)
+
 /** Names of types in programming languages and in Swagger 2.0, and formats of strings. */
 const synonyms = {
   integer: ['int', 'int32', 'long'],
@@ -140,7 +142,7 @@ export const fieldTypes = {
   },
   type: {
     expected: `one of ${types.join(', ')}, or an array of them`,
-    isValid: (value) => [value].flat().every((one) => types.includes(one as string)) && [value].flat().length > 0,
+    isValid: (value) => (isList(value) ? value.every(isType) : isType(value)),
     mend: asType,
   },
   values: {

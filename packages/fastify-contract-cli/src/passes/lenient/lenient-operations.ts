@@ -1,6 +1,6 @@
 import { join } from '../../document/json-pointer.ts'
 import type { Document } from '../../document/openapi-document.ts'
-import { isNode, type Kind, mapDocument, mapEntries, type Node, walk } from '../../document/walk-document.ts'
+import { isNode, type Kind, mapDocument, mapEntries, type Node, walkObjects } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 
 const holders: Kind[] = ['document', 'operation']
@@ -19,8 +19,8 @@ export function withPlainOperations(document: Document, advise: Advise): Documen
     return withPlainStatuses(isUnclear ? node : withPlainSecurity(node, schemes, at, report), at, report)
   }
   let isSame = true
-  walk(document as unknown as Node, 'document', '#', (node, kind, pointer) => {
-    if (holders.includes(kind)) isSame = repaired(node, pointer, advise) === node && isSame
+  walkObjects(document, (node, kind, at) => {
+    if (holders.includes(kind)) isSame = repaired(node, at(), advise) === node && isSame
   })
   if (isSame) return document
   const transform = (node: Node) => repaired(node, '#', () => {})

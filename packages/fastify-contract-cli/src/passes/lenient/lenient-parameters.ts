@@ -8,7 +8,7 @@ import {
   pathQuery,
   routedPath,
 } from '../../document/openapi-document.ts'
-import { isNode, type Kind, mapDocument, type Node, walk } from '../../document/walk-document.ts'
+import { type At, isNode, type Kind, mapDocument, type Node, walkObjects } from '../../document/walk-document.ts'
 import type { Advise, Advised } from '../../reports/reports.ts'
 
 /** Returns an object after following any $ref; undefined if there is none. The structure may be invalid. */
@@ -23,14 +23,14 @@ export function targetOf(document: object, given: unknown, seen: unknown[] = [])
 export function withRequiredPathParameters(document: Document, advise: Advise): Document {
   const isOptional = (node: Node) => node.in === 'path' && node.required !== true && node.$ref === undefined
   let isSame = true
-  walk(document as unknown as Node, 'document', '#', adviseOnOptional)
+  walkObjects(document, adviseOnOptional)
   if (isSame) return document
   return mapDocument(document, { parameter: (node) => (isOptional(node) ? { ...node, required: true } : node) })
 
-  function adviseOnOptional(node: Node, kind: Kind, pointer: string): void {
+  function adviseOnOptional(node: Node, kind: Kind, at: At): void {
     if (kind !== 'parameter' || !isOptional(node)) return
     isSame = false
-    advise('optional-path-parameter', pointer, 'a path parameter is always required; add required: true')
+    advise('optional-path-parameter', at(), 'a path parameter is always required; add required: true')
   }
 }
 

@@ -1,57 +1,63 @@
 import { formats, integerBounds } from 'fastify-contract/schema'
-import { join } from '../../document/json-pointer.ts'
-import { isNumber } from '../../document/schemas.ts'
-import { type Node, withoutKeys } from '../../document/walk-document.ts'
+import { isExactInteger, isNumber } from '../../document/schemas.ts'
+import { type At, type Node, withoutKeys } from '../../document/walk-document.ts'
 import { withDependentRequired } from '../../read/schema-dialects.ts'
 import type { Advise } from '../../reports/reports.ts'
 
 /** The keywords that apply to values of some types only (JSON Schema 2020-12, validation, section 6, and core, 10.3). */
-const applicable: [types: string[], keywords: string[]][] = [
-  [['string'], ['minLength', 'maxLength', 'pattern']],
-  [
-    ['number', 'integer'],
-    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ],
-  [['array'], ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems']],
+const applicable: [types: string[], keywords: Set<string>][] = [
+  [['string'], new Set(['minLength', 'maxLength', 'pattern'])],
+  [['number', 'integer'], new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'])],
+  [['array'], new Set(['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems'])],
   [
     ['object'],
-    'properties additionalProperties patternProperties required minProperties maxProperties propertyNames'.split(' '),
+    new Set(
+      'properties additionalProperties patternProperties required minProperties maxProperties propertyNames'.split(' '),
+    ),
   ],
 ]
 
 /** Keywords of JSON Schema that OpenAPI 3.0 does not have; they are applied as in 3.1. */
-const since31 = (
-  'const contains maxContains minContains prefixItems patternProperties propertyNames dependentRequired ' +
-  'dependentSchemas unevaluatedItems unevaluatedProperties if then else'
-).split(' ')
+const since31 = new Set(
+  (
+    'const contains maxContains minContains prefixItems patternProperties propertyNames dependentRequired ' +
+    'dependentSchemas unevaluatedItems unevaluatedProperties if then else'
+  ).split(' '),
+)
 
 /**
  * Returns a schema in which limits have the form of the version of OpenAPI. Reports keywords of another version, and
  * those that have no effect.
  */
-export function lenientSchema(schema: Node, version: unknown, pointer: string, advise: Advise): Node {
-  const is30 = /^3\.0\b/.test(String(version))
-  const newer = is30 ? since31.filter((keyword) => Object.hasOwn(schema, keyword)) : []
+export function lenientSchema(schema: Node, is30: boolean, at: At, advise: Advise): Node {
+  const newer = is30 ? keywordsIn(schema, since31) : []
   if (newer.length > 0)
-    advise('keyword-of-another-version', pointer, `${newer.join(', ')}: new in OpenAPI 3.1, and applied as there`)
+    advise('keyword-of-another-version', at(), `${newer.join(', ')}: new in OpenAPI 3.1, and applied as there`)
   if (is30 && (Array.isArray(schema.type) || schema.type === 'null'))
     advise(
       'keyword-of-another-version',
-      join(pointer, 'type'),
+      at('type'),
       `is new in OpenAPI 3.1, and applied as there; in 3.0, use one type and nullable`,
     )
-  adviseOnTypes(schema, pointer, advise)
-  const formatted = withPlainFormat(schema, pointer, advise)
-  const listed = withLists(withoutEmptyEnum(formatted, pointer, advise), pointer, advise)
-  return withLimits(withWideFormat(listed, pointer, advise), is30, pointer, advise)
+  adviseOnTypes(schema, at, advise)
+  const formatted = withPlainFormat(schema, at, advise)
+  const listed = withLists(withoutEmptyEnum(formatted, at, advise), at, advise)
+  return withLimits(withWideFormat(listed, at, advise), is30, at, advise)
 }
 
-function withLists(schema: Node, pointer: string, advise: Advise): Node {
+/** Returns which of some keywords a schema has; most schemas have fewer than the list. */
+function keywordsIn(schema: Node, keywords: ReadonlySet<string>): string[] {
+  for (const keyword in schema)
+    if (keywords.has(keyword)) return [...keywords].filter((each) => Object.hasOwn(schema, each))
+  return []
+}
+
+function withLists(schema: Node, at: At, advise: Advise): Node {
   const mended = withDependentRequired(schema)
   if (mended !== schema)
     advise(
       'keyword-of-another-version',
-      join(pointer, 'dependencies'),
+      at('dependencies'),
       'holds lists of names; read as dependentRequired, its name since JSON Schema 2019-09',
     )
   return mended
@@ -60,10 +66,11 @@ function withLists(schema: Node, pointer: string, advise: Advise): Node {
 const knownFormats = new Set([...Object.keys(formats), ...Object.keys(integerBounds), 'binary'])
 
 /** Returns a schema with a format that has an effect in place of its name in another case: formats are exact texts. */
-function withPlainFormat(schema: Node, pointer: string, advise: Advise): Node {
+function withPlainFormat(schema: Node, at: At, advise: Advise): Node {
+  if (schema.format === undefined) return schema
   const format = String(schema.format).trim().toLowerCase()
   if (format === schema.format || !knownFormats.has(format)) return schema
-  advise('convertible-type', join(pointer, 'format'), `is read as ${format}; correct it`)
+  advise('convertible-type', at('format'), `is read as ${format}; correct it`)
   return { ...schema, format }
 }
 
@@ -71,9 +78,8 @@ function withPlainFormat(schema: Node, pointer: string, advise: Advise): Node {
 const valued = ['const', 'enum', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
 /** Returns a schema of integers beyond 2^53 - 1 with a format that is exact for them, if it has none. */
-function withWideFormat(schema: Node, pointer: string, advise: Advise): Node {
-  const types = [schema.type].flat()
-  if (schema.format !== undefined || !types.includes('integer') || types.includes('number')) return schema
+function withWideFormat(schema: Node, at: At, advise: Advise): Node {
+  if (schema.format !== undefined || !isExactInteger(schema)) return schema
   const values = valued.flatMap((keyword) => schema[keyword])
   const numbers = values.filter(isNumber).map(Number)
   if (numbers.every((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return schema
@@ -85,30 +91,30 @@ function withWideFormat(schema: Node, pointer: string, advise: Advise): Node {
   const format = isOfInt64 ? 'int64' : 'uint64'
   advise(
     'wide-integer-without-format',
-    pointer,
+    at(),
     `has integers beyond 2^53 - 1 without a format; read as the format ${format}; add it`,
   )
   return { ...schema, format }
 }
 
 /** Returns a schema without an `enum` of no values, which no value satisfies; Ajv does not compile it. */
-function withoutEmptyEnum(schema: Node, pointer: string, advise: Advise): Node {
+function withoutEmptyEnum(schema: Node, at: At, advise: Advise): Node {
   if (!Array.isArray(schema.enum) || schema.enum.length > 0) return schema
-  advise('empty-enum', join(pointer, 'enum'), 'has no value, so that no value is valid; add one')
+  advise('empty-enum', at('enum'), 'has no value, so that no value is valid; add one')
   const rest = withoutKeys(schema, ['enum'])
   return 'not' in rest ? { ...rest, allOf: [...[rest.allOf ?? []].flat(), { not: {} }] } : { ...rest, not: {} }
 }
 
-function adviseOnTypes(schema: Node, pointer: string, advise: Advise): void {
+function adviseOnTypes(schema: Node, at: At, advise: Advise): void {
   if (schema.type === undefined) return
   const types = [schema.type].flat()
   for (const [applied, keywords] of applicable) {
     if (types.some((type) => applied.includes(type as string))) continue
-    const idle = keywords.filter((keyword) => Object.hasOwn(schema, keyword))
+    const idle = keywordsIn(schema, keywords)
     if (idle.length > 0)
       advise(
         'keyword-of-another-type',
-        pointer,
+        at(),
         `${idle.join(', ')}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
       )
   }
@@ -119,20 +125,20 @@ const limits = [
   ['maximum', 'exclusiveMaximum'],
 ] as const
 
-function withLimits(schema: Node, is30: boolean, pointer: string, advise: Advise): Node {
+function withLimits(schema: Node, is30: boolean, at: At, advise: Advise): Node {
   let mended = schema
   for (const [limit, exclusive] of limits) {
     const value = mended[exclusive]
     if (is30 && isNumber(value))
       advise(
         'keyword-of-another-version',
-        join(pointer, exclusive),
+        at(exclusive),
         `must be true or false in OpenAPI 3.0; applied as a limit, as in 3.1`,
       )
     if (is30 || typeof value !== 'boolean') continue
     advise(
       'keyword-of-another-version',
-      join(pointer, exclusive),
+      at(exclusive),
       `must be a number since OpenAPI 3.1; applied to ${limit}, as in 3.0`,
     )
     const { [limit]: bound, ...others } = withoutKeys(mended, [exclusive])

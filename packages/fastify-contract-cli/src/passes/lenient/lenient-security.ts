@@ -1,5 +1,12 @@
-import { join } from '../../document/json-pointer.ts'
-import { isNode, type Kind, mapEntries, methods, type Node, withoutKeys } from '../../document/walk-document.ts'
+import {
+  type At,
+  isNode,
+  type Kind,
+  mapEntries,
+  methods,
+  type Node,
+  withoutKeys,
+} from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { opens } from './meant-members.ts'
 import { isField } from './openapi-fields.ts'
@@ -14,7 +21,7 @@ const below: Kind[] = ['requestBody', 'response', 'mediaType']
  * Returns a path item whose operations have its requirements, unless they have their own. Requirements that accept a
  * request without credentials stay, for the rules to reject: those of the document may apply instead.
  */
-export function withOperationSecurity(item: Node, pointer: string, advise: Advise): Node {
+export function withOperationSecurity(item: Node, at: At, advise: Advise): Node {
   if (!Object.hasOwn(item, 'security') || Object.hasOwn(item, '$ref')) return item
   const { security } = item
   if (opens(security)) return item
@@ -22,7 +29,7 @@ export function withOperationSecurity(item: Node, pointer: string, advise: Advis
     isNode(operation) || operation === null ? { security, ...operation } : operation
   advise(
     'security-of-path-item',
-    join(pointer, 'security'),
+    at('security'),
     'is no field of a path item; read as that of its operations; move it to them',
   )
   return mapEntries(withoutKeys(item, ['security']), function secureMember(value, name) {

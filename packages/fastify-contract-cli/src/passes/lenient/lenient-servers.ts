@@ -6,7 +6,7 @@ import {
   mapDocument,
   mapEntries,
   type Node,
-  walk,
+  walkObjects,
   withoutKeys,
 } from '../../document/walk-document.ts'
 import type { Advise, Advised } from '../../reports/reports.ts'
@@ -22,9 +22,9 @@ type AdviseServer = (kind: Advised, text: string) => void
  */
 export function withPlainServers(document: Document, advise: Advise): Document {
   let isSame = true
-  walk(document as unknown as Node, 'document', '#', function adviseHolder(node, kind, pointer) {
+  walkObjects(document, function adviseHolder(node, kind, pointer) {
     if (holders.includes(kind))
-      isSame = plainHolder(node, (kind, at, text) => advise(kind, `${pointer}/${at}`, text)) === node && isSame
+      isSame = plainHolder(node, (kind, at, text) => advise(kind, `${pointer()}/${at}`, text)) === node && isSame
   })
   if (isSame) return document
   const transform = (node: Node) => plainHolder(node, () => {})

@@ -3,6 +3,7 @@ import { stringifyJson } from 'fastify-contract/json'
 import { join, keysOf, resolve } from '../../document/json-pointer.ts'
 import { type Document, isIgnored, type Parameter } from '../../document/openapi-document.ts'
 import {
+  type At,
   hasShape,
   isExtension,
   isNode,
@@ -35,49 +36,64 @@ class StructureMender {
   readonly #document: Node
   readonly #advise: Advise
   readonly #textAt: TextAt
-  readonly #version: unknown
+  readonly #is30: boolean
+  /** The keys that lead to the object or the member that is mended. */
+  readonly #path: string[] = []
 
   constructor(document: Document, advise: Advise, textAt: TextAt) {
     this.#document = document as unknown as Node
     this.#advise = advise
     this.#textAt = textAt
     const { isValid, mend } = fieldTypes.version
-    this.#version = isValid(document.openapi) ? document.openapi : mend(document.openapi)
+    this.#is30 = /^3\.0\b/.test(String(isValid(document.openapi) ? document.openapi : mend(document.openapi)))
   }
 
   mend(): unknown {
-    return this.#object(this.#document, 'document', '#')
+    return this.#object(this.#document, 'document')
   }
 
-  #object(given: unknown, kind: Kind, pointer: string): unknown {
-    const value = kind === 'schema' ? this.#schemaFrom(given, pointer) : given
+  #at: At = (...keys) => join('#', ...this.#path, ...keys)
+
+  #object(given: unknown, kind: Kind): unknown {
+    const value = kind === 'schema' ? this.#schemaFrom(given) : given
     if (!isNode(value)) return value
-    const own = kind === 'header' ? this.#headerFrom(value, pointer) : value
-    const node = this.#prepared(own, kind, pointer)
+    const own = kind === 'header' ? this.#headerFrom(value) : value
+    const node = this.#prepared(own, kind)
     if (Object.hasOwn(node, '$ref') && kind !== 'schema' && kind !== 'pathItem') {
-      this.#adviseOnReference(node, kind, pointer)
+      this.#adviseOnReference(node, kind)
       return node
     }
-    let isSame = node === given
+    const mended = this.#each(node, (held, name) => this.#member(held, kind, name))
+    const added = this.#missing(node, kind)
+    return this.#whole(added.length === 0 ? mended : { ...mended, ...Object.fromEntries(added) }, kind)
+  }
+
+  /** Returns an object with mended members, without those that are omitted. It is not copied if they stay the same. */
+  #each(node: Node, mend: (held: unknown, name: string) => unknown): Node {
+    const changed = new Map<string, unknown>()
+    for (const name in node) {
+      this.#path.push(name)
+      const mended = mend(node[name], name)
+      this.#path.pop()
+      if (mended !== node[name]) changed.set(name, mended)
+    }
+    if (changed.size === 0) return node
     const entries: [string, unknown][] = []
     for (const [name, held] of Object.entries(node)) {
-      const mended = this.#member(held, kind, name, join(pointer, name))
-      isSame &&= mended === held
+      const mended = changed.has(name) ? changed.get(name) : held
       if (mended !== omitted) entries.push([name, mended])
     }
-    const added = this.#missing(node, kind, pointer)
-    if (isSame && added.length === 0) return this.#whole(node, kind, pointer)
-    return this.#whole(Object.fromEntries([...entries, ...added]), kind, pointer)
+    return Object.fromEntries(entries)
   }
 
   /** Returns the header that a parameter describes, in place of a reference to the parameter. */
-  #headerFrom(value: Node, pointer: string): Node {
+  #headerFrom(value: Node): Node {
     if (!isPointerTo('parameter', value.$ref)) return value
     const parameter = resolve(this.#document, String(value.$ref))
     if (!isNode(parameter) || parameter.in !== 'header') return value
     this.#advise(
       'header-as-parameter',
-      pointer,
+      this.#at(),
       `${value.$ref} is a parameter; read as a header; describe it in headers`,
     )
     const { name: _, in: __, ...header } = parameter
@@ -85,110 +101,108 @@ class StructureMender {
   }
 
   /** Returns an object with the members that its author meant, before they are mended. */
-  #prepared(value: Node, kind: Kind, pointer: string): Node {
-    const node = withNamesInCase(value, kind, pointer, this.#advise)
-    if (kind === 'pathItem') return withOperationSecurity(node, pointer, this.#advise)
-    if (kind === 'schema') return withListedItems(node, pointer, this.#advise)
-    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind, pointer) : node
+  #prepared(value: Node, kind: Kind): Node {
+    const node = withNamesInCase(value, kind, this.#at, this.#advise)
+    if (kind === 'pathItem') return withOperationSecurity(node, this.#at, this.#advise)
+    if (kind === 'schema') return withListedItems(node, this.#at, this.#advise)
+    return ['parameter', 'header', 'mediaType'].includes(kind) ? this.#withSchema(node, kind) : node
   }
 
   /** Returns an object after its members are mended. */
-  #whole(node: Node, kind: Kind, pointer: string): Node {
+  #whole(node: Node, kind: Kind): Node {
     // What a value or a keyword means beside a wrong type is unknown.
     if (kind !== 'schema' || (node.type !== undefined && !fieldTypes.type.isValid(node.type))) return node
-    if (typeof node.$ref === 'string' && is30(this.#version)) this.#adviseOnReference(node, kind, pointer)
-    const plain = lenientValues(node, pointer, this.#advise, this.#textAt)
-    return lenientSchema(plain, this.#version, pointer, this.#advise)
+    if (typeof node.$ref === 'string' && this.#is30) this.#adviseOnReference(node, kind)
+    const plain = lenientValues(node, this.#at, this.#advise, this.#textAt)
+    return lenientSchema(plain, this.#is30, this.#at, this.#advise)
   }
 
   /** Reports the fields beside a reference: they are ignored, except in schemas since OpenAPI 3.1. */
-  #adviseOnReference(node: Node, kind: Kind, pointer: string): void {
+  #adviseOnReference(node: Node, kind: Kind): void {
     const fields = Object.keys(node).filter((name) => isField(kind, name) && !isHarmless(name))
     if (fields.length > 0)
-      this.#advise('field-beside-reference', pointer, `${fields.join(', ')}: no effect beside $ref; remove it`)
+      this.#advise('field-beside-reference', this.#at(), `${fields.join(', ')}: no effect beside $ref; remove it`)
   }
 
-  #member(value: unknown, kind: Kind, name: string, pointer: string): unknown {
+  #member(value: unknown, kind: Kind, name: string): unknown {
     const member = memberOf(kind, name)
-    const type = Object.hasOwn(fieldsOf(kind), name) ? fieldsOf(kind)[name] : undefined
+    const type = fieldsOf(kind).get(name)
     if (member === undefined && type === undefined) {
       if (isField(kind, name) || isLostSecurity(kind, name, value)) return value
-      this.#advise('unknown-field', pointer, unknownField(kind, name, value))
+      this.#advise('unknown-field', this.#at(), unknownField(kind, name, value))
       return omitted
     }
-    if (value === null && member?.kind === 'operation') return this.#empty('operation', pointer)
+    if (value === null && member?.kind === 'operation') return this.#empty('operation')
     // A requirement that gets lost would open an operation. `type: null` without quotes names a type; `type:` without a
     // value does not.
-    if (value === null && name !== 'security' && !(type === 'type' && this.#textAt(pointer) !== '')) {
-      this.#advise('null-field', pointer, 'is null, and ignored; remove it')
+    if (value === null && name !== 'security' && !(type === 'type' && this.#textAt(this.#at()) !== '')) {
+      this.#advise('null-field', this.#at(), 'is null, and ignored; remove it')
       return omitted
     }
-    return member === undefined ? this.#field(value, type as FieldType, pointer) : this.#held(value, member, pointer)
+    return member === undefined ? this.#field(value, type as FieldType) : this.#held(value, member)
   }
 
-  #field(value: unknown, type: FieldType, pointer: string): unknown {
+  #field(value: unknown, type: FieldType): unknown {
     const { expected, isValid, mend } = fieldTypes[type]
     if (isValid(value)) return value
-    const mended = mend(value, (name) => this.#textAt(join(pointer, name)))
+    const mended = mend(value, (name) => this.#textAt(this.#at(name)))
     if (mended === undefined || (mended !== omitted && !isValid(mended))) return value
-    if (type === 'info' && isNode(value)) this.#adviseOnInfo(value, mended as Node, pointer)
+    if (type === 'info' && isNode(value)) this.#adviseOnInfo(value, mended as Node)
     else if (type === 'names' && mended === omitted)
       this.#advise(
         'required-in-property',
-        pointer,
+        this.#at(),
         `must be ${expected}, not ${value}; ignored; name the property in required of its object`,
       )
-    else this.#advise('convertible-type', pointer, assumed(expected, value, mended))
+    else this.#advise('convertible-type', this.#at(), assumed(expected, value, mended))
     return mended
   }
 
-  #adviseOnInfo(given: Node, mended: Node, pointer: string): void {
+  #adviseOnInfo(given: Node, mended: Node): void {
     for (const name of ['title', 'version'].filter((each) => given[each] !== mended[each])) {
       const value = given[name]
       const text = value === undefined ? missing(mended[name]) : assumed('a string', value, mended[name])
-      this.#advise(value === undefined ? 'missing-info' : 'convertible-type', join(pointer, name), text)
+      this.#advise(value === undefined ? 'missing-info' : 'convertible-type', this.#at(name), text)
     }
   }
 
   /** Returns what a member holds in its shape: also from an empty map or list in place of the other, as PHP writes it. */
-  #held(given: unknown, member: Member, pointer: string): unknown {
-    const value = hasShape(given, member) ? given : this.#reshaped(given, member, pointer)
+  #held(given: unknown, member: Member): unknown {
+    const value = hasShape(given, member) ? given : this.#reshaped(given, member)
     if (value === omitted || !hasShape(value, member)) return value
     const { shape, kind } = member
-    if (shape === 'one') return this.#object(value, kind, pointer)
-    const mended: [string, unknown][] = []
-    let isSame = value === given
-    for (const [key, held] of Object.entries(value as Node)) {
-      const isKept = isExtension(member, key) || (kind === 'pathItem' && isSecurityName(key))
-      const one = isKept ? held : this.#one(held, kind, join(pointer, key))
-      isSame &&= one === held
-      if (one !== omitted) mended.push([key, one])
-    }
-    if (isSame) return value
-    return shape === 'list' ? mended.map(([, one]) => one) : Object.fromEntries(mended)
+    if (shape === 'one') return this.#object(value, kind)
+    const mended = this.#each(value as Node, (held, key) =>
+      isExtension(member, key) || (kind === 'pathItem' && isSecurityName(key)) ? held : this.#one(held, kind),
+    )
+    return shape === 'list' && mended !== value ? Object.values(mended) : mended
   }
 
   /** Returns an object of a map or a list; in place of null, one without members. */
-  #one(held: unknown, kind: Kind, pointer: string): unknown {
+  #one(held: unknown, kind: Kind): unknown {
     if (kind === 'response' && typeof held === 'string') {
       const response = held.startsWith('#/') ? { $ref: held } : { description: held }
-      this.#advise('convertible-type', pointer, assumed('an object', held, response))
+      this.#advise('convertible-type', this.#at(), assumed('an object', held, response))
       return response
     }
     if (kind === 'example' && held !== null && !isNode(held)) {
-      this.#advise('convertible-type', pointer, assumed('an object', held, omitted))
+      this.#advise('convertible-type', this.#at(), assumed('an object', held, omitted))
       return omitted
     }
     if (kind === 'example' && isNode(held) && !this.#isExample(held)) {
-      this.#advise('needless-reference', pointer, `${held.$ref} is no example, so it is ignored; correct the reference`)
+      this.#advise(
+        'needless-reference',
+        this.#at(),
+        `${held.$ref} is no example, so it is ignored; correct the reference`,
+      )
       return omitted
     }
-    if (held !== null || kind === 'securityScheme') return this.#object(held, kind, pointer)
+    if (held !== null || kind === 'securityScheme') return this.#object(held, kind)
     if (kind === 'parameter' || kind === 'example') {
-      this.#advise('null-field', pointer, 'is null, and ignored; remove it')
+      this.#advise('null-field', this.#at(), 'is null, and ignored; remove it')
       return omitted
     }
-    return this.#empty(kind, pointer)
+    return this.#empty(kind)
   }
 
   /** Returns whether an object is an example, or leads to one. */
@@ -202,12 +216,12 @@ class StructureMender {
   }
 
   /** Returns an object without members, in place of null. */
-  #empty(kind: Kind, pointer: string): unknown {
-    this.#advise('null-field', pointer, `is null, and read as {}; correct it`)
-    return this.#object({}, kind, pointer)
+  #empty(kind: Kind): unknown {
+    this.#advise('null-field', this.#at(), `is null, and read as {}; correct it`)
+    return this.#object({}, kind)
   }
 
-  #reshaped(value: unknown, member: Member, pointer: string): unknown {
+  #reshaped(value: unknown, member: Member): unknown {
     const { shape, kind } = member
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
     const mended = isEmpty
@@ -220,12 +234,12 @@ class StructureMender {
     const isSchema = isNode(value) && kind === 'schema' && Object.keys(value).every((name) => isField(kind, name))
     const isCertain = isEmpty || needless.includes(kind) || (shape === 'list' && isSchema)
     if (!isCertain) return value
-    this.#advise('convertible-type', pointer, assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
+    this.#advise('convertible-type', this.#at(), assumed(shape === 'list' ? 'an array' : 'an object', value, mended))
     return mended
   }
 
   /** Returns a schema from a text that can only stand for one: a boolean, a type, or the target of a reference. */
-  #schemaFrom(value: unknown, pointer: string): unknown {
+  #schemaFrom(value: unknown): unknown {
     if (typeof value !== 'string') return value
     const isType = fieldTypes.type.isValid(value)
     const schema = value.startsWith('#/')
@@ -234,12 +248,12 @@ class StructureMender {
         ? { type: value }
         : { true: true, false: false }[value]
     if (schema === undefined) return value
-    this.#advise('convertible-type', pointer, assumed('a schema', value, schema))
+    this.#advise('convertible-type', this.#at(), assumed('a schema', value, schema))
     return schema
   }
 
   /** Returns an object with the keywords of a schema that it has itself, like a parameter of Swagger 2.0. */
-  #withSchema(node: Node, kind: Kind, pointer: string): Node {
+  #withSchema(node: Node, kind: Kind): Node {
     if (Object.hasOwn(node, 'schema') || Object.hasOwn(node, 'content')) return node
     const toSchema = kind === 'mediaType' && isPointerTo('schema', node.$ref)
     const isOwn = (name: string) => (name === '$ref' ? toSchema : !isField(kind, name) && isField('schema', name))
@@ -248,7 +262,7 @@ class StructureMender {
     const fix = names.length === 1 ? 'move it there' : 'move them there'
     this.#advise(
       'keywords-outside-schema',
-      pointer,
+      this.#at(),
       `has ${names.join(', ')} outside of its schema; read as its schema; ${fix}`,
     )
     const rest = withoutKeys(node, names)
@@ -256,7 +270,7 @@ class StructureMender {
   }
 
   /** Returns the members that an object lacks and that a server can do without. */
-  #missing(node: Node, kind: Kind, pointer: string): [string, unknown][] {
+  #missing(node: Node, kind: Kind): [string, unknown][] {
     // It is for people, and the linter asks for it.
     if (kind === 'response' && (node.description ?? undefined) === undefined) return [['description', '']]
     // The rules report that it has no media type.
@@ -264,7 +278,7 @@ class StructureMender {
     if (kind === 'parameter' && lacksSchema(node)) {
       this.#advise(
         'parameter-without-schema',
-        pointer,
+        this.#at(),
         `parameter ${node.name} has no schema; it is served as a string of any form; add one`,
       )
       return [['schema', { type: 'string' }]]
@@ -291,8 +305,6 @@ const needless: Kind[] = ['example', 'callback']
 /** Returns whether a value is a pointer to an object of a kind. */
 const isPointerTo = (kind: Kind, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith('#/') && kindAt(keysOf(value)) === kind
-
-const is30 = (version: unknown): boolean => /^3\.0\b/.test(String(version))
 
 /** Fields that a service ignores wherever they stand, or that another rule reports. */
 const harmless = ['$ref', 'summary', 'deprecated', 'default', 'nullable']

@@ -1,23 +1,21 @@
 import { stringifyJson } from 'fastify-contract/json'
-import { join } from '../../document/json-pointer.ts'
 import { isOfType } from '../../document/schemas.ts'
-import { type Node, withoutKeys } from '../../document/walk-document.ts'
+import { type At, type Node, withoutKeys } from '../../document/walk-document.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { asNumber } from './field-types.ts'
 import type { TextAt } from './lenient-structure.ts'
 
 /** Returns a schema whose values have the types and the form that its keywords need, if their meaning is certain. */
-export const lenientValues = (schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node =>
-  withPlainPattern(withAlternatives(withTypedEnum(schema, pointer, advise, textAt), pointer, advise), pointer, advise)
+export const lenientValues = (schema: Node, at: At, advise: Advise, textAt: TextAt): Node =>
+  withPlainPattern(withAlternatives(withTypedEnum(schema, at, advise, textAt), at, advise), at, advise)
 
 /**
  * Returns a schema in which the values of an `enum` have the type beside it. YAML reads 1.0 and true without quotes as a
  * number and a boolean, which no text equals.
  */
-function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: TextAt): Node {
+function withTypedEnum(schema: Node, at: At, advise: Advise, textAt: TextAt): Node {
   const { type: given, enum: values } = schema
   if (!Array.isArray(values) || given === undefined) return schema
-  const at = join(pointer, 'enum')
   const types = [given].flat()
   const others = types.filter((type) => type !== 'null')
   const areTexts = others.length > 0 && others.every((type) => type === 'string')
@@ -27,7 +25,7 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const changed: number[] = []
   for (const [index, given] of values.entries()) {
     const value = areTexts
-      ? writtenText(given, () => textAt(join(at, String(index))))
+      ? writtenText(given, () => textAt(at('enum', String(index))))
       : areNumbers
         ? (asNumber(given) ?? given)
         : given
@@ -39,7 +37,7 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   if (unused.length > 0)
     advise(
       'keyword-of-another-type',
-      at,
+      at('enum'),
       `${shownList(unused)}: no effect beside the type ${types.join(' or ')}; remove it, or correct the type`,
     )
   if (changed.length === 0) return schema
@@ -47,7 +45,7 @@ function withTypedEnum(schema: Node, pointer: string, advise: Advise, textAt: Te
   const [expected, fix] = areTexts ? ['strings', 'quote them'] : ['numbers', 'remove the quotes']
   advise(
     'convertible-type',
-    at,
+    at('enum'),
     `its values must be ${expected}, not ${listed(values)}; read as ${listed(typed)}; ${fix}`,
   )
   return { ...schema, enum: typed }
@@ -71,12 +69,12 @@ function writtenText(value: unknown, written: () => string | undefined): unknown
 }
 
 /** Returns a schema without a list of no schemas, for which JSON Schema has no meaning. */
-function withAlternatives(schema: Node, pointer: string, advise: Advise): Node {
+function withAlternatives(schema: Node, at: At, advise: Advise): Node {
   const empty: string[] = []
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const schemas = schema[keyword]
     if (!Array.isArray(schemas) || schemas.length > 0) continue
-    advise('empty-alternatives', join(pointer, keyword), 'has no schema, and is ignored; add one')
+    advise('empty-alternatives', at(keyword), 'has no schema, and is ignored; add one')
     empty.push(keyword)
   }
   return withoutKeys(schema, empty)
@@ -85,14 +83,14 @@ function withAlternatives(schema: Node, pointer: string, advise: Advise): Node {
 /** Matches a regular expression as JavaScript writes it. No text matches it as it is: nothing is before its start. */
 const literal = /^\/(\^.*\$)\/([giu]*)$/s
 
-function withPlainPattern(schema: Node, pointer: string, advise: Advise): Node {
+function withPlainPattern(schema: Node, at: At, advise: Advise): Node {
   const { pattern } = schema
   const [, inner, flags = ''] = (typeof pattern === 'string' && literal.exec(pattern)) || []
   if (inner === undefined) return schema
   const plain = flags.includes('i') ? `(?i)${inner}` : inner
   advise(
     'pattern-with-slashes',
-    join(pointer, 'pattern'),
+    at('pattern'),
     `the slashes around a pattern are a part of it; read as ${plain}; remove them`,
   )
   return { ...schema, pattern: plain }

@@ -1,12 +1,12 @@
-import { join } from '../../document/json-pointer.ts'
-import { isNode, type Kind, memberOf, type Node, nameInCase } from '../../document/walk-document.ts'
+import { type At, isNode, type Kind, memberOf, type Node, nameInCase } from '../../document/walk-document.ts'
 import { withPrefixItems } from '../../read/schema-dialects.ts'
 import type { Advise } from '../../reports/reports.ts'
 import { fieldNames, isField, nameOfKind } from './openapi-fields.ts'
 
 /** Returns an object whose fields have the case of OpenAPI. Reports each of them. */
-export function withNamesInCase(node: Node, kind: Kind, pointer: string, advise: Advise): Node {
+export function withNamesInCase(node: Node, kind: Kind, at: At, advise: Advise): Node {
   const names = Object.keys(node)
+  if (names.every((name) => isField(kind, name))) return node
   const meant = new Map(
     names.flatMap(function meantMember(name): [string, string][] {
       const field = isField(kind, name) ? undefined : fieldInCase(kind, name, node)
@@ -16,7 +16,7 @@ export function withNamesInCase(node: Node, kind: Kind, pointer: string, advise:
   for (const [name, field] of meant)
     advise(
       'field-in-another-case',
-      join(pointer, name),
+      at(name),
       `${name} is not a field of ${nameOfKind(kind)}; read as ${field}; correct it`,
     )
   if (meant.size === 0) return node
@@ -51,13 +51,13 @@ export const opens = (value: unknown): boolean =>
   !Array.isArray(value) || value.length === 0 || value.some((one) => Object.keys(Object(one)).length === 0)
 
 /** Returns a schema in which a list of `items`, its form before JSON Schema 2020-12, is `prefixItems`. */
-export function withListedItems(schema: Node, pointer: string, advise: Advise): Node {
+export function withListedItems(schema: Node, at: At, advise: Advise): Node {
   if (!Array.isArray(schema.items) || Object.hasOwn(schema, 'prefixItems')) return schema
   const hasMore = Object.hasOwn(schema, 'additionalItems')
   const text =
     schema.items.length === 0
       ? 'is an empty list, and ignored; remove it'
       : `is a list; read as prefixItems${hasMore ? ', and additionalItems as items' : ''}; rename it for JSON Schema 2020-12`
-  advise('list-of-items', join(pointer, 'items'), text)
+  advise('list-of-items', at('items'), text)
   return withPrefixItems(schema)
 }

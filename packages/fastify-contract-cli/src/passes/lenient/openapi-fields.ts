@@ -1,4 +1,4 @@
-import { type Kind, memberNames, memberOf, type Node } from '../../document/walk-document.ts'
+import { type Kind, memberNames, type Node } from '../../document/walk-document.ts'
 import type { FieldType } from './field-types.ts'
 
 /** The keywords of a schema that count characters, items or properties. */
@@ -69,36 +69,37 @@ const otherFields: Record<Kind, string> = {
     'contentEncoding contentMediaType default deprecated example examples externalDocs xml id additionalItems',
 }
 
-const knownOther = Object.fromEntries(
-  Object.entries(otherFields).map(([kind, names]) => [kind, new Set(names.split(' '))]),
-) as Record<Kind, Set<string>>
+const typesOfFields = new Map(
+  Object.entries(readFields).map(([kind, fields]) => [kind as Kind, new Map(Object.entries(fields))]),
+)
+
+const none: ReadonlyMap<string, FieldType> = new Map()
 
 /** Returns the fields that the generator reads of an object, with the types of their values. */
-export const fieldsOf = (kind: Kind): Record<string, FieldType> => readFields[kind] ?? {}
+export const fieldsOf = (kind: Kind): ReadonlyMap<string, FieldType> => typesOfFields.get(kind) ?? none
+
+const allFields = new Map(
+  Object.entries(otherFields).map(([kind, others]) => [
+    kind as Kind,
+    new Set([...memberNames(kind as Kind), ...fieldsOf(kind as Kind).keys(), ...others.split(' ')]),
+  ]),
+)
 
 /** The fields that a security scheme must have, by its type. */
 const requiredOfSchemes: Record<string, string[]> = { http: ['scheme'], apiKey: ['in', 'name'] }
 
-/** Returns whether an object of a kind must have a field. */
-export function isRequired(kind: Kind, name: string, { type }: Node): boolean {
+/** Returns the fields that an object of a kind must have. */
+export function requiredFields(kind: Kind, { type }: Node): string[] {
   const more = kind === 'securityScheme' ? requiredOfSchemes[String(type)] : undefined
-  return [required[kind], more].some((names) => names?.includes(name) === true)
+  return more === undefined ? (required[kind] ?? []) : [...(required[kind] ?? []), ...more]
 }
 
 /** Returns whether OpenAPI defines a field for objects of a kind, or allows it as an extension. */
 export const isField = (kind: Kind, name: string): boolean =>
-  kind === 'callback' ||
-  name.startsWith('x-') ||
-  memberOf(kind, name) !== undefined ||
-  Object.hasOwn(fieldsOf(kind), name) ||
-  knownOther[kind].has(name)
+  kind === 'callback' || allFields.get(kind)?.has(name) === true || name.startsWith('x-')
 
 /** Returns all fields of objects of a kind. */
-export const fieldNames = (kind: Kind): string[] => [
-  ...memberNames(kind),
-  ...Object.keys(fieldsOf(kind)),
-  ...knownOther[kind],
-]
+export const fieldNames = (kind: Kind): string[] => [...(allFields.get(kind) ?? [])]
 
 /** What OpenAPI 3 has in place of fields of Swagger 2.0, and of short names. */
 const replacements: Record<string, string> = {

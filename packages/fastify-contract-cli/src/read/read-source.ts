@@ -77,7 +77,7 @@ export function parseSource(file: string, given: string, name: string): Source {
   const nodes = once(() => parseYaml(text, name))
   // The YAML parser reads JSON too, and finds the place of a repeated key.
   if (json?.isRepeating) nodes()
-  const read = json ?? readYaml(text, valuesLimit, () => rejectAliases(name))
+  const read = json ?? withinStack(name, () => readYaml(text, valuesLimit, () => rejectAliases(name)))
   const begins = once(() => lineBegins(text))
   return {
     file,
@@ -86,8 +86,7 @@ export function parseSource(file: string, given: string, name: string): Source {
     value: read === undefined ? plainValue(nodes(), text, name) : read.value,
     hasMerges: json === undefined && text.includes('<<'),
     placeOf(keys, onKey = false) {
-      const offset = read && offsetOf(read.values, keys, onKey)
-      return offset === undefined ? placeIn(nodes(), keys, onKey) : placeAt(begins(), offset)
+      return read ? placeAt(begins(), offsetOf(read.values, keys, onKey)) : placeIn(nodes(), keys, onKey)
     },
     textAt: (keys) => (read === undefined ? textIn(nodes(), keys) : scalarAt(read.values, keys)),
     rangeOf: (keys) => rangeIn(nodes(), keys, given.startsWith('\uFEFF') ? 1 : 0),

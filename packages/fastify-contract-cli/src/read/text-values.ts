@@ -66,14 +66,12 @@ export function sourcesOf({ next, holds, targetOf }: TextValues, given: number):
   return sources
 }
 
-/**
- * Returns the offset of the value at some keys, or of its key; of the closest value above it if there is none. Returns
- * undefined for a value that the text leaves out at an unknown offset.
- */
-export function offsetOf(values: TextValues, keys: string[], onKey: boolean): number | undefined {
+/** Returns the offset of the value at some keys, or of its key; of the closest value above it that has an offset. */
+export function offsetOf(values: TextValues, keys: string[], onKey: boolean): number {
   const { key, value } = found(values, keys)
-  if (!onKey) return values.beginOf(value, key)
-  return value === 0 ? 0 : values.beginOf(key ?? value)
+  const offset = onKey && key !== undefined ? values.beginOf(key) : values.beginOf(value, key)
+  const isRoot = value === 0 || keys.length === 0
+  return isRoot ? (onKey ? 0 : (offset ?? 0)) : (offset ?? offsetOf(values, keys.slice(0, -1), onKey))
 }
 
 /** Returns the text of the scalar at some keys without quotes; undefined if there is none. */

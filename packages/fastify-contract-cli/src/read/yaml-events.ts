@@ -2,7 +2,8 @@ import { EVENT_ID, type Event, parseEvents } from 'js-yaml'
 
 /**
  * Returns the events of a text; undefined for one that the parser rejects. Accepts a bracket that closes a flow collection
- * and is indented like the member that holds it, as JSON in YAML often is (against YAML 1.2.2 section 7.4).
+ * and is indented like the member that holds it, as JSON in YAML often is (against YAML 1.2.2 section 7.4). Throws a
+ * RangeError if the text overflows the stack.
  */
 export const eventsIn = (text: string): Event[] | undefined => parsedEvents(text) ?? eventsWithLowBrackets(text)
 
@@ -10,7 +11,8 @@ function parsedEvents(text: string): Event[] | undefined {
   try {
     // The stack of JavaScript limits the depth.
     return parseEvents(text, { maxDepth: Number.MAX_SAFE_INTEGER })
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) throw error
     return undefined
   }
 }

@@ -18,7 +18,8 @@ type YamlValues = TextValues & { list: ValueEvent[]; scalarOf(scalar: number): u
 
 /**
  * Reads YAML without tags and directives, several times faster than the parser of read-source.ts. Returns undefined for
- * any other text: that parser knows these, and says what is wrong.
+ * any other text: that parser knows these, and says what is wrong. Throws a RangeError if the text overflows the stack,
+ * as it would in that parser, too.
  *
  * @param limit The greatest number of values after each alias is replaced by what it stands for.
  * @param exceed Throws if there are more.
@@ -27,13 +28,8 @@ export function readYaml(text: string, limit: number, exceed: () => never): Read
   const values = yamlValues(text)
   if (values === undefined) return undefined
   const builder = new ValueBuilder(values, values.hasAliases ? limit : Number.POSITIVE_INFINITY, exceed)
-  try {
-    const value = builder.build(0)
-    return builder.isWhole ? { value, values } : undefined
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
+  const value = builder.build(0)
+  return builder.isWhole ? { value, values } : undefined
 }
 
 /** Returns undefined for a text with tags, directives or several documents, and for an alias without a whole value. */
@@ -101,7 +97,7 @@ function yamlValues(text: string): YamlValues | undefined {
     const event = list[targetOf(index)] as ValueEvent
     if (event.type !== EVENT_ID.SCALAR) return undefined
     // A key without a colon has no value.
-    const isThere = event.valueStart !== -1 || key === undefined || matchEnd(colon, key) !== undefined
+    const isThere = event.valueStart !== -1 || key === undefined || endOfKey(key) !== undefined
     return isThere ? getScalarValue(text, event) : undefined
   }
 
@@ -112,16 +108,16 @@ function yamlValues(text: string): YamlValues | undefined {
     const { valueStart, style, anchorEnd } = event
     if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED) return valueStart - 1
     if (style === SCALAR_STYLE.PLAIN && valueStart !== -1) return valueStart
+    const end = anchorEnd === -1 ? endOfKey(key) : anchorEnd
     // The text of a block begins with its style, and an empty value ends where its key or its anchor does.
-    const pattern = valueStart === -1 ? emptyValue : blockValue
-    if (anchorEnd !== -1) return matchFrom(pattern, anchorEnd)
-    const end = key === undefined ? undefined : matchEnd(colon, key)
-    return end === undefined ? undefined : matchFrom(pattern, end)
+    if (valueStart === -1) return end === undefined ? undefined : matchFrom(emptyValue, end)
+    blockStyle.lastIndex = end ?? text.lastIndexOf('\n', valueStart - 2) + 1
+    return blockStyle.exec(text)?.index
   }
 
-  /** Returns where a match of a pattern ends that begins where a key ends. */
-  function matchEnd(pattern: RegExp, key: number): number | undefined {
-    return matchFrom(pattern, (list[key] as ScalarEvent).valueEnd)
+  /** Returns the offset after a key and its colon; undefined if it has none. */
+  function endOfKey(key: number | undefined): number | undefined {
+    return key === undefined ? undefined : matchFrom(colon, (list[key] as ScalarEvent).valueEnd)
   }
 
   function matchFrom(pattern: RegExp, begin: number): number | undefined {
@@ -131,8 +127,8 @@ function yamlValues(text: string): YamlValues | undefined {
 }
 
 const colon = /['"]?[ \t]*:/y
-const emptyValue = /[ \t]*(?=#|\r?\n|$)/y
-const blockValue = /[ \t]*(?=[|>])/y
+const emptyValue = /[ \t]*(?=[#,}\]]|\r?\n|$)/y
+const blockStyle = /[|>](?=[-+\d]*[ \t]*(?:#|\r?\n|$))/g
 
 /** The values of YAML 1.2 that are no numbers (section 10.3.2). */
 const constants = new Map([

@@ -87,7 +87,6 @@ const keysTo: [keys: string[], place: string, onKey: string, text?: string][] = 
   [['info', 'list', '1', 'name'], '7:13', '7:7', 'x'],
   [['info', 'list', '1', 'text'], '8:13', '8:7', 'block\n'],
   [['info', 'list', '2'], '10:7', '10:7', 'folded\n'],
-  [['info', 'list', '3'], '12:6', '12:6', ''],
   [['info', 'list', '4'], '6:5', '5:3'],
   [['info', 'list', 'x'], '6:5', '5:3'],
   [['info', 'flow', 'a', '1'], '13:18', '13:18', 'two'],
@@ -113,6 +112,13 @@ t.test('each value of YAML has a place and a text, whichever parser reads it', a
       t.equal(textAt(keys), scalar, `text of ${keys.join('/')}`)
     }
   }
+})
+
+t.test('an item that the text leaves out has the place of its list', async (t) => {
+  const { placeOf, textAt } = read(yaml)
+  t.same(placeOf(['info', 'list', '3']), { line: 6, col: 5 })
+  t.same(placeOf(['info', 'list', '3', 'below'], true), { line: 5, col: 3 })
+  t.equal(textAt(['info', 'list', '3']), '')
 })
 
 t.test('each value of JSON has a place', async (t) => {

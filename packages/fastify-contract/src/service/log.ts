@@ -140,13 +140,15 @@ function fileOrPipe(watch: Watch): LogOutput {
     stream.write(bytes as unknown as string)
   })
   const [flush, flushSync] = [stream.flush.bind(stream), stream.flushSync.bind(stream)]
-  let timer: NodeJS.Timeout | undefined
+  let isArmed = false
   let hasFailed = false
   function flushSoon(): void {
-    timer ??= setTimeout(flushWaiting, flushInterval).unref()
+    if (isArmed) return
+    isArmed = true
+    setTimeout(flushWaiting, flushInterval).unref()
   }
   function flushWaiting(): void {
-    timer = undefined
+    isArmed = false
     lines.send()
     // A flush retries the bytes of a failed write. Without such bytes it would write none, in a thread.
     if (hasFailed) flush()

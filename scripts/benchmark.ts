@@ -10,7 +10,7 @@ import { groupNames, measureGroup, ofOneNode } from './benchmark/groups.ts'
 import { generate, type Installation, implementations, installationFor } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'
 import { page, partsOf } from './benchmark/page.ts'
-import { publish } from './benchmark/published.ts'
+import { type Published, publish, readPublished } from './benchmark/published.ts'
 import { table, writeFigures } from './benchmark/report.ts'
 import { QuietSlices, sliceText } from './benchmark/steal.ts'
 import { commandLine, oneOf } from './system/command-line.ts'
@@ -19,7 +19,7 @@ const allGroups = [...groupNames, 'schemas', 'commands']
 
 const { options } = commandLine(
   `.ci/nightly benchmark [--node 24,20,26] [--quick] [--rounds 5] [--seconds 1] [--only NAME,NAME] [--groups NAME,NAME]
-                  [--document FILE] [--before DIRECTORY] [--check] [--write]
+                  [--document FILE] [--before DIRECTORY] [--check] [--write] [--page]
 
 Measures this service beside Fastify by hand and other implementations, and the commands beside openapi-typescript, as
 docs/benchmarks.md describes. Prints tables, and with --write also replaces the figures of that page. Needs Linux, two
@@ -37,7 +37,8 @@ growth: more and more operations and connections
 schemas: generation for documents of a shape
 commands: the commands with public documents, or that of --document
 --before adds the implementation "before", another build of this service: a directory with dist/server.js. --check exits
-with 1 if a ratio of the group commands is a third worse, twice, than the last one that was written.
+with 1 if a ratio of the group commands is a third worse, twice, than the last one that was written. --page only writes
+docs/benchmarks.md again from the figures that were written last, and measures nothing.
 `,
   {
     node: process.versions.node.split('.')[0],
@@ -50,6 +51,7 @@ with 1 if a ratio of the group commands is a third worse, twice, than the last o
     before: undefined,
     check: false,
     write: false,
+    page: false,
   },
 )
 const { quick, before, document, seconds } = options
@@ -64,6 +66,10 @@ if (options.check && (quick || document !== undefined || !wanted.includes('comma
     'benchmark: --check compares all rows of the group commands; leave out --quick and --document, and do not exclude it',
   )
   process.exit(2)
+}
+if (options.page) {
+  await writePage(await readPublished())
+  process.exit()
 }
 if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
   console.error('benchmark: needs Linux, two cores and taskset of util-linux')
@@ -107,11 +113,13 @@ function conditionsText(): string {
 
 /** Measures a group with a version of Node, and replaces its figures of the page with --write. */
 async function measureServers(group: string, installation: Installation): Promise<void> {
-  const run = await measureGroup(group, installation, { seconds, only, before, quick }, rounds)
-  if (!options.write) return
+  const run = await measureGroup(group, installation, { seconds, only, before }, rounds)
   // After each group, so that an interrupted run keeps what it has measured.
-  for (const [part, text] of Object.entries(partsOf(await publish(group, { ...run, conditions }))))
-    await writeFigures(page, part, text)
+  if (options.write) await writePage(await publish(group, { ...run, conditions }))
+}
+
+async function writePage(published: Published): Promise<void> {
+  for (const [part, text] of Object.entries(partsOf(published))) await writeFigures(page, part, text)
 }
 
 /** Measures the commands with a version of Node. Returns a table, and compares it with the committed ratios. */

@@ -9,7 +9,7 @@ const difference = 1.1
 const fewest = 3
 
 /** The groups whose rows compare this service with Fastify, in the order of the page. */
-const comparing = ['memory', 'sqlite', 'operations']
+export const comparing = ['memory', 'sqlite', 'operations']
 
 /** A row of this service, with its ratio for each version of Node. */
 export type Compared = { row: string; figure: Figure; ratios: (Spread | undefined)[] }
@@ -48,7 +48,7 @@ function verdictOfVersion(ratio: Spread | undefined): Verdict {
   return middle <= 1 / difference && third < 1 ? 'worse' : 'same'
 }
 
-/** Returns the name of a row that is unique on the page, such as "p99 of 500 operations". */
+/** Returns the name of a row that is unique on the page, such as "p99: 500 operations". */
 export const nameOf = ({ row, figure }: Pick<Row, 'row' | 'figure'>): string => `${figures[figure].name}: ${row}`
 
 /** Returns the sentences at the top of the page, which say what the rows say. */
@@ -69,7 +69,7 @@ export function openingOf(published: Published): string {
     ...bullet(times, 'worse', (ratio) => 100 * (1 / ratio - 1), '% more time for'),
     ...bullet(times, 'same', undefined, 'as much time for'),
     ...bullet(times, 'mixed', undefined, 'more or less time, which depends on the version of Node, for'),
-    ...bullet([...cpu, ...times], 'unknown', undefined, 'an unknown share, because too much time was stolen, for'),
+    ...bullet([...cpu, ...times], 'unknown', undefined, 'an unknown amount, with fewer than three quiet rounds, for'),
     ...idleBullet(published),
   ].join('\n')
 }
@@ -91,7 +91,7 @@ function bullet(
 
 /** Returns a line about processes without requests. */
 function idleBullet(published: Published): string[] {
-  const rows = Object.values(published).flatMap((runs) => Object.values(runs).flatMap((run) => run.rows))
+  const rows = Object.values(published).flatMap((runs) => comparing.flatMap((group) => runs[group]?.rows ?? []))
   const rangeFor = (implementation: Implementation, figure: Figure, digits: number) => {
     const ofFigure = rows.filter((row) => row.figure === figure && row.cells[implementation] !== undefined)
     return rangeOf(

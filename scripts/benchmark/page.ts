@@ -1,10 +1,11 @@
 import { growth } from './growth/growth.ts'
 import type { Series } from './growth/series.ts'
 import { type Implementation, implementations } from './implementations.ts'
-import { comparedRows, nameOf, openingOf } from './opening.ts'
+import { comparedRows, comparing, nameOf, openingOf } from './opening.ts'
 import type { Published, Run } from './published.ts'
 import { table } from './report.ts'
 import { type Figure, figures, type Row, spreadText } from './results.ts'
+import { servers } from './shapes.ts'
 import { sliceText } from './steal.ts'
 
 export const page = 'docs/benchmarks.md'
@@ -55,8 +56,7 @@ function idleTable(published: Published): string {
   return rows.length === 0 ? '' : table([['', ...heads], ...rows])
 }
 
-const rowsIn = (runs: Record<string, Run>): Row[] =>
-  Object.entries(runs).flatMap(([group, run]) => (group === 'growth' ? [] : run.rows))
+const rowsIn = (runs: Record<string, Run>): Row[] => comparing.flatMap((group) => runs[group]?.rows ?? [])
 
 const cellIn = (rows: Row[], name: string, figure: Figure, implementation: Implementation) =>
   rows.find((row) => row.row === name && row.figure === figure)?.cells[implementation]
@@ -69,50 +69,45 @@ const lastRun = (published: Published, group: string): Run | undefined =>
 function peerTable(published: Published): string {
   const run = lastRun(published, 'peers')
   const rows = run?.rows ?? []
-  const cells = (implementation: Implementation) => rows.map(({ cells }) => spreadText(cells[implementation]?.ratio))
-  const body = Object.entries(implementations).map(([key, [name, text]]) => [
-    name,
-    text,
-    ...cells(key as Implementation),
-  ])
-  const heads = ['column', 'what it is', ...rows.map(nameOf)]
-  return [...(run === undefined ? [] : [`With Node ${run.version}:`]), table([heads, ...body])].join('\n\n')
+  const body = peers.map(function rowOf(key) {
+    const [name, text] = implementations[key]
+    return [name, text, ...rows.map(({ cells }) => spreadText(cells[key]?.ratio))]
+  })
+  const heads = [run === undefined ? '' : `Node ${run.version}`, 'what it is', ...rows.map(nameOf)]
+  return table([heads, ...body])
 }
 
-/** A row for each count, and a line for each series that says what one more takes. */
+const peers = servers.peers.flatMap(({ implementations }) => implementations)
+
+/** A row for each count of all series. The last row of a series says what one more takes. */
 function growthTable(published: Published): string {
   const compared = ['fastify', 'service'] as const
   const shown = ['cpu', 'memory', 'share'] as const
-  const parts = Object.entries(growth).flatMap(function partOf([group, series]) {
-    const run = lastRun(published, group)
-    return run === undefined ? [] : series.map((each) => ({ each, run }))
-  })
-  const body = parts.flatMap(({ each, run }) =>
-    each.counts.map((count) => [
-      each.rowOf(count),
-      ...shown.flatMap((figure) =>
-        compared.map((key) => spreadText(cellIn(run.rows, each.rowOf(count), figure, key)?.value),
+  const runs = Object.keys(growth).flatMap((group) => lastRun(published, group) ?? [])
+  const rows = runs.flatMap((run) => run.rows)
+  const body = Object.values(growth)
+    .flat()
+    .flatMap((series) =>
+      series.counts.map((count) => [
+        series.rowOf(count),
+        ...shown.flatMap((figure) =>
+          compared.map((key) => spreadText(cellIn(rows, series.rowOf(count), figure, key)?.value)),
         ),
-      ),
-    ]),
-  )
+        count === series.counts.at(-1) ? compared.map((key) => memoryOfOne(series, rows, key)).join('; ') : '',
+      ]),
+    )
   const heads = shown.flatMap((figure) =>
     compared.map((key) => `${figures[figure].name}, ${figures[figure].unit}: ${implementations[key][0]}`),
   )
-  if (body.length === 0) return ''
-  const lines = parts.map(({ each, run }) => slopeOf(each, run.rows))
-  const versions = [...new Set(parts.map(({ run }) => run.version))]
-  return [`With Node ${versions.join(', ')}:`, table([['', ...heads], ...body]), lines.join('\n')].join('\n\n')
+  const versions = [...new Set(runs.map(({ version }) => `Node ${version}`))].join(', ')
+  return rows.length === 0 ? '' : table([[versions, ...heads, 'memory of one more: both'], ...body])
 }
 
-/** Returns a line with the memory that one more takes: from the smallest to the largest count. */
-function slopeOf({ one, counts, rowOf, reason }: Series, rows: Row[]): string {
+/** Returns the memory that one more takes: from the smallest to the largest count. */
+function memoryOfOne({ counts, rowOf }: Series, rows: Row[], key: Implementation): string {
   const [least = 0, most = 0] = [counts[0], counts.at(-1)]
-  const kibibytes = (['service', 'fastify'] as const).map(function each(key) {
-    const [from, to] = [least, most].map((count) => cellIn(rows, rowOf(count), 'memory', key)?.value[0])
-    return from === undefined || to === undefined ? undefined : ((to - from) * 1_024) / (most - least)
-  })
-  const [own, other] = kibibytes.map((value) => `${value?.toFixed(1)} KiB`)
-  const beside = kibibytes[1] === undefined ? '' : ` (Fastify: ${other})`
-  return `- Each further ${one} takes ${own} of memory${beside}, for ${reason}.`
+  const [from, to] = [least, most].map((count) => cellIn(rows, rowOf(count), 'memory', key)?.value[0])
+  if (from === undefined || to === undefined) return '-'
+  const bytes = ((to - from) * 2 ** 20) / (most - least)
+  return bytes < 1_024 ? `${bytes.toFixed(0)} bytes` : `${(bytes / 1_024).toFixed(1)} KiB`
 }

@@ -31,5 +31,5 @@ export async function publish(group: string, run: Run): Promise<Published> {
 }
 
 /** Returns the text of the file, in which each spread is on one line. */
-const textOf = (published: Published): string =>
+export const textOf = (published: Published): string =>
   `${JSON.stringify(published, null, 2).replace(/\[[^[\]{}"]+\]/g, (numbers) => numbers.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'))}\n`

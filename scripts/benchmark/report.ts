@@ -23,11 +23,16 @@ export function table([head = [], ...rows]: string[][]): string {
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-/** Writes a text between the two markers of a part of a page. */
+const markers = (part: string) => [`[//]: # (begin of ${part})`, `[//]: # (end of ${part})`] as const
+
+/** Returns a text between the two markers of a part of a page. */
+export const textBetween = (part: string, text: string): string => markers(part).join(`\n${text}\n\n`)
+
+/** Writes a text between the two markers of a part of a page. Rejects if the page has no such part. */
 export async function writeFigures(page: string, part: string, text: string): Promise<void> {
-  const [begin, end] = [`[//]: # (begin of ${part})`, `[//]: # (end of ${part})`]
+  const [begin, end] = markers(part)
   const before = await readFile(page, 'utf8')
-  const [from, to] = [before.indexOf(begin) + begin.length, before.indexOf(end)]
-  if (from < begin.length || to < from) throw new Error(`${page} has no lines "${begin}" and "${end}"; add them`)
-  await writeFile(page, `${before.slice(0, from)}\n\n${text}\n\n${before.slice(to)}`)
+  const [from, to] = [before.indexOf(begin), before.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${page} has no lines "${begin}" and "${end}"; add them`)
+  await writeFile(page, `${before.slice(0, from)}${textBetween(part, text)}${before.slice(to + end.length)}`)
 }

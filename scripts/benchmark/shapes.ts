@@ -131,8 +131,6 @@ export type Options = {
   only: readonly string[] | undefined
   /** The directory of another build of the service. */
   before: string | undefined
-  /** Whether to leave out the largest sizes, for a first look. */
-  quick: boolean
   slices: QuietSlices
 }
 

@@ -14,7 +14,6 @@ export const connections: Series = {
   one: 'connection',
   counts: [1, 100, 10_000],
   rowOf: rowNamed('connection'),
-  reason: "the socket, the parser of HTTP, and the server's record of it",
   async measure(installation, options, round) {
     for (const implementation of chosenOf(['fastify', 'service'], options))
       await measureCounts(implementation, installation, options, round)

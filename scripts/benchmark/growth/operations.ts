@@ -13,7 +13,6 @@ export const operations: Series = {
   counts,
   documents: counts,
   rowOf: rowNamed('operation'),
-  reason: 'its route, its compiled validators and its serializers',
   async measure(installation, options, round) {
     for (const count of counts)
       for (const implementation of chosenOf(['fastify', 'service'], options))

@@ -10,8 +10,6 @@ export type Series = {
   rowOf: (count: number) => string
   /** The numbers of operations of the documents that it serves. */
   documents?: number[]
-  /** What each needs memory for. */
-  reason: string
   /** Measures all counts in a round, each implementation in a new process. */
   measure: (installation: Installation, options: Options, round: Round) => Promise<void>
 }

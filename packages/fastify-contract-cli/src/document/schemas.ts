@@ -257,9 +257,7 @@ export function unnamedSchemas(schema: Node, name?: string): Schema[] {
 export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
   reachability(document, Object.keys(schemaKeywords), isBigint)
 
-/**
- * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
- */
+/** Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact. */
 export const isExactInteger = (schema: Exclude<Schema, boolean> | Node): boolean =>
   hasType(schema.type, 'integer') && !isFraction(schema)
 
@@ -303,8 +301,7 @@ export function partsOf(document: object, schema: Schema, limit = Number.POSITIV
     const holder: Part = { schema: node as Node, ...more }
     found.push(holder)
     const { $ref } = holder.schema
-    const members = schemasIn(holder.schema, 'allOf').reverse()
-    for (const given of members) waiting.push({ given, holder, isOwn: false })
+    for (const given of schemasIn(holder.schema, 'allOf').reverse()) waiting.push({ given, holder, isOwn: false })
     if (typeof $ref === 'string')
       waiting.push({ given: targetOf(document, $ref), reference: $ref, holder, isOwn: holder.isOwn })
   }

@@ -563,11 +563,11 @@ const routes = JSON.parse(`{
 
 const schemaCode = (function (schemas, exact, validatedOnce, formats, compilePattern, require, unquoted, ucs2length, hasFormat, linearPattern, multipleTest, whole, unproven) {
 "use strict"
-const func5 = exact.integers["int64"]
-function validate0(data, {parentData, parentDataProperty, rootData=data}={}){let errors = 0;const _errs3 = errors;{if(data && typeof data == "object" && !Array.isArray(data)){if((data.name === undefined)){return false;}if(data.name !== undefined){if(typeof data.name !== "string"){return false;}}if(data.tag !== undefined){if(typeof data.tag !== "string"){return false;}}}else {return false;}}const _errs6 = errors;{if(data && typeof data == "object" && !Array.isArray(data)){if((data.id === undefined)){return false;}if(data.id !== undefined){let data2 = data.id;if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){return false;}if((typeof data2 == "number") && (isFinite(data2))){if(!(func5(data2, rootData, data, "id"))){return false;}}}}else {return false;}}return errors === 0;}
+const func0 = exact.integers["int64"]
+function validate0(data, {parentData, parentDataProperty, rootData=data}={}){let errors = 0;if(data && typeof data == "object" && !Array.isArray(data)){if(data.name === undefined){return false;}if(data.name !== undefined){if(typeof data.name !== "string"){return false;}}if(data.tag !== undefined){if(typeof data.tag !== "string"){return false;}}}else {return false;}if(data && typeof data == "object" && !Array.isArray(data)){if(data.id === undefined){return false;}if(data.id !== undefined){let data2 = data.id;if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){return false;}if((typeof data2 == "number") && (isFinite(data2))){if(!(func0(data2, rootData, data, "id"))){return false;}}}}else {return false;}return errors === 0;}
 function validate1(data, {parentData, parentDataProperty, rootData=data}={}){let errors = 0;if(typeof data !== "string"){return false;}return errors === 0;}
-const func6 = exact.integers["int32"]
-function validate2(data, {parentData, parentDataProperty, rootData=data}={}){let errors = 0;if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){return false;}if((typeof data == "number") && (isFinite(data))){if(!(func6(data, rootData, parentData, parentDataProperty))){return false;}}return errors === 0;}
+const func1 = exact.integers["int32"]
+function validate2(data, {parentData, parentDataProperty, rootData=data}={}){let errors = 0;if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){return false;}if((typeof data == "number") && (isFinite(data))){if(!(func1(data, rootData, parentData, parentDataProperty))){return false;}}return errors === 0;}
 function write0(value, text = "") {
 if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
 const object = value

@@ -52,8 +52,9 @@ function operationTypes(document: Document, endpoint: Endpoint, name: string, us
   const title = blockText(`${method} ${path}`)
   const results: string[] = []
   const declarations = [...requestTypes(document, endpoint, { name, type, title }, use)]
-  for (const key of Object.keys(responses)) {
-    const status = statusOf(key, Object.keys(responses), use)
+  const keys = Object.keys(responses)
+  for (const key of keys) {
+    const status = statusOf(key, keys, use)
     if (status === undefined) continue
     const result = `${name}${key === 'default' ? 'Default' : key}`
     results.push(result)

@@ -90,7 +90,8 @@ export function typePrinter() {
   }
 
   function comment(about: unknown, indent: string): string {
-    const shown = commentKeys.filter((key) => Object.hasOwn(Object(about), key))
+    if (typeof about !== 'object' || about === null) return ''
+    const shown = commentKeys.filter((key) => Object.hasOwn(about, key))
     if (shown.length === 0) return ''
     const holder = compiler.factory.createOmittedExpression()
     addComment(Object.fromEntries(shown.map((key) => [key, mapScalars((about as Node)[key], withMark)])), holder)

@@ -38,6 +38,8 @@ const arrayChecks: Checks = {
   maxItems: (limit) => `value.length <= ${limit}`,
 }
 
+const memberChecks: Checks = { minProperties: (limit) => `Object.keys(value).length >= ${limit}` }
+
 /** Returns the code of a condition that holds if all conditions do. */
 export const conjunction = (conditions: string[]): string =>
   conditions.length === 0 ? 'true' : conditions.join(' && ')
@@ -88,6 +90,9 @@ export function stringConditions(described: ObjectSchema[], names: TestNames): s
   }
   return conditions
 }
+
+/** Returns the conditions for the number of the members of an object. */
+export const memberCountConditions = (described: ObjectSchema[]): string[] => conditionsOf(described, memberChecks)
 
 /** Returns the conditions for an array, without those for its items. */
 export const arrayConditions = (described: ObjectSchema[]): string[] => conditionsOf(described, arrayChecks)

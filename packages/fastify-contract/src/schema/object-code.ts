@@ -1,5 +1,6 @@
 import type { Schema } from '../contract/schema-keywords.ts'
 import { isIgnored } from './exact-keywords.ts'
+import { memberCountConditions } from './keyword-conditions.ts'
 import { listsAll, requiredOf } from './merged-keywords.ts'
 import type { Described } from './type-code.ts'
 
@@ -97,6 +98,7 @@ function membersInOrder(value: Described): string[] {
     (name) => `if (!Object.hasOwn(value, ${JSON.stringify(name)})) return undefined`,
   )
   lines.push(
+    ...memberCountConditions(described).map((condition) => `if (!(${condition})) return undefined`),
     'const object = value',
     'let separator = "{"',
     'for (const name of Object.keys(object)) {',

@@ -55,6 +55,8 @@ type Writer = { name: string; code: () => string }
 export class SerializerGenerator implements SerializerNames {
   readonly #shared: Record<string, Schema>
   readonly #identityOf = schemaIdentities()
+  /** The merged keywords of schemas, by their identity. */
+  readonly #merged = new Map<string, MergedKeywords>()
   /** The functions by the identity of their schemas, which may contain themselves. */
   readonly #writers = new Map<string, Writer>()
   /** The names of the functions that call each one. */
@@ -106,7 +108,7 @@ export class SerializerGenerator implements SerializerNames {
   }
 
   textCondition(schemas: Schema[]): string | undefined {
-    const merged = mergeKeywords(this.#shared, schemas)
+    const merged = this.#merge(schemas)
     const described = describedBy(merged)
     const isText = allTypes.every((type) => allowsType(described, type) === (type === 'string'))
     if (!isText || !isProvable(merged)) return undefined
@@ -124,13 +126,21 @@ export class SerializerGenerator implements SerializerNames {
         `return value === null ? text + "null" : ${this.writerOf([other], isRemovalSafe)}(value, text)`,
       ])
     }
-    const merged = mergeKeywords(this.#shared, schemas)
+    const merged = this.#merge(schemas)
     const described = describedBy(merged)
     if (described.length === 0) return merged.hasFalse ? 'unproven' : 'whole'
     if (!isProvable(merged)) return 'unproven'
     return this.#writerNamed(`${isRemovalSafe} ${this.#identityOf(described)}`, () =>
       typeCode({ merged, described, isRemovalSafe: isRemovalSafe && merged.isPlain, names: this }),
     )
+  }
+
+  /** Returns the keywords of schemas that describe the same value. Many members have equal schemas. */
+  #merge(schemas: Schema[]): MergedKeywords {
+    const identity = this.#identityOf(schemas)
+    const merged = this.#merged.get(identity) ?? mergeKeywords(this.#shared, schemas)
+    this.#merged.set(identity, merged)
+    return merged
   }
 
   /** Returns the name of the function of an identity. Its code names those of members, and a schema may contain itself. */
@@ -168,7 +178,7 @@ export class SerializerGenerator implements SerializerNames {
     if (!isUnion || other === undefined || isNull(first) === isNull(second)) return undefined
     if (anyOf !== undefined) return other
     // A null that the other schema allows, too, is invalid.
-    const merged = mergeKeywords(this.#shared, [other])
+    const merged = this.#merge([other])
     return isProvable(merged) && !allowsType([...merged.schemas], 'null') ? other : undefined
   }
 }
@@ -176,7 +186,7 @@ export class SerializerGenerator implements SerializerNames {
 const isNull = (schema: Schema | undefined): boolean => JSON.stringify(schema) === '{"type":"null"}'
 
 /** The keywords that a serializer checks, or that assert nothing. Schemas with others are left to the validator. */
-const provableKeywords = new Set(['enum', 'const', ...plainKeywords])
+const provableKeywords = new Set(['enum', 'const', 'minProperties', 'discriminator', ...plainKeywords])
 // These plain keywords have no code here.
 for (const keyword of ['patternProperties', 'unevaluatedProperties', 'maxProperties', 'prefixItems', ignoredKeyword]) {
   provableKeywords.delete(keyword)

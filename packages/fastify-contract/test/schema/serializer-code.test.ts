@@ -67,6 +67,8 @@ const { schema } = fc.letrec<{ schema: Schema; keywords: Schema }>((tie) => {
     anyOf: fc.tuple(one, fc.constant({ type: 'null' })),
     oneOf: fc.tuple(fc.constant({ type: 'null' }), one),
     maxProperties: fc.constantFrom(0, 1, 2),
+    minProperties: fc.constantFrom(0, 1, 2),
+    discriminator: fc.constant({ propertyName: 'a' }),
     'x-ignored': fc.constant(true),
     not: one,
     deprecated: fc.constant(true),
@@ -222,6 +224,21 @@ t.test('a value of the common keywords is written without the validator', async 
     { extra: 1 },
   ])
     t.equal(serialize([{ ...value, ...other }]), undefined)
+})
+
+t.test('an object with a least number of members, or a discriminator, needs no validator', async (t) => {
+  const members = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } }
+  const pet = { type: 'object', properties: { kind: { enum: ['cat'] } }, discriminator: { propertyName: 'kind' } }
+  const generator = new SerializerGenerator(shared)
+  for (const schema of [members, pet]) generator.nameOf(schema)
+  generator.code()
+  t.same([...generator.unproven()], ['unproven'])
+  const serialize = compileSerializer(shared, members)
+  t.strictSame(
+    [{ a: 'b' }, { a: 'b', c: 1 }, { a: 1, c: 1 }, 5].map((value) => serialize(value)),
+    [undefined, '{"a":"b","c":1}', undefined, undefined],
+  )
+  t.equal(compileSerializer(shared, pet)({ kind: 'cat', other: 1 }), '{"kind":"cat","other":1}')
 })
 
 t.test('the exact keywords of 64-bit integers are checked before a value is written', async (t) => {

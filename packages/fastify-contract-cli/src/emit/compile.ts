@@ -103,18 +103,14 @@ async function bundledContract(path: string, options: CompileOptions) {
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const given = { ...options, textAt, unresolved: bundled.problems }
-  return { sources, bundled, given, placed: placesIn(sources, bundled) }
+  return { sources, bundled, given, placed: placesIn(bundled) }
 }
-
-/** The size of files up to which places are found in them, in characters: it takes seconds in larger ones. */
-const placesLimit = 4_000_000
 
 /** Returns a function that adds the places of locations to lines about them. */
-function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine {
-  let size = 0
-  for (const source of files.values()) size += source?.text.length ?? 0
-  return (line, pointer) => (size > placesLimit ? line : `${line} (${placeOf(pointer)})`)
-}
+const placesIn =
+  ({ placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine =>
+  (line, pointer) =>
+    `${line} (${placeOf(pointer)})`
 
 /**
  * Compiles a bundled document: mends it, checks and simplifies it, and makes the generated files. Rejects with an error

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import type ts from 'typescript'
 
 /*
@@ -24,6 +25,8 @@ const format: ts.FormatDiagnosticsHost = {
   getCanonicalFileName: (name) => (compiler.sys.useCaseSensitiveFileNames ? name : name.toLowerCase()),
 }
 
+// The new service, which starts meanwhile, comes first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 process.on('disconnect', () => process.exit())
 process.on('message', (configuration: string) => {
   process.send?.(outputOf(configuration), () => {})

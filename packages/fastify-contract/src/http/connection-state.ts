@@ -103,15 +103,17 @@ export function isTooLarge(socket: Socket, connection: Connection, limit: number
   return isChunked(latest.req) && bytesRead - headEnd > maxOnWire(latest.req, maxBody) + limit
 }
 
+/** Returns whether the header section of a request may be too large, so that `checkHeaderSize` must check it. */
+export const isSuspect = (request: SuspectRequest): boolean => request[headStartKey] !== undefined
+
 /**
- * Calls `done` once, with an error if the header section is larger than `limit` bytes. Checks two sizes: that of the
- * parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The size on the
- * wire is unknown, and not checked, if another request arrived in the same read.
+ * Calls `done` once, with an error if the header section of a suspect request is larger than `limit` bytes. Checks two
+ * sizes: that of the parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The size
+ * on the wire is unknown, and not checked, if another request arrived in the same read.
  */
 export function checkHeaderSize(request: SuspectRequest, limit: number, done: (error?: ContractError) => void): void {
-  const headStart = request[headStartKey]
-  if (headStart === undefined) done()
-  else if (hasLargeLines(request, limit)) done(headersTooLarge())
+  const headStart = request[headStartKey] as number
+  if (hasLargeLines(request, limit)) done(headersTooLarge())
   // By the next turn Node.js has parsed all bytes that it has read.
   else setImmediate(() => done(hasLargeHead(request, headStart, limit) ? headersTooLarge() : undefined))
 }

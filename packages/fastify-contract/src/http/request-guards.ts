@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
-import { ContractError } from '../contract/errors.ts'
+import { ContractError, errorOf } from '../contract/errors.ts'
 import { CoalescingMessage } from './body-memory.ts'
-import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
+import { checkHeaderSize, followsLastResponse, isSuspect } from './connection-state.ts'
 import { rejectConnection } from './connections.ts'
 import { responseSent } from './cors.ts'
 import { awaitsContinue } from './expectation.ts'
@@ -20,30 +20,37 @@ export type Guard = (request: FastifyRequest, reply: FastifyReply) => ContractEr
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (rejection?: Error) => void) => void
 
 /**
- * Combines guards into one hook, which stops at the first that ends the request: one hook for each would be slower.
+ * Combines guards into one hook, which stops at the first that ends the request: one hook for each would be slower. An
+ * error that a guard throws ends the request, too, even if Fastify does not call the hook itself.
  */
 export function inOrder(guards: Guard[]): Hook {
   return function guard(request, reply, done) {
-    for (const guard of guards) {
-      const result = guard(request, reply)
-      if (result === responseSent) return
-      if (result !== undefined) return done(result)
+    let result: ReturnType<Guard>
+    try {
+      for (const guard of guards) {
+        result = guard(request, reply)
+        if (result !== undefined) break
+      }
+    } catch (thrown) {
+      return done(errorOf(thrown))
     }
-    done()
+    if (result !== responseSent) done(result)
   }
 }
 
 /**
- * Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431, after
- * the guard `assign`.
+ * Returns a hook that ignores requests after the last response of a connection (RFC 9112 section 9.6), and rejects large
+ * headers with 431, after the guard `assign`. It calls the hook `next` itself: Fastify's steps between two hooks cost time.
  */
-export function checkFraming(headersLimit: number, assign: Guard): Hook {
+export function checkFraming(headersLimit: number, assign: Guard, next: Hook): Hook {
   return function checkRequestFraming(request, reply, done) {
     const { raw } = request
     if (followsLastResponse(raw)) reply.hijack()
+    else if (!isSuspect(raw)) next(request, reply, done)
     else {
-      checkHeaderSize(raw, headersLimit, (error) => {
-        if (error !== undefined) assign(request, reply)
+      checkHeaderSize(raw, headersLimit, function finishCheck(error) {
+        if (error === undefined) return next(request, reply, done)
+        assign(request, reply)
         done(error)
       })
     }

@@ -4,7 +4,7 @@ import type { Contract, Operation } from '../contract/routes.ts'
 import { type BodyMemory, bodyMemory } from '../http/body-memory.ts'
 import { errorSender } from '../http/error-responses.ts'
 import type { Observer, WriteError } from '../http/request-context.ts'
-import type { Guard } from '../http/request-guards.ts'
+import type { Guard, Hook } from '../http/request-guards.ts'
 import { type OpenScopes, openStreamScopes } from '../http/streams.ts'
 import {
   createLoadShedder,
@@ -103,6 +103,9 @@ export function contractParts(app: FastifyInstance, options: AnyContractOptions,
   }
 }
 
+/** The steps that depend on the instance. `precededBy` adds further ones in front; default: none. */
+type InstanceSteps = { assign: Guard; preflight?: Guard | undefined; precededBy?: (steps: Hook) => Hook }
+
 /**
  * Adds what all operations share to an instance: the error handler, the steps of every request, and the parsers. Returns
  * a function that lists the methods of a request target's path.
@@ -110,7 +113,7 @@ export function contractParts(app: FastifyInstance, options: AnyContractOptions,
 export function prepareInstance(
   instance: FastifyInstance,
   { options, operations, limits, memory, shedder, writeError }: ContractParts,
-  { assign, preflight }: { assign: Guard; preflight?: Guard | undefined },
+  { assign, preflight, precededBy = (steps) => steps }: InstanceSteps,
 ): (url: string) => string[] {
   const { routes } = options.contract
   const described = describedOperations(routes)
@@ -118,7 +121,7 @@ export function prepareInstance(
   instance.setErrorHandler(errorSender(writeError))
   const announceQuery = queryAnnouncement(described, instance.prefix)
   const guards = { assign, preflight, shedLoad: shedder.shedLoad, announceQuery, allowedMethods }
-  instance.addHook('onRequest', stepsOfEveryRequest(guards))
+  instance.addHook('onRequest', precededBy(stepsOfEveryRequest(guards)))
   acceptBodies(instance, operations, { limits, memory })
   prepareRouter(instance, described)
   for (const [name, schema] of Object.entries(routes.schemas)) {

@@ -87,9 +87,12 @@ export function buildServer(options: AnyServerOptions, work: Work): FastifyInsta
   // Opens the scopes of streams before trackConnections, so that shutdown ends streams before it waits for connections.
   const parts = contractParts(app, options, work)
   const assign = assignServerLog
-  for (const hook of stepsOfServer({ headersLimit: limits.headers, assign, hasSelectors: select !== undefined }))
-    app.addHook('onRequest', hook)
-  prepareInstance(app, parts, { assign, preflight: preflightGuard(app, options, limits) })
+  const framing = { headersLimit: limits.headers, assign, hasSelectors: select !== undefined }
+  prepareInstance(app, parts, {
+    assign,
+    preflight: preflightGuard(app, options, limits),
+    precededBy: (steps) => stepsOfServer(framing, steps),
+  })
   const silence = limits.requestTime + limits.handlerTime
   trackConnections(app, parts.writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace, silence })
   Object.assign(app, { [partsKey]: parts })

@@ -71,16 +71,15 @@ type Framing = {
   hasSelectors: boolean
 }
 
-/** Returns the steps of every request that only a whole server has. They run before the others. */
-export const stepsOfServer = ({ headersLimit, assign, hasSelectors }: Framing): Hook[] => [
-  ...(hasSelectors ? [inOrder([removeSelector])] : []),
-  checkFraming(headersLimit, assign), // 431
-]
-
-/** Removes the segment that selects an operation, which the router needs no longer. */
-const removeSelector: Guard = ({ raw }) => {
-  raw.url = withoutMark(raw.url as string)
-  return undefined
+/** Returns a hook with the steps of every request that only a whole server has, followed by the others. */
+export function stepsOfServer({ headersLimit, assign, hasSelectors }: Framing, others: Hook): Hook {
+  const steps = checkFraming(headersLimit, assign, others) // 431
+  if (!hasSelectors) return steps
+  return function removeSelector(request, reply, done) {
+    // The router needs the segment that selects an operation no longer.
+    request.raw.url = withoutMark(request.raw.url as string)
+    steps(request, reply, done)
+  }
 }
 
 type OperationParts = {

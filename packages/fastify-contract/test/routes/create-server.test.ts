@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Document } from 'fastify-contract-cli/testing'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
+import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { VerifierFactory } from '../../src/auth/verifiers.ts'
@@ -180,6 +181,20 @@ t.test('a request beyond the limit of requests in flight gets 503', async (t) =>
   t.ok(second.headers.has('retry-after'))
   finish()
   t.equal((await first).status, 200)
+})
+
+t.test('a guard that throws after the check of a large header section ends only its request', async (t) => {
+  const shed = () => {
+    throw new Error('no meter')
+  }
+  const limits = { eventLoopDelay: 60_000, inFlight: 0, headers: 1_024 }
+  const app = create(t, { limits, shed })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  // The head and the body arrive together, so they exceed the limit of the header section until Node has parsed both.
+  const head = 'GET /leaf HTTP/1.1\r\nHost: a\r\nX-Badge: b\r\nConnection: close\r\nContent-Length: 2000\r\n\r\n'
+  const { closed } = await openSocket(t, port, head + 'x'.repeat(2_000))
+  t.match(await closed(), /^HTTP\/1\.1 500 /)
 })
 
 /** Paths with text beside their parameters. */

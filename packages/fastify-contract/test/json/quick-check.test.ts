@@ -60,7 +60,9 @@ const numbersOf = ({ exactNumbers }: JsonDocument): ExactNumber[] =>
 function agrees(text: string): boolean {
   const full = outcome(() => validateJson(text).map((number) => number.text))
   const ofText = outcome(() => numbersOf(parseJson(text)))
-  return full === ofText && (!text.isWellFormed() || full === outcome(() => numbersOf(parseJsonBytes(Buffer.from(text)))))
+  return (
+    full === ofText && (!text.isWellFormed() || full === outcome(() => numbersOf(parseJsonBytes(Buffer.from(text)))))
+  )
 }
 
 const runs = { ...fixedSeed, numRuns: Number(process.env.PROPERTY_RUNS ?? 5_000) }

@@ -54,19 +54,20 @@ async function rowsOf(name: string, module: string, directory: string): Promise<
   let filled = 0
   try {
     for (const plants of options.plants) {
-      console.error(`${name}: ${plants.toLocaleString('en-US')} plants`)
       const filling = await run(module, url, bytes === undefined ? 0 : filled, plants)
       // A process that has only opened the store has no memory left from filling it.
       const opened = bytes === undefined ? filling : await run(module, url, plants, plants)
       filled = plants
-      rows.push([
+      const row = [
         `${name}, ${plants.toLocaleString('en-US')} plants`,
         opened.memory.toFixed(0),
         bytes === undefined ? '-' : ((await bytes()) / plants).toFixed(0),
         String(filling.create?.toFixed(1)),
         opened.loneCreate.toFixed(3),
         opened.start.toFixed(0),
-      ])
+      ]
+      console.error(row.join(' | '))
+      rows.push(row)
     }
   } finally {
     await close()

@@ -10,16 +10,18 @@ const [from, to] = ids.map(Number)
 /** Plants that are created at the same time. */
 const wave = 10_000
 const lone = 1_000
+/** Ids that no earlier process has created begin here. */
+const newIds = -1_000 * Date.now()
 const plant = (id) => ({ id: BigInt(id), name: `Monstera deliciosa ${id}`, tag: 'indoor' })
 
 const begin = performance.now()
 const { openStore } = await import(module)
 const store = await openStore(url)
-await store.create(plant(from))
+await store.create(plant(newIds))
 const start = performance.now() - begin
 
 const filling = performance.now()
-for (let id = from + 1; id < to; id += wave) {
+for (let id = from; id < to; id += wave) {
   const plants = Array.from({ length: Math.min(wave, to - id) }, (_, n) => plant(id + n))
   await Promise.all(plants.map((each) => store.create(each)))
   // Lets this process collect garbage and publish metrics, as between the requests of clients.
@@ -28,9 +30,9 @@ for (let id = from + 1; id < to; id += wave) {
 const create = to > from ? (1_000 * (performance.now() - filling)) / (to - from) : undefined
 
 const times = []
-for (let id = to; id < to + lone; id++) {
+for (let n = 1; n <= lone; n++) {
   const since = performance.now()
-  await store.create(plant(id))
+  await store.create(plant(newIds + n))
   times.push(performance.now() - since)
 }
 const loneCreate = times.sort((a, b) => a - b)[lone / 2]

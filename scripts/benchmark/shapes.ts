@@ -87,7 +87,6 @@ export const servers: Record<'memory' | 'sqlite' | 'operations' | 'peers', Serve
       served: 'sqlite',
       name: 'SQLite',
       implementations: both,
-      isIdleMeasured: true,
       shapes: [
         { ...closed(1), name: 'SQLite, 1 connection', figures: ['cpu', 'rate', 'p50'] },
         { ...closed(64), name: 'SQLite, 64 connections', figures: ['cpu', 'rate'] },

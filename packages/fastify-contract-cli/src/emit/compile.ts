@@ -103,18 +103,14 @@ async function bundledContract(path: string, options: CompileOptions) {
   const [source] = sources.files.values()
   const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
   const given = { ...options, textAt, unresolved: bundled.problems }
-  return { sources, bundled, given, placed: placesIn(sources, bundled) }
+  return { sources, bundled, given, placed: placesIn(bundled) }
 }
-
-/** The size of files up to which places are found in them, in characters: it takes seconds in larger ones. */
-const placesLimit = 4_000_000
 
 /** Returns a function that adds the places of locations to lines about them. */
-function placesIn({ files }: Sources, { placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine {
-  let size = 0
-  for (const source of files.values()) size += source?.text.length ?? 0
-  return (line, pointer) => (size > placesLimit ? line : `${line} (${placeOf(pointer)})`)
-}
+const placesIn =
+  ({ placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine =>
+  (line, pointer) =>
+    `${line} (${placeOf(pointer)})`
 
 /**
  * Compiles a bundled document: mends it, checks and simplifies it, and makes the generated files. Rejects with an error
@@ -158,7 +154,7 @@ function filesOf(
   origin: string,
   typesOf: typeof contractTypes,
   onStep: CompileOptions['onStep'],
-): Pick<Generated, 'files' | 'contract'> {
+): Pick<Generated, 'files' | 'contract' | 'validRequest'> {
   const { published, document, routes, replies, skipped } = served
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
@@ -168,10 +164,10 @@ function filesOf(
   const evaluated = evaluateSchemaCode(code)
   const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
   onStep?.('making the examples')
-  const valid = validRequests(document, routes, validator)
-  const requests = requestFile(document, valid)
+  const validRequest = validRequests(document, routes, validator)
+  const requests = requestFile(document, validRequest)
   const sendable = sendableResponses({ routes, schemaCode: evaluated })
-  const example = exampleCurl(document, valid, isSuccess)
+  const example = exampleCurl(document, validRequest, isSuccess)
   const documentText = documentTextOf(served)
   const routesText = json({
     ...routes,
@@ -192,7 +188,7 @@ function filesOf(
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
-  return { files, contract: exportOf(documentText, routesText, evaluated) }
+  return { files, contract: exportOf(documentText, routesText, evaluated), validRequest }
 
   function isSuccess(endpoint: Endpoint): boolean {
     const [first] = successes(document, sendable, endpoint)

@@ -1,12 +1,15 @@
 import { parseExactJson } from 'fastify-contract/json'
+import type { ReadText, TextValues } from './text-values.ts'
 
-/** The value of a text. */
-export type Value = { value: unknown }
+/** A JSON text that was read; `isRepeating` tells whether an object repeats a key. */
+type ReadJson = ReadText & { isRepeating: boolean }
 
-function parseJson(text: string): Value | undefined {
+function readJson(text: string): ReadJson | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined
   try {
-    return { value: parseExactJson(text) }
+    const value = parseExactJson(text)
+    const { memberCount, ...values } = jsonValues(text)
+    return { value, values, isRepeating: memberCount !== membersOf(value) }
   } catch {
     // YAML includes JSON, and its parser says where the text is wrong.
     return undefined
@@ -20,36 +23,91 @@ const commentOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|\/\/[^\n]*|\/\*[\s\S]*?(?:
 const lastCommaOrString = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|,(?=\s*[}\]])/g
 
 /**
- * Returns JSON with comments without them, each in place of spaces, and any other text as it is; with its value if it is
+ * Returns JSON with comments without them, each in place of spaces, and any other text as it is; with what it holds if it is
  * JSON. YAML takes such a comment for a part of the next key.
  */
-export function withoutComments(text: string): { text: string; json: Value | undefined } {
-  const json = parseJson(text)
+export function withoutComments(text: string): { text: string; json: ReadJson | undefined } {
+  const json = readJson(text)
   if (json !== undefined || !/^\s*[{[/]/.test(text) || !text.includes('/')) return { text, json }
   const blank = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\n]/g, ' '))
   const plain = text.replace(commentOrString, blank).replace(lastCommaOrString, blank)
-  const value = parseJson(plain)
-  return { text: value === undefined ? text : plain, json: value }
+  const read = readJson(plain)
+  return { text: read === undefined ? text : plain, json: read }
 }
 
-/** Returns whether an object of a JSON text repeats a key, so that its value has fewer keys than the text. */
-export const isRepeating = (text: string, value: unknown): boolean => keysIn(text) !== keysOfValue(value)
-
-/** Returns the number of keys that a JSON text has. */
-function keysIn(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
-    let end = text.indexOf('"', at + 1)
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-    at = end + 1
-    while (whitespace.includes(text.charCodeAt(at))) at++
-    if (text[at] === ':') count++
+/** Returns the values of a text that JSON.parse accepts, and how many members its objects have. */
+function jsonValues(text: string): TextValues & { memberCount: number } {
+  const begins: number[] = []
+  const next: number[] = []
+  const open: number[] = []
+  let memberCount = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case ' ':
+      case '\n':
+      case '\r':
+      case '\t':
+      case ',':
+        break
+      case ':':
+        memberCount++
+        break
+      case '{':
+      case '[':
+        open.push(next.push(0) - 1)
+        begins.push(at)
+        break
+      case '}':
+      case ']':
+        next[open.pop() as number] = begins.length
+        break
+      default:
+        next.push(begins.push(at))
+        at = endOfScalar(text, at) - 1
+    }
   }
-  return count
+  return {
+    next,
+    holds,
+    targetOf: (index) => index,
+    isMerge: () => false,
+    nameOf,
+    textOf,
+    beginOf,
+    memberCount,
+  }
+
+  function holds(index: number): 'items' | 'members' | undefined {
+    const first = text[beginOf(index)]
+    return first === '{' ? 'members' : first === '[' ? 'items' : undefined
+  }
+
+  function textOf(index: number): string | undefined {
+    return holds(index) === undefined ? nameOf(index) : undefined
+  }
+
+  function nameOf(index: number): string {
+    const begin = beginOf(index)
+    const source = text.slice(begin, endOfScalar(text, begin))
+    return source.startsWith('"') ? JSON.parse(source) : source
+  }
+
+  function beginOf(index: number): number {
+    return begins[index] as number
+  }
 }
 
-/** The character codes of the whitespace of JSON (RFC 8259 section 2). */
-const whitespace = [0x20, 0x0a, 0x09, 0x0d]
+/** Returns the offset after a scalar. */
+function endOfScalar(text: string, begin: number): number {
+  let end = begin + 1
+  if (text[begin] !== '"') {
+    while (end < text.length && !',]} \n\r\t'.includes(text[end] as string)) end++
+    return end
+  }
+  end = text.indexOf('"', end)
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end + 1
+}
 
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1
@@ -57,8 +115,8 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 0
 }
 
-/** Returns the number of keys that a parsed text has. */
-function keysOfValue(value: unknown): number {
+/** Returns the number of members that a parsed text has. */
+function membersOf(value: unknown): number {
   let count = 0
   const waiting = [value]
   for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {

@@ -17,8 +17,9 @@ import {
   type YAMLMap,
 } from 'yaml'
 import type { Refused } from '../reports/reports.ts'
-import { isRepeating, type Value, withoutComments } from './json-text.ts'
-import { digitsOf, type Events, eventsOf, offsetOf, scalarAt, valueFrom } from './yaml-events.ts'
+import { withoutComments } from './json-text.ts'
+import { offsetOf, scalarAt } from './text-values.ts'
+import { digitsOf, readYaml } from './yaml-values.ts'
 
 /** A place in a text; both numbers begin at 1. */
 export type Place = { line: number; col: number }
@@ -57,6 +58,10 @@ export class LimitError extends SourceError {
 /** The greatest number of values of a file after each alias of YAML is replaced by what it stands for. */
 const valuesLimit = 5_000_000
 
+function rejectAliases(name: string): never {
+  throw new SourceError(`${name}: its aliases stand for more than ${valuesLimit} values; write fewer`)
+}
+
 /** The first `&` is the sign of an anchor, or part of a text. */
 const mayHaveAliases = (text: string): boolean => text.includes('&')
 
@@ -71,26 +76,19 @@ export function parseSource(file: string, given: string, name: string): Source {
   const { text, json } = withoutComments(given.replace(/^\uFEFF/, '').replace(/\r(?!\n)/g, '\n'))
   const nodes = once(() => parseYaml(text, name))
   // The YAML parser reads JSON too, and finds the place of a repeated key.
-  if (json !== undefined && isRepeating(text, json.value)) nodes()
-  let events = once(() => eventsOf(text))
-  const read = json ?? valueIn(events())
-  // What one parser rejects, the other one explains, or reads.
-  if (read === undefined) events = () => undefined
+  if (json?.isRepeating) nodes()
+  const read = json ?? withinStack(name, () => readYaml(text, valuesLimit, () => rejectAliases(name)))
   const begins = once(() => lineBegins(text))
   return {
     file,
     text,
+    // What one parser does not read, the other one explains, or reads.
     value: read === undefined ? plainValue(nodes(), text, name) : read.value,
     hasMerges: json === undefined && text.includes('<<'),
     placeOf(keys, onKey = false) {
-      const known = events()
-      const offset = known && offsetOf(known, keys, onKey)
-      return offset === undefined ? placeIn(nodes(), keys, onKey) : placeAt(begins(), offset)
+      return read ? placeAt(begins(), offsetOf(read.values, keys, onKey)) : placeIn(nodes(), keys, onKey)
     },
-    textAt(keys) {
-      const known = events()
-      return known === undefined ? textIn(nodes(), keys) : scalarAt(known, keys)
-    },
+    textAt: (keys) => (read === undefined ? textIn(nodes(), keys) : scalarAt(read.values, keys)),
     rangeOf: (keys) => rangeIn(nodes(), keys, given.startsWith('\uFEFF') ? 1 : 0),
   }
 }
@@ -103,8 +101,6 @@ function once<Made>(make: () => Made): () => Made {
     return made.value
   }
 }
-
-const valueIn = (events: Events | undefined): Value | undefined => events && valueFrom(events)
 
 /** Returns the offsets of the first characters of the lines of a text. */
 function lineBegins(text: string): number[] {
@@ -273,8 +269,7 @@ function plainValue({ document, lines }: Parsed, text: string, name: string): un
   let count = 0
   const above = new Set<object>()
   const copy = (each: unknown): unknown => {
-    if (++count > valuesLimit)
-      throw new SourceError(`${name}: its aliases stand for more than ${valuesLimit} values; write fewer`)
+    if (++count > valuesLimit) rejectAliases(name)
     if (typeof each !== 'object' || each === null) return each
     if (above.has(each)) throw new SourceError(`${name}: an alias stands for a value that holds it; correct the alias`)
     above.add(each)

@@ -6,10 +6,7 @@ export const stringLiteral = (text: string): string =>
 export const templateLiteral = (text: string): string => `\`${templateText(text)}\``
 
 /** Returns a text for a place between the marks of a template literal. */
-export const templateText = (text: string): string =>
-  text
-    .replace(/[`\\]|\$\{/g, '\\$&')
-    .replace(unseen, (character) => (character === '\n' ? character : escaped(character)))
+export const templateText = (text: string): string => text.replace(/[`\\]|\$\{/g, '\\$&').replace(unseenInLine, escaped)
 
 /** Returns a text for a comment of one line, in any language. */
 export const lineText = (text: string): string => visible(text.replace(/\s+/g, ' ')).trim()
@@ -26,6 +23,9 @@ export const terminalText = (text: string): string =>
 
 /** U+0085, U+2028 and U+2029 end a line in some languages. The last three groups show other code than is run. */
 const unseen = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** The same without the line feed: a call for each line of a document takes half of the time. */
+const unseenInLine = /[^\P{Cc}\n]|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Returns the escape of a character in JSON and TypeScript. */
 export const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

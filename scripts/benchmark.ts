@@ -32,8 +32,9 @@ ${Object.keys(implementations).join(', ')}.
 --groups chooses what is measured; the default is everything:
 memory, sqlite: the plant store
 operations: documents with 1 and 500 operations
-peers: all implementations; this group and growth are measured with the first version of Node
+peers: all implementations
 growth: more and more operations and connections
+stores: more and more plants; this group, peers and growth have the first version of Node and at most 3 rounds
 schemas: generation for documents of a shape
 commands: the commands with public documents, or that of --document
 --before adds the implementation "before", another build of this service: a directory with dist/server.js. --check exits
@@ -113,7 +114,9 @@ function conditionsText(): string {
 
 /** Measures a group with a version of Node, and replaces its figures of the page with --write. */
 async function measureServers(group: string, installation: Installation): Promise<void> {
-  const run = await measureGroup(group, installation, { seconds, only, before }, rounds)
+  // Three processes are enough for figures that differ much.
+  const most = ofOneNode.includes(group) ? Math.min(rounds, 3) : rounds
+  const run = await measureGroup(group, installation, { seconds, only, before, quick }, most)
   // After each group, so that an interrupted run keeps what it has measured.
   if (options.write) await writePage(await publish(group, { ...run, conditions }))
 }

@@ -1,4 +1,5 @@
 import { growth } from './growth/growth.ts'
+import { storesTable } from './growth/stores-table.ts'
 import { type Installation, installServers, removeDatabases } from './implementations.ts'
 import type { Run } from './published.ts'
 import { detailsOf } from './report.ts'
@@ -40,21 +41,26 @@ const groups: Record<string, Group> = {
     ]),
   ),
 }
-export const groupNames = Object.keys(groups)
+export const groupNames = [...Object.keys(groups), 'stores']
 
 /** The groups that are measured with one version of Node: the others would fill the page and say the same. */
-export const ofOneNode = ['peers', ...Object.keys(growth)]
+export const ofOneNode = ['peers', ...Object.keys(growth), 'stores']
 
 /** Measures all rounds of a group, and returns what the page shows. Prints the rest. */
 export async function measureGroup(
   name: string,
   installation: Installation,
-  options: Omit<Options, 'slices'>,
+  options: Omit<Options, 'slices'> & { quick: boolean },
   rounds: number,
 ): Promise<Omit<Run, 'conditions'>> {
-  const { documents, isOnPage, measure } = groups[name] as Group
   const { version } = installation
   const slices = new QuietSlices()
+  if (name === 'stores') {
+    const text = storesTable(installation, options.quick)
+    console.log(`\n${text}`)
+    return { version, slices: slices.counts, rows: [], text }
+  }
+  const { documents, isOnPage, measure } = groups[name] as Group
   const results: Results = new Map()
   await installServers(installation, documents)
   try {

@@ -18,6 +18,7 @@ export const partsOf = (published: Published): Record<string, string> => ({
     .join('\n\n'),
   'the implementations': peerTable(published),
   'the growth': growthTable(published),
+  'the growth of stores': lastRun(published, 'stores')?.text ?? '',
 })
 
 /** Returns the columns of the versions of Node. */

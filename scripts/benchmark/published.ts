@@ -11,6 +11,8 @@ export type Run = {
   conditions: string
   slices: SliceCounts
   rows: Row[]
+  /** What the group has instead of rows. */
+  text?: string
 }
 
 /** The last runs by the major version of Node and by group. */

@@ -17,7 +17,7 @@ import type { QuietSlices } from './steal.ts'
 const warmUp = 2
 
 /** Seconds without a request, before and while the idle processes are measured. */
-const idle = { before: 2, measured: 5 }
+const idle = { before: 1, measured: 3 }
 
 /**
  * A load on a running server: requests from connections that wait for each response, or at a constant rate. The figures
@@ -87,7 +87,6 @@ export const servers: Record<'memory' | 'sqlite' | 'operations' | 'peers', Serve
       served: 'sqlite',
       name: 'SQLite',
       implementations: both,
-      isIdleMeasured: true,
       shapes: [
         { ...closed(1), name: 'SQLite, 1 connection', figures: ['cpu', 'rate', 'p50'] },
         { ...closed(64), name: 'SQLite, 64 connections', figures: ['cpu', 'rate'] },

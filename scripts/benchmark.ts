@@ -6,63 +6,70 @@ import { installCommands } from './benchmark/commands/installation.ts'
 import { measureCommands } from './benchmark/commands/measure.ts'
 import { inBoth, ratiosOf, setbacks } from './benchmark/commands/ratios.ts'
 import { commandTable, committedRatios, writeRatios } from './benchmark/commands/report.ts'
-import {
-  generate,
-  type Installation,
-  implementations,
-  installationFor,
-  installServers,
-  removeDatabases,
-} from './benchmark/implementations.ts'
+import { groupNames, measureGroup, ofOneNode } from './benchmark/groups.ts'
+import { generate, type Installation, implementations, installationFor } from './benchmark/implementations.ts'
 import { wrkVersion } from './benchmark/load.ts'
-import { type Results, report, table, writeFigures } from './benchmark/report.ts'
-import { groups, measureRound } from './benchmark/shapes.ts'
-import { QuietSlices } from './benchmark/steal.ts'
+import { page, partsOf } from './benchmark/page.ts'
+import { type Published, publish, readPublished } from './benchmark/published.ts'
+import { table, writeFigures } from './benchmark/report.ts'
+import { QuietSlices, sliceText } from './benchmark/steal.ts'
 import { commandLine, oneOf } from './system/command-line.ts'
 
-const { options } = commandLine(
-  `.ci/nightly benchmark [--node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6,7]
-                  [--document FILE] [--before DIRECTORY] [--check] [--write]
+const allGroups = [...groupNames, 'schemas', 'commands']
 
-Measures this service and other implementations, in all shapes of docs/benchmarks.md, which describes them and the
-method: CPU per request, latency, start and first second, and the time, CPU and memory of the commands. Prints tables,
-and with --write also replaces the figures of docs/benchmarks.md and the ratios with which --check compares. Needs
-Linux, two cores, taskset of util-linux, and an otherwise idle machine. The load is wrk, if it is installed, and
-otherwise this process.
+const { options } = commandLine(
+  `.ci/nightly benchmark [--node 24,20,26] [--quick] [--rounds 5] [--seconds 1] [--only NAME,NAME] [--groups NAME,NAME]
+                  [--document FILE] [--before DIRECTORY] [--check] [--write] [--page]
+
+Measures this service beside Fastify by hand and other implementations, and the commands beside openapi-typescript, as
+docs/benchmarks.md describes. Prints tables, and with --write also replaces the figures of that page. Needs Linux, two
+cores, taskset of util-linux, and an otherwise idle machine. The load is wrk, if it is installed, and otherwise this
+process.
 
 --node names versions of Node, of which the npm package "node" is fetched if necessary; the default is the running one.
---quick is 3 rounds of 1 second, and fewer implementations, schemas and documents. --only chooses implementations:
-${Object.keys(implementations).join(', ')}. --groups chooses shapes: 1 is the plant store in memory, 2 with SQLite,
-3 to 5 a document with 1, 100 and 500 operations, 6 generation for documents of a shape, and 7 the commands with public
-documents, or that of --document, beside openapi-typescript. --before adds the implementation "before", another build of
-this service: a directory with dist/server.js. --check exits with 1 if a ratio of group 7 is a third worse, twice, than
-the last one that was written.
+--quick is one round, with fewer schemas and documents. --only chooses implementations:
+${Object.keys(implementations).join(', ')}.
+--groups chooses what is measured; the default is everything:
+memory, sqlite: the plant store
+operations: documents with 1 and 500 operations
+peers: all implementations; this group and growth are measured with the first version of Node
+growth: more and more operations and connections
+schemas: generation for documents of a shape
+commands: the commands with public documents, or that of --document
+--before adds the implementation "before", another build of this service: a directory with dist/server.js. --check exits
+with 1 if a ratio of the group commands is a third worse, twice, than the last one that was written. --page only writes
+docs/benchmarks.md again from the figures that were written last, and measures nothing.
 `,
   {
     node: process.versions.node.split('.')[0],
     quick: false,
     rounds: 5,
-    seconds: 3,
+    seconds: 1,
     only: undefined,
-    groups: [1, 2, 3, 4, 5, 6, 7],
+    groups: allGroups.join(),
     document: undefined,
     before: undefined,
     check: false,
     write: false,
+    page: false,
   },
 )
-const { quick, before, document } = options
-const rounds = quick ? 3 : options.rounds
-const seconds = quick ? 1 : options.seconds
+const { quick, before, document, seconds } = options
+const rounds = quick ? 1 : options.rounds
 const only = options.only?.split(',').map((name) => oneOf('only', name, Object.keys(implementations)))
-const wanted = groups.filter((_, index) => options.groups.includes(index + 1))
-const [hasShapes, hasCommands] = [1, 2].map((place) => options.groups.includes(groups.length + place))
+const wanted = String(options.groups)
+  .split(',')
+  .map((name) => oneOf('groups', name, allGroups))
 
-if (options.check && (quick || document !== undefined || !hasCommands)) {
+if (options.check && (quick || document !== undefined || !wanted.includes('commands'))) {
   console.error(
-    'benchmark: --check compares all rows of group 7; leave out --quick and --document, and do not exclude it',
+    'benchmark: --check compares all rows of the group commands; leave out --quick and --document, and do not exclude it',
   )
   process.exit(2)
+}
+if (options.page) {
+  await writePage(await readPublished())
+  process.exit()
 }
 if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
   console.error('benchmark: needs Linux, two cores and taskset of util-linux')
@@ -71,68 +78,54 @@ if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
 // This process and the load that it starts use the second core, and the servers the first one.
 spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)])
 
+const conditions = conditionsText()
 const slices = new QuietSlices()
-const servers: string[] = []
+const schemas: string[] = []
 const commands: string[] = []
-for (const wantedVersion of String(options.node).split(',')) {
-  const installation = await installationFor(wantedVersion)
+for (const [index, version] of String(options.node).split(',').entries()) {
+  const installation = await installationFor(version)
+  for (const group of groupNames)
+    if (wanted.includes(group) && (index === 0 || !ofOneNode.includes(group))) await measureServers(group, installation)
   const title = `### Node ${installation.version}`
-  if (wanted.length > 0 || hasShapes) {
-    const { summary, details } = await measureServers(installation)
-    servers.push(title, ...summary)
-    console.log(`\n${[title, ...summary, ...details].join('\n\n')}`)
-  }
-  if (hasCommands) {
-    const text = await measureWithCommands(installation)
-    commands.push(title, text)
-    console.log(`\n${title}\n\n${text}`)
-  }
+  if (wanted.includes('schemas')) schemas.push(title, await generationTable(installation))
+  if (wanted.includes('commands')) commands.push(title, await measureWithCommands(installation))
 }
-const machine = machineText()
-console.log(`\n${machine}\n\n${slices.summary}`)
-if (options.write) {
-  const page = join('docs', 'benchmarks.md')
-  const load = `${seconds} s each, ${wrkVersion ?? 'wrk is not installed, so the load is the benchmark itself'}.`
-  if (servers.length > 0)
-    await writeFigures(page, 'the figures', [`${machine}, ${load} ${slices.summary}`, ...servers].join('\n\n'))
-  if (commands.length > 0 && document === undefined)
-    await writeFigures(page, 'the figures of the commands', [`${machine}. ${slices.summary}`, ...commands].join('\n\n'))
+for (const text of [...schemas, ...commands, conditions, ...(commands.length > 0 ? [sliceText([slices.counts])] : [])])
+  console.log(`\n${text}`)
+if (options.write && document === undefined) {
+  const commandPage = join('docs', 'command-benchmarks.md')
+  if (schemas.length > 0) await writeFigures(commandPage, 'the figures of schemas', schemas.join('\n\n'))
+  if (commands.length > 0) {
+    const measured = `${conditions}\n${sliceText([slices.counts])}`
+    await writeFigures(commandPage, 'the figures of the commands', [measured, ...commands].join('\n\n'))
+  }
 }
 
-function machineText(): string {
+/** Returns the machine, the day, and what was measured how often. */
+function conditionsText(): string {
   const [first, ...others] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   const system = `${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}`
-  return `${first?.model.trim()}, ${system}, ${new Date().toISOString().slice(0, 10)}.\nMedians of ${rounds} rounds`
+  const day = new Date().toISOString().slice(0, 10)
+  const load = wrkVersion ?? 'the benchmark itself'
+  return `${first?.model.trim()}, ${system}, ${day}. ${rounds} rounds of ${seconds} s for each row; the load is ${load}.`
 }
 
-/** Measures all servers with a version of Node. Returns Markdown for the page, and that which is only printed. */
-async function measureServers(installation: Installation): Promise<{ summary: string[]; details: string[] }> {
-  const documents = wanted.flatMap(({ served }) => (typeof served === 'number' ? [served] : []))
-  await installServers(installation, documents)
-  const results: Results = new Map()
-  try {
-    for (let round = 1; round <= rounds; round++)
-      for (const group of wanted) {
-        console.error(`Node ${installation.version}, round ${round} of ${rounds}: ${group.served}`)
-        await measureRound(group, installation, { seconds, quick, only, before, slices }, results)
-      }
-  } finally {
-    await removeDatabases(installation)
-  }
-  const generation = hasShapes ? [await generationTable(installation)] : []
-  const { summary, details } = report(results)
-  const lacking = quick && only === undefined && wanted.length > 0 ? [quickly] : []
-  return { summary: [...lacking, ...summary, ...generation], details }
+/** Measures a group with a version of Node, and replaces its figures of the page with --write. */
+async function measureServers(group: string, installation: Installation): Promise<void> {
+  const run = await measureGroup(group, installation, { seconds, only, before }, rounds)
+  // After each group, so that an interrupted run keeps what it has measured.
+  if (options.write) await writePage(await publish(group, { ...run, conditions }))
 }
 
-const quickly =
-  'These figures are from `--quick`, so the columns "Fastify, queue", "Fastify, bearer-auth" and "glue" are missing.'
+async function writePage(published: Published): Promise<void> {
+  for (const [part, text] of Object.entries(partsOf(published))) await writeFigures(page, part, text)
+}
 
 /** Measures the commands with a version of Node. Returns a table, and compares it with the committed ratios. */
 async function measureWithCommands({ env, version }: Installation): Promise<string> {
   const installed = await installCommands()
-  const measured = () => measureCommands(installed, { rounds, quick, document, env, slices })
+  const measured = () => measureCommands(installed, { rounds: quick ? 3 : rounds, quick, document, env, slices })
   const pairs = await measured()
   if (options.write && document === undefined) await writeRatios(version, ratiosOf(pairs))
   if (options.check) {
@@ -160,5 +153,5 @@ async function generationTable({ env, directory }: Installation): Promise<string
     rows.push([shape, ...cells])
   }
   const head = ['', ...counts.map((count) => `${count.toLocaleString('en-US')} schemas`)]
-  return `CPU of \`npm run generate\`, in seconds:\n\n${table([head, ...rows])}`
+  return table([head, ...rows])
 }

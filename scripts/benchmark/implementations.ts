@@ -10,20 +10,20 @@ import { build } from 'esbuild'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { bundle, serverBundle } from '../build/bundle.ts'
 import { installNode } from '../system/install-node.ts'
-import { childSeconds } from '../system/process-usage.ts'
+import { childSeconds, residentBytes, voluntarySwitches } from '../system/process-usage.ts'
 import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 
-/** The implementations by key, in the order of columns. */
+/** The implementations by key, in the order of the page: the name of each, and what it is. */
 export const implementations = {
-  'node-http': 'node:http',
-  fastify: 'Fastify',
-  queue: 'Fastify, queue',
-  'bearer-auth': 'Fastify, bearer-auth',
-  glue: 'glue',
-  service: 'this service',
-  log: 'with access log',
-  before: 'before',
-}
+  fastify: ['Fastify', 'handwritten routes, each with schemas of its own; a hook for the token'],
+  'node-http': ['node:http', 'handwritten; checks each property by hand'],
+  queue: ['Fastify, queue', 'in each turn of the event loop, reads all connections before it responds'],
+  'bearer-auth': ['Fastify, bearer-auth', 'with @fastify/bearer-auth, used as its README says'],
+  glue: ['glue', 'fastify-openapi-glue with the same document, used as its README says'],
+  service: ['this service', 'the plant store without an access log; for other documents, its engine'],
+  log: ['with access log', 'the plant store with a log line for each request, to `/dev/null`'],
+  before: ['before', 'another build, with `--before`'],
+} as const
 export type Implementation = keyof typeof implementations
 
 /** What a process serves: the plant store in memory or in SQLite, or the document with that many operations. */
@@ -92,6 +92,10 @@ export type Server = {
   nextId: number
   /** Returns the CPU seconds that all threads of the process have used so far. */
   cpu(): number
+  /** Returns how often all threads of the process have waited so far, and so were woken up. */
+  wakeUps(): number
+  /** Returns the resident memory of the process in MiB. */
+  memory(): number
   stop(): Promise<void>
 }
 
@@ -160,6 +164,8 @@ export async function start(
     startTime: performance.now() - begin,
     nextId: firstId,
     cpu: () => cpuSeconds(child.pid as number),
+    wakeUps: () => voluntarySwitches(child.pid as number),
+    memory: () => residentBytes(child.pid as number) / 2 ** 20,
     async stop() {
       process.off('exit', kill)
       kill()
@@ -243,7 +249,7 @@ export async function assertWorks(
   await check('a plant without a name', isRefusal, path, '{"id":4}')
   await check('a wrong token', is(401), path, plant, `${token}x`)
   if (path === '/plants') return
-  const batch = bodyOf(templates.batchOf10KiB)
+  const batch = bodyOf(templates.batchOf16KiB)
   await check('a batch', is(200, `"count":${JSON.parse(batch).length}`), '/batches', batch)
   await check('a batch with a wrong item', isRefusal, '/batches', batch.replace('1.25', '"high"'))
   await check('a list', is(200, '{"id":1000,'), '/lists?after=1')

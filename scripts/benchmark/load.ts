@@ -19,6 +19,7 @@ export type LoadFigures = {
   seconds: number
   p50: number
   p99: number
+  p999: number
   max: number
 }
 
@@ -58,8 +59,8 @@ end
 function done(summary, latency)
   local errors = summary.errors
   local lost = errors.connect + errors.read + errors.write + errors.timeout
-  io.write(string.format("figures %d %d %d %d %d %d %d\\n", summary.requests, errors.status, lost, summary.duration,
-    latency:percentile(50), latency:percentile(99), latency.max))
+  io.write(string.format("figures %d %d %d %d %d %d %d %d\\n", summary.requests, errors.status, lost, summary.duration,
+    latency:percentile(50), latency:percentile(99), latency:percentile(99.9), latency.max))
 end
 `
 }
@@ -68,30 +69,36 @@ end
 export function parseWrk(output: string): LoadFigures {
   const [, line] = /^figures ([\d ]+)$/m.exec(output) ?? []
   if (line === undefined) throw new Error(`wrk printed no figures: ${output}`)
-  const [requests = 0, refused = 0, lost = 0, duration = 0, p50 = 0, p99 = 0, max = 0] = line
+  const [requests = 0, refused = 0, lost = 0, duration = 0, p50 = 0, p99 = 0, p999 = 0, max = 0] = line
     .split(' ')
     .map(Number) as number[]
-  const latencies = { p50: p50 / 1e3, p99: p99 / 1e3, max: max / 1e3 }
+  const latencies = { p50: p50 / 1e3, p99: p99 / 1e3, p999: p999 / 1e3, max: max / 1e3 }
   return { answers: requests - refused, errors: refused + lost, seconds: duration / 1e6, ...latencies }
 }
 
 /** The time after the last request within which its response must arrive, in milliseconds. */
 const responseTimeout = 5_000
 
+/** What a load lasts: seconds, at a rate of requests per second, or until `count` requests. */
+export type Duration = { seconds: number; rate?: number; count?: number }
+
 /**
- * Sends requests for some seconds, or `count` requests. With a rate per second they are due by a Poisson process:
- * independently of each other and of earlier responses, as those of many clients. Latency then counts from when a
- * request was due, so that a stall shows in each request that it delayed. Without a rate each connection sends its next
- * request after the response. Polls instead of sleeping, because waking this process would delay requests.
+ * Sends requests for some seconds, or `count` requests, on connections of their own, or on given ones, which take turns
+ * and stay open. With a rate per second they are due by a Poisson process: independently of each other and of earlier
+ * responses, as those of many clients. Latency then counts from when a request was due, so that a stall shows in each
+ * request that it delayed. Without a rate each connection sends its next request after the response. Polls instead of
+ * sleeping, because waking this process would delay requests.
  */
 export async function sendRequests(
   { port, template, operations, first, connections }: Load,
-  { seconds, rate, count = Number.POSITIVE_INFINITY }: { seconds: number; rate?: number; count?: number },
+  { seconds, rate, count = Number.POSITIVE_INFINITY }: Duration,
+  given?: Connection[],
 ): Promise<LoadFigures> {
   const parts = partsOf(template)
   const latency = createHistogram({ lowest: 1, highest: 3_600e9, figures: 3 })
-  const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(port, record)))
+  const idle = [...(given ?? (await openConnections(port, connections)))]
   const sockets = [...idle]
+  for (const connection of sockets) connection.record = record
   const [start, end] = [performance.now(), performance.now() + 1_000 * seconds]
   let [due, sent, errors, done] = [start, 0, 0, 0]
   const gap = () => (rate === undefined ? 0 : (-Math.log(1 - Math.random()) * 1_000) / rate)
@@ -101,16 +108,17 @@ export async function sendRequests(
     for (; due <= now && due < end && sent < count && idle.length > 0; due += gap()) {
       const values: Record<string, number> = { id: first + sent, operation: (first + sent) % operations }
       const text = parts.map((part, index) => (index % 2 === 0 ? part : values[part])).join('')
-      idle.pop()?.send(text, due)
+      idle.shift()?.send(text, due)
       sent++
     }
     if (((due >= end || sent >= count) && done === sent) || now > end + responseTimeout) break
     await new Promise((resolve) => setImmediate(resolve))
   }
-  for (const { close } of sockets) close()
-  const [p50 = 0, p99 = 0] = [50, 99].map((percent) => latency.percentile(percent) / 1e6)
+  if (given === undefined) for (const { close } of sockets) close()
+  const [p50 = 0, p99 = 0, p999 = 0] = [50, 99, 99.9].map((percent) => latency.percentile(percent) / 1e6)
   const elapsed = rate === undefined ? (performance.now() - start) / 1e3 : seconds
-  return { answers: latency.count, errors: errors + sent - done, seconds: elapsed, p50, p99, max: latency.max / 1e6 }
+  const figures = { answers: latency.count, errors: errors + sent - done, seconds: elapsed, max: latency.max / 1e6 }
+  return { ...figures, p50, p99, p999 }
 
   function record(connection: Connection, isCorrect: boolean, since: number): void {
     done++
@@ -120,19 +128,33 @@ export async function sendRequests(
   }
 }
 
-type Connection = { send(text: string, since: number): void; close(): void }
+/** A connection with at most one request in flight, which calls `record` with each response. */
+export type Connection = {
+  record: (connection: Connection, isCorrect: boolean, since: number) => void
+  send(text: string, since: number): void
+  close(): void
+}
 
-/** Opens a connection that has one request in flight, and calls `record` with each response. */
-function openConnection(
-  port: number,
-  record: (connection: Connection, isCorrect: boolean, since: number) => void,
-): Promise<Connection> {
+/** Opens connections, at most 500 at a time, because the kernel caps the queue of those that a server has not accepted. */
+export async function openConnections(port: number, count: number): Promise<Connection[]> {
+  const connections: Connection[] = []
+  while (connections.length < count) {
+    const next = Array.from({ length: Math.min(500, count - connections.length) }, () => openConnection(port))
+    connections.push(...(await Promise.all(next)))
+  }
+  return connections
+}
+
+/** Each read is used up before the next one, so that one buffer is enough for thousands of connections. */
+const buffer = Buffer.alloc(65_536)
+
+function openConnection(port: number): Promise<Connection> {
   let [since, text, missing] = [0, '', 0]
   return new Promise((resolve, reject) => {
-    const buffer = Buffer.alloc(65_536)
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } })
     socket.once('connect', () => resolve(connection)).once('error', reject)
     const connection: Connection = {
+      record() {},
       send(request, at) {
         since = at
         text = ''
@@ -149,7 +171,7 @@ function openConnection(
         missing = body + Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1])
       }
       missing -= length
-      if (missing === 0) record(connection, text.startsWith('HTTP/1.1 200 '), since)
+      if (missing === 0) connection.record(connection, text.startsWith('HTTP/1.1 200 '), since)
       return true
     }
   })

@@ -36,7 +36,7 @@ export const templates = {
   /** The id has 16 digits, is odd and above 2^53: a double cannot hold it. */
   exactPlant: post('/plants', plant('9100{id}0003')),
   operation: post('/plants{operation}', plant('{id}')),
-  batchOf10KiB: post('/batches', batch(10_240)),
+  batchOf16KiB: post('/batches', batch(16_384)),
   batchOf200KiB: post('/batches', batch(204_800)),
   list: `${head('GET', '/lists?after={id}')}\r\n`,
   exactList: `${head('GET', '/exact-lists?after={id}')}\r\n`,

@@ -9,13 +9,6 @@ export function quantile(values: number[], share: number): number {
   return below + (place % 1) * ((sorted[Math.ceil(place)] as number) - below)
 }
 
-/**
- * Returns the ratio of each round: the reference's value divided by the value, so that more is better. A busy machine
- * slows down both values of a round, so their ratio varies less than the values.
- */
-export const ratios = (values: number[], references: number[]): number[] =>
-  values.map((value, round) => (references[round] as number) / value)
-
 /** Returns the items in random order. */
 export function shuffled<Item>(items: readonly Item[]): Item[] {
   return items

@@ -31,3 +31,11 @@ function statusBytes(pid: number, name: string): number {
 
 /** Returns the number of open file descriptors of a process, including sockets. */
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+
+/** Returns how often the threads of a process have given up the processor to wait (proc_pid_status(5)). */
+export const voluntarySwitches = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [, count] =
+      /^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')) ?? []
+    return sum + Number(count)
+  }, 0)

@@ -153,10 +153,9 @@ t.test('a gauge without a value is absent', async (t) => {
 })
 
 t.test('process metrics are exported', async (t) => {
-  const { values } = measure(t)
+  const { begin, end, values } = measure(t)
   await values()
-  // Node ignores the first turn of the event loop after a reading, so the test waits before it blocks the loop.
-  await sleep(50)
+  begin()
   const blocked = performance.now() + 100
   while (performance.now() < blocked);
   // The event loop must be idle in most turns, so that the median stays low.
@@ -171,9 +170,20 @@ t.test('process metrics are exported', async (t) => {
   t.ok((found.process_resident_memory_bytes as number) > (found.nodejs_heap_size_total_bytes as number))
   t.ok((found.nodejs_heap_size_total_bytes as number) > (found.nodejs_heap_size_used_bytes as number))
   t.equal(found[series('plant_store_build_info', { version: '1.2.3', node_version: process.versions.node })], 1)
+  end(created)
   const again = await values()
   t.ok((again.process_cpu_seconds_total as number) >= before)
   t.ok((again.nodejs_eventloop_delay_max_seconds as number) < 0.05, 'the delay is measured since the last reading')
+})
+
+t.test('a delay of the event loop that begins before a request is measured when the request arrives', async (t) => {
+  const { begin, values } = measure(t)
+  // Longer than the interval of the measurements without requests, so that one is late.
+  const blocked = performance.now() + 1_200
+  while (performance.now() < blocked);
+  begin()
+  const found = await values()
+  t.ok((found.nodejs_eventloop_delay_max_seconds as number) > 0.1)
 })
 
 t.test('file descriptor counts are exported where the system has them', async (t) => {
@@ -182,14 +192,14 @@ t.test('file descriptor counts are exported where the system has them', async (t
     fd: { 0: '', 1: '', 2: '' },
   })
   const registry = new Registry()
-  const end = measureProcess(registry, proc)
+  const { close } = measureProcess(registry, () => false, proc)
   t.match(values(await registry.metrics()), { process_open_fds: 2, process_max_fds: 64 })
   rmSync(join(proc, 'fd'), { recursive: true })
   t.match(values(await registry.metrics()), { process_open_fds: 64 }, 'no descriptor is free to read the directory')
-  end()
+  close()
 
   const elsewhere = new Registry()
-  measureProcess(elsewhere, join(proc, 'nowhere'))()
+  measureProcess(elsewhere, () => false, join(proc, 'nowhere')).close()
   t.match(values(await elsewhere.metrics()), { process_open_fds: undefined, process_max_fds: undefined })
 })
 

@@ -72,7 +72,7 @@ async function measureDev(
   console.error(`dev: ${name}`)
   const { project } = initialize(args, commands, env)
   const command = [...onBothCores, 'node', commands.own, 'dev']
-  const times = await slices.measure(() => devLatencies(project, command, edits, rounds + 1, env))
+  const { result: times } = await slices.measure(() => devLatencies(project, command, edits, rounds + 1, env))
   const peers = (pairs.get(`${name}: new`) ?? []).map(({ peer }) => peer)
   for (const [index, edit] of edits.entries())
     pairs.set(
@@ -178,8 +178,8 @@ class Project {
     const { slices } = this.#options
     const pair: Partial<Pair> = {}
     const samples = [
-      async () => (pair.own = await slices.measure(measureOwn)),
-      async () => (pair.peer = await slices.measure(measurePeer)),
+      async () => (pair.own = (await slices.measure(measureOwn)).result),
+      async () => (pair.peer = (await slices.measure(measurePeer)).result),
     ]
     for (const sample of shuffled(samples)) await sample()
     const row = `${this.#document.name}: ${step}`

@@ -2,7 +2,7 @@
 // document.
 import Fastify, { type FastifyError, type FastifyRequest } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
-import { authorization, exactList, host, list, type Plant, paths, port, store } from './work.ts'
+import { exactList, host, isAuthorized, list, type Plant, paths, port, store } from './work.ts'
 
 const createPlant = async (request: FastifyRequest) => {
   const { id, name, tag } = request.body as Plant
@@ -20,7 +20,7 @@ const serviceHandlers = {
 
 class Security {
   async bearer({ headers }: FastifyRequest) {
-    if (headers.authorization !== authorization) throw new Error('the access token is not valid')
+    if (!isAuthorized(headers.authorization)) throw new Error('the access token is not valid')
   }
 }
 

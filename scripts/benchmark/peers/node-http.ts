@@ -1,13 +1,13 @@
 // The least that does the work: node:http, handwritten for these operations.
 import { createServer } from 'node:http'
-import { authorization, exactList, host, list, type Plant, paths, port, store } from './work.ts'
+import { exactList, host, isAuthorized, list, type Plant, paths, port, store } from './work.ts'
 
 const bodyLimit = 262_144
 const creates = new Set<string | undefined>(paths)
 
 createServer((request, response) => {
   const { url = '', method, headers } = request
-  if (headers.authorization !== authorization) return refuse(401, 'the access token is not valid')
+  if (!isAuthorized(headers.authorization)) return refuse(401, 'the access token is not valid')
   if (method === 'GET') return sendList()
   const handle = creates.has(url) ? create : url === '/batches' ? countBatch : undefined
   if (handle === undefined) return refuse(404, 'there is nothing here')

@@ -1,4 +1,5 @@
 // What every peer does by hand: it knows one token, and stores plants in a Map or in a SQLite file.
+import { hash, timingSafeEqual } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.ts'
 
@@ -10,8 +11,11 @@ export const port = Number(process.env.PORT)
 
 export type Plant = { id: number | bigint; name: string; tag?: string | undefined }
 
-/** The only accepted Authorization header. Peers compare it as a string. */
-export const authorization = `Bearer ${process.env.ACCESS_TOKENS}`
+const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer')
+const accepted = digestOf(`Bearer ${process.env.ACCESS_TOKENS}`)
+
+/** Returns whether an Authorization header has the token. Digests have one length, so the time tells nothing of it. */
+export const isAuthorized = (header = ''): boolean => timingSafeEqual(digestOf(header), accepted)
 
 /** The paths that create a plant: one, or those of the document with OPERATIONS operations. */
 export const paths =
@@ -47,9 +51,11 @@ function fileStore(path: string) {
   database.exec('CREATE TABLE store.plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
   const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare('SELECT name, tag FROM plants WHERE id = ?')
-  return ({ id, name, tag }: Plant): boolean => {
+  function create({ id, name, tag }: Plant): boolean {
     if (insert.run(id, name, tag ?? null).changes === 1) return true
     const kept = select.get(id) as { name: string; tag: string | null }
     return kept.name === name && kept.tag === (tag ?? null)
   }
+  // @photostructure/sqlite closes a database that is collected as garbage, although its statements are in use.
+  return Object.assign(create, { database })
 }

@@ -9,20 +9,43 @@ export type DatabaseFiles = {
    * nothing is written to a wrong file, and after it, because a commit to an unlinked file must not be acknowledged.
    */
   guard<Args extends unknown[], Result>(run: (...args: Args) => Result): (...args: Args) => Result
-  /** Returns the size in bytes of the write-ahead log when it was last checked, 0 when it was gone. */
+  /** Returns the size in bytes of the write-ahead log when the files were last compared, 0 when it was gone. */
   journalBytes(): number
 }
 
+/** A change of a directory within this time after another may leave its times the same, in milliseconds: FAT has 2 s. */
+const granularity = 3_000
+/** The files are compared at least this often, in milliseconds, also for a mount over one of them. */
+const comparisonInterval = 1_000
+
 /**
  * Remembers the device and inode of an open database and its write-ahead log. The files are compared by path, because
- * closing another descriptor of them would release SQLite's locks (fcntl(2)).
+ * closing another descriptor of them would release SQLite's locks (fcntl(2)). Where their directory has not changed,
+ * they are not read: since Linux 6.13, a write after a stat gets a time of its own, and the sync that has to write it
+ * takes up to half as long again (docs.kernel.org/filesystems/multigrain-ts.html).
  */
-export function watchFileIdentity(path: string): DatabaseFiles {
+export function watchFileIdentity(path: string, stat = statusOf): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
-  const journal = `${realpathSync(path)}-wal`
+  const real = realpathSync(path)
+  const journal = `${real}-wal`
+  const directory = dirname(real)
   const opened = [path, journal].map((file) => ({ file, identity: identityOf(stat(file)) }))
   let journalBytes = 0
+  let comparedAt = Number.NEGATIVE_INFINITY
+  /** The directory at the last comparison; undefined when a later change could look the same. */
+  let settled: Stats | undefined
+
   function assertInPlace(): void {
+    const found = stat(directory)
+    if (isSame(found, settled) && performance.now() - comparedAt < comparisonInterval) return
+    settled = undefined
+    const now = Date.now()
+    compare()
+    comparedAt = performance.now()
+    if (found !== undefined && found.ctimeMs < now - granularity) settled = found
+  }
+
+  function compare(): void {
     for (const { file, identity } of opened) {
       const found = stat(file)
       if (file === journal) journalBytes = found?.size ?? 0
@@ -42,6 +65,10 @@ export function watchFileIdentity(path: string): DatabaseFiles {
   }
 }
 
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  return one !== undefined && one.ctimeMs === other?.ctimeMs && one.ino === other.ino && one.dev === other.dev
+}
+
 /** Reports a moved file with SQLite's own error code, because SQLite does not check for moved files in WAL mode. */
 class MovedError extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED'
@@ -55,7 +82,7 @@ function identityOf(found: Stats | undefined): string | undefined {
 }
 
 /** Returns the status of a file, or undefined when it cannot be read for any reason. */
-function stat(file: string): Stats | undefined {
+function statusOf(file: string): Stats | undefined {
   try {
     return statSync(file)
   } catch {

@@ -16,9 +16,10 @@ export async function run(args: string[]): Promise<void> {
     `fastify-contract dev [DOCUMENT] [OPTIONS]
 
 Runs the service and restarts it after each change of the document or of a source file: it generates, bundles, and
-starts the new service on free ports, while it checks types. If that is ready and the types are right, it replaces the
-running service, which finishes its requests. After an error the last working service keeps running. With --trial, the
-new service starts twice: on trial, and once the old one has ended; requests that arrive during the switch wait.
+starts the new service on free ports. Once that is ready, it replaces the running service, which finishes its requests.
+If it does not start, the last working service keeps running. Errors of types follow when they are checked, and the new
+service runs meanwhile. With --trial, the new service starts twice, if its types are right: on trial, and once the old
+one has ended; requests that arrive during the switch wait.
 Installed packages are loaded before the next change: after an edit in node_modules, start dev again.
 
 The service must listen on the environment variables HOST and PORT; if it has an admin server on MANAGEMENT_HOST and

@@ -10,7 +10,7 @@ import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
 import { checkTypes } from '../typescript/type-checker.ts'
-import type { BuildMessage, BuildReply, BuildRequest, DevOptions } from './reloader.ts'
+import type { BuildMessage, BuildReply, BuildRequest, BundleReply, DevOptions } from './reloader.ts'
 import { type BundleService, serviceBundler } from './service-bundle.ts'
 
 /*
@@ -26,6 +26,10 @@ let writing = Promise.resolve()
 let serviceUrl = ''
 /** The routes of the document; undefined until it is generated. */
 let routes: Routes | undefined
+/** The number of the last snapshot whose types are to be checked. */
+let last = 0
+/** Resolves with the messages of the compiler about that snapshot. Only one check runs at a time. */
+let checking = Promise.resolve('')
 
 // A terminal sends SIGINT to every process of the group; the main process ends this one.
 process.on('SIGINT', () => {})
@@ -34,7 +38,7 @@ process.on('disconnect', () => process.exit())
 
 process.on('message', async (message: BuildMessage) => {
   if (message === 'write docs') writing = writing.then(writePages)
-  else reply(await takeSnapshot(message).catch(({ message }: Error) => ({ error: message })))
+  else await takeSnapshot(message)
 })
 
 function reply(value: BuildReply): void {
@@ -42,21 +46,47 @@ function reply(value: BuildReply): void {
   process.send?.(value, () => {})
 }
 
-/** Generates, bundles and type-checks the current state of the service into a directory. */
-async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<'checked'> {
+/** Generates, bundles and type-checks the current state of the service, and replies with the bundle before the types. */
+async function takeSnapshot(request: BuildRequest): Promise<void> {
+  const { snapshot } = request
+  reply({ snapshot, bundle: await bundled(request).catch(({ message }: Error) => ({ error: message })) })
+  reply({ snapshot, messages: await checking })
+}
+
+async function bundled({
+  snapshot,
+  directory,
+  hasNewDocument,
+  isServed,
+  url,
+  token,
+}: BuildRequest): Promise<BundleReply> {
   serviceUrl = url
   if (hasNewDocument) routes = undefined
-  routes ??= await generate()
-  const checked = checkTypes(options.entry, join(dirname(directory), 'types'))
+  const hasWritten = routes === undefined && (await generate()) > 0
+  if (isServed && !hasWritten) return 'unchanged'
+  const messages = checkTypesOf(snapshot, join(dirname(directory), 'types'))
+  checking = messages
   // The bundler fails for some of the same errors, and the messages of the compiler are better.
-  const packages = await bundleInto(directory).catch((error) => checked.then(() => Promise.reject(error)))
-  reply({
-    example: exampleCommand(routes, url, token),
-    scopes: requiredScopes(routes.operations).join(' '),
-    packages,
+  const packages = await bundleInto(directory).catch(async (error: Error) => {
+    throw new Error((await messages) || error.message)
   })
-  await checked
-  return 'checked'
+  return {
+    example: exampleCommand(routes as Routes, url, token),
+    scopes: requiredScopes((routes as Routes).operations).join(' '),
+    packages,
+  }
+}
+
+/** Returns the messages of the compiler about a snapshot, unless there is a newer one once the last check has ended. */
+async function checkTypesOf(snapshot: number, directory: string): Promise<string> {
+  last = snapshot
+  await checking
+  if (snapshot !== last) return ''
+  return await checkTypes(options.entry, directory).then(
+    () => '',
+    ({ message }: Error) => message,
+  )
 }
 
 /** Bundles the service. Returns the installed packages that it imports, as far as they are known. */
@@ -76,7 +106,8 @@ async function writePages(): Promise<void> {
   )
 }
 
-async function generate(): Promise<Routes> {
+/** Generates the files of the document. Returns how many had changed. */
+async function generate(): Promise<number> {
   const { document, rules, errors, out, handlers, skipUnsupported } = options
   const compiled = await compileContract(document, {
     rules,
@@ -86,7 +117,8 @@ async function generate(): Promise<Routes> {
   for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
   const written = await updateGenerated(compiled, out, handlers)
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
-  return compiled.contract.routes
+  routes = compiled.contract.routes
+  return written.length
 }
 
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { on } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { browserUrl, type ListenAddress, pageOrigins } from 'fastify-contract/service'
@@ -43,7 +43,16 @@ export type DevOptions = {
 }
 
 /** A message to the build process: where to put a snapshot, and what the example request in the reply calls. */
-export type BuildRequest = { directory: string; hasNewDocument: boolean; url: string; token: string }
+export type BuildRequest = {
+  /** The number of the snapshot. */
+  snapshot: number
+  directory: string
+  hasNewDocument: boolean
+  /** Whether the last snapshot serves, and no code has changed since. */
+  isServed: boolean
+  url: string
+  token: string
+}
 
 /** What the build process does: a snapshot, or the documentation of the last one. */
 export type BuildMessage = BuildRequest | 'write docs'
@@ -58,11 +67,11 @@ export type Bundled = {
   packages: string[]
 }
 
-/**
- * The replies of the build process about a snapshot: its bundle, and then that its types are right. After an error there
- * is no further reply.
- */
-export type BuildReply = Bundled | 'checked' | { error: string }
+/** What the build process has of a snapshot: a bundle, nothing if it equals the one that serves, or an error. */
+export type BundleReply = Bundled | 'unchanged' | { error: string }
+
+/** The two replies about each snapshot, in this order. The messages of the compiler are empty if the types are right. */
+export type BuildReply = { snapshot: number } & ({ bundle: BundleReply } | { messages: string })
 
 /** Which process of a snapshot: the first one only tries it out, if it needs an environment of its own. */
 type Role = 'trial' | 'service'
@@ -89,6 +98,10 @@ export async function runDev(options: DevOptions): Promise<void> {
   let isEnding = false
   /** The number of snapshots that have served. */
   let count = 0
+  /** The number of the last snapshot. */
+  let snapshot = 0
+  /** Whether the last snapshot serves. */
+  let isServed = false
   /** The packages of the last snapshot, which the waiting processes have loaded. */
   let packages: string[] = []
   const waiting: Partial<Record<Role, WaitingProcess>> = {}
@@ -108,7 +121,11 @@ export async function runDev(options: DevOptions): Promise<void> {
 
   console.log(`dev: building the service for ${front.url}`)
   const builder = forkBuildProcess(options)
-  const replies = on(builder, 'message') as AsyncIterator<[BuildReply]>
+  const replies = new EventEmitter()
+  builder.on('message', (reply: BuildReply) => {
+    if ('bundle' in reply) replies.emit(`bundle ${reply.snapshot}`, reply.bundle)
+    else replies.emit(`messages ${reply.snapshot}`, reply.messages)
+  })
   builder.on('exit', () => {
     if (isEnding) return
     console.error('dev: the build process has ended; start dev again')
@@ -133,24 +150,37 @@ export async function runDev(options: DevOptions): Promise<void> {
     while (hasChanged()) {
       const hasNewDocument = changed.document
       hasNewDocs ||= hasNewDocument
+      isServed &&= !changed.code
       changed.code = changed.document = false
       // A process already waits for a snapshot in this directory. If the build fails, the next one uses it again.
       const directory = nextDirectory()
       rmSync(directory, { recursive: true, force: true })
       try {
-        const { example, scopes, ...bundled } = await takeSnapshot({
+        snapshot += 1
+        const checked = messagesAbout(snapshot)
+        const bundled = await takeSnapshot({
+          snapshot,
           directory,
           hasNewDocument,
+          isServed,
           url: browserUrl(front.url),
           token,
         })
+        if (bundled === undefined) {
+          console.log('dev: the document changes nothing; the service keeps running')
+          void reportTypes(snapshot, checked)
+          continue
+        }
+        const { example, scopes } = bundled
         packages = bundled.packages
         if (hasOwnToken) process.env.ACCESS_TOKENS_SCOPE = scopes
-        await replace(directory)
+        await replace(directory, checked)
+        isServed = true
         count += 1
         if (!hasServed && running !== undefined && example !== undefined) console.log(example)
         hasServed ||= running !== undefined
       } catch (error) {
+        isServed = false
         // A change in the meantime may have fixed the error.
         if (!hasChanged()) report(error as Error)
       }
@@ -181,38 +211,48 @@ export async function runDev(options: DevOptions): Promise<void> {
     return prepareProcess(directory, options.entry, packages, role === 'service')
   }
 
-  async function takeSnapshot(request: BuildRequest): Promise<Bundled> {
+  /** Returns the bundle of a snapshot; undefined if it would equal the one that serves. */
+  async function takeSnapshot(request: BuildRequest): Promise<Bundled | undefined> {
     builder.send(request)
-    return (await reply()) as Bundled
+    const [reply] = (await once(replies, `bundle ${request.snapshot}`)) as [BundleReply]
+    if (reply === 'unchanged') return undefined
+    if ('error' in reply) throw new Error(reply.error)
+    return reply
   }
 
-  async function reply(): Promise<Exclude<BuildReply, { error: string }>> {
-    const [value] = (await replies.next()).value
-    if (Object.hasOwn(Object(value), 'error')) throw new Error(value.error)
-    return value
+  /** Returns the messages of the compiler about a snapshot that is taken next. */
+  async function messagesAbout(number: number): Promise<string> {
+    const [messages] = await once(replies, `messages ${number}`)
+    return messages
   }
 
-  /** Replaces the running service by a snapshot that is ready and whose types are right. Rejects if it is not. */
-  async function replace(directory: string): Promise<void> {
-    if (options.trial === undefined) serve(await startChecked('service', directory, {}))
-    // There is no service yet that a start could break.
-    else if (running === undefined) await checkBundled().then(() => restart(directory))
-    else {
-      const tried = await startChecked('trial', directory, trial)
-      await tried.stop()
+  /**
+   * Replaces the running service by a snapshot that is ready. Where the start is on trial, its types must be right, too;
+   * otherwise they are reported when they are checked, which takes longer than the start.
+   */
+  async function replace(directory: string, checked: Promise<string>): Promise<void> {
+    if (options.trial !== undefined) {
+      // There is no service yet that a start could break.
+      if (running === undefined) await assertTypes(checked)
+      else await tryStart(directory, checked)
       await restart(directory)
+      return
     }
+    const started = start('service', directory, { onStderr: console.error })
+    // The compiler says more about a handler that is missing than the service.
+    serve(await started.catch((error) => assertTypes(checked).then(() => Promise.reject(error))))
+    void reportTypes(snapshot, checked)
   }
 
-  /** Starts a snapshot while its types are checked. Rejects if either fails, or if there is a newer change. */
-  async function startChecked(role: Role, directory: string, environment: Record<string, string>): Promise<Service> {
+  /** Starts a snapshot on trial while its types are checked. Rejects if either fails, or if there is a newer change. */
+  async function tryStart(directory: string, checked: Promise<string>): Promise<void> {
     const cancel = new AbortController()
-    const started = start(role, directory, { environment, signal: cancel.signal, onStderr: console.error })
+    const started = start('trial', directory, { environment: trial, signal: cancel.signal, onStderr: console.error })
     // The messages of the compiler come first.
     started.catch(() => {})
     try {
-      await checkBundled()
-      return await started
+      await assertTypes(checked)
+      await (await started).stop()
     } catch (error) {
       cancel.abort()
       await started.catch(() => {})
@@ -220,9 +260,18 @@ export async function runDev(options: DevOptions): Promise<void> {
     }
   }
 
-  async function checkBundled(): Promise<void> {
-    await reply()
+  async function assertTypes(checked: Promise<string>): Promise<void> {
+    const messages = await checked
+    if (messages !== '') throw new Error(messages)
     if (hasChanged()) throw new Error('there is a newer change')
+  }
+
+  /** Reports the messages of the compiler about a snapshot that serves, unless a newer change may have fixed them. */
+  async function reportTypes(number: number, checked: Promise<string>): Promise<void> {
+    const messages = await checked
+    if (messages === '' || number !== snapshot || hasChanged()) return
+    console.error(messages)
+    console.error('dev: the new service runs; correct the types above')
   }
 
   function report({ message }: Error): void {

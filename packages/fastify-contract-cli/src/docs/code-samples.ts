@@ -1,6 +1,6 @@
 import { clientMethods } from 'fastify-contract/client'
 import { stringifyJson } from 'fastify-contract/json'
-import { createValidator, loadSchemaCode } from 'fastify-contract/schema'
+import { createValidator } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import type { Generated } from '../emit/generated-files.ts'
@@ -23,12 +23,13 @@ export const sampleLanguages = [
 /** One entry of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
 
-/** What a document was compiled to, of which samples are made. Without the contract, its schemas are compiled again. */
-export type Sampled = Pick<Generated, 'document' | 'routes'> & Partial<Pick<Generated, 'contract'>>
+/** What a document was compiled to, of which samples are made. */
+export type Sampled = Pick<Generated, 'document' | 'validRequest'>
 
 function compiledFrom(published: Document): Sampled {
   const document = normalizedDocument(published)
-  return { document, routes: routesOf(document) }
+  const routes = routesOf(document)
+  return { document, validRequest: validRequests(document, routes, createValidator(routes.schemas)) }
 }
 
 /**
@@ -42,13 +43,11 @@ function compiledFrom(published: Document): Sampled {
 export function withCodeSamples(
   published: Document,
   clientModule: string,
-  { document, routes, contract }: Sampled = compiledFrom(published),
+  { document, validRequest }: Sampled = compiledFrom(published),
 ): Document {
   const copy = structuredClone(published)
-  const schemas = contract && loadSchemaCode(contract.schemaCode, routes)
-  const valid = validRequests(document, routes, createValidator(routes.schemas, schemas))
   for (const given of endpoints(document)) {
-    const { endpoint, invalidPart } = valid(given)
+    const { endpoint, invalidPart } = validRequest(given)
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
     operation['x-codeSamples'] ??=
       invalidPart === undefined ? codeSamples(exampleRequest(document, endpoint), clientModule) : []

@@ -154,7 +154,7 @@ function filesOf(
   origin: string,
   typesOf: typeof contractTypes,
   onStep: CompileOptions['onStep'],
-): Pick<Generated, 'files' | 'contract'> {
+): Pick<Generated, 'files' | 'contract' | 'validRequest'> {
   const { published, document, routes, replies, skipped } = served
   const webhooks = webhookTable(document)
   const tools = mcpTable(document)
@@ -164,10 +164,10 @@ function filesOf(
   const evaluated = evaluateSchemaCode(code)
   const validator = createValidator(routes.schemas, loadSchemaCode(evaluated, routes))
   onStep?.('making the examples')
-  const valid = validRequests(document, routes, validator)
-  const requests = requestFile(document, valid)
+  const validRequest = validRequests(document, routes, validator)
+  const requests = requestFile(document, validRequest)
   const sendable = sendableResponses({ routes, schemaCode: evaluated })
-  const example = exampleCurl(document, valid, isSuccess)
+  const example = exampleCurl(document, validRequest, isSuccess)
   const documentText = documentTextOf(served)
   const routesText = json({
     ...routes,
@@ -188,7 +188,7 @@ function filesOf(
     ...(tools !== undefined && { 'mcp.json': json(tools) }),
     ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
   }
-  return { files, contract: exportOf(documentText, routesText, evaluated) }
+  return { files, contract: exportOf(documentText, routesText, evaluated), validRequest }
 
   function isSuccess(endpoint: Endpoint): boolean {
     const [first] = successes(document, sendable, endpoint)

@@ -3,7 +3,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
-import type { Document } from '../document/openapi-document.ts'
+import type { Document, Endpoint } from '../document/openapi-document.ts'
+import type { ValidRequest } from '../examples/valid-requests.ts'
 import { exactUnions } from '../passes/exact-integers.ts'
 import { normalizedDocument } from '../passes/normalize.ts'
 import { type ChangedDocument, changedDocument } from './changed-document.ts'
@@ -21,6 +22,8 @@ export type Generated = {
   /** The document in the form of `normalize`. */
   document: Document
   routes: Routes
+  /** Returns an operation of the document with examples of a request that the service accepts. */
+  validRequest: (endpoint: Endpoint) => ValidRequest
   /** What the service imports of these files. */
   contract: Required<Contract>
 }

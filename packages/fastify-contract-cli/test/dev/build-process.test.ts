@@ -56,10 +56,17 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
   const send = (message: BuildMessage) => builder.send(message)
   const replies = on(builder, 'message') as AsyncIterator<[BuildReply]>
   const reply = async () => (await replies.next()).value[0]
-  const request = { directory: 'dist/dev/1', hasNewDocument: true, url: 'http://127.0.0.1', token: 'none' }
+  const request = {
+    snapshot: 1,
+    directory: 'dist/dev/1',
+    hasNewDocument: true,
+    isServed: false,
+    url: 'http://127.0.0.1',
+    token: 'none',
+  }
   send(request)
-  t.same(await reply(), { scopes: '', packages: ['installed', '@own/installed/part'] })
-  t.equal(await reply(), 'checked')
+  t.same(await reply(), { snapshot: 1, bundle: { scopes: '', packages: ['installed', '@own/installed/part'] } })
+  t.same(await reply(), { snapshot: 1, messages: '' })
   const [, configuration = ''] = JSON.parse(readFileSync(join(directory, 'checked.json'), 'utf8'))
   t.match(JSON.parse(readFileSync(join(directory, configuration), 'utf8')), {
     compilerOptions: { noEmit: true },
@@ -71,9 +78,13 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
     readFileSync(join(directory, 'generated/contract.mjs'), 'utf8'),
   )
   t.ok(existsSync(join(directory, 'generated/contract.mjs')))
+  send({ ...request, snapshot: 2, isServed: true })
+  t.same(await reply(), { snapshot: 2, bundle: 'unchanged' }, 'a save that changes no generated file')
+  t.same(await reply(), { snapshot: 2, messages: '' })
   writeFileSync(join(directory, 'src/server.ts'), "import { name } from './none.ts'\n")
-  send({ ...request, directory: 'dist/dev/2', hasNewDocument: false })
-  t.match(await reply(), { error: /Could not resolve "\.\/none\.ts"/ })
+  send({ ...request, snapshot: 3, directory: 'dist/dev/2', hasNewDocument: false })
+  t.match(await reply(), { snapshot: 3, bundle: { error: /Could not resolve "\.\/none\.ts"/ } })
+  t.same(await reply(), { snapshot: 3, messages: '' })
   send('write docs')
   const pages = () => readdirSync(join(directory, 'dist/docs')).sort().join()
   await until(() => pages() === 'history.html,index.html,openapi.json,try.html', pages)

@@ -26,14 +26,25 @@ process.on('SIGINT', () => {
 })
 `
 
-/** Starts `dev` in a project whose compiler finds no error. */
-async function startDev(t: Test, ...args: string[]) {
+const document = { openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths: {} }
+
+/** A compiler that finds an error in the second version of the service, but not before a file is there. */
+const waitingCompiler = `const { existsSync, readFileSync } = require('node:fs')
+if (readFileSync('src/server.ts', 'utf8').includes("end('2')")) {
+  while (!existsSync('served.txt')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+  console.log("src/server.ts(1,1): error TS2322: Type 'a' is not assignable to type 'b'.")
+  process.exit(2)
+}
+`
+
+/** Starts `dev` in a project with a compiler, which finds no error unless it is given. */
+async function startDev(t: Test, compiler = '', ...args: string[]) {
   const directory = t.testdir({
     'package.json': '{ "type": "module" }',
-    'openapi.json': JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1.0.0' }, paths: {} }),
+    'openapi.json': JSON.stringify(document),
     src: { 'server.ts': service(1) },
     node_modules: {
-      typescript: { 'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }), 'tsc.cjs': '' },
+      typescript: { 'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }), 'tsc.cjs': compiler },
     },
   })
   const port = await freePort()
@@ -43,8 +54,12 @@ async function startDev(t: Test, ...args: string[]) {
     await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } }).then((one) => one.text())
   return {
     stop: dev.stop,
+    output: dev.output,
     ask,
     save: (version: number) => writeFileSync(join(directory, 'src/server.ts'), service(version)),
+    /** Writes the same document with another indentation. */
+    saveDocument: (spaces: number) =>
+      writeFileSync(join(directory, 'openapi.json'), JSON.stringify(document, null, spaces)),
     write: (name: string) => writeFileSync(join(directory, name), ''),
     exists: (name: string) => existsSync(join(directory, name)),
     starts: () => readFileSync(join(directory, 'starts.txt'), 'utf8'),
@@ -72,10 +87,44 @@ t.test('a new service answers while the old one finishes its requests', async (t
 })
 
 t.test('with an environment for a start on trial, the new service starts after the old one', async (t) => {
-  const { stop, save, starts, shows } = await startDev(t, '--trial', 'TRIED=tried ')
+  const { stop, save, starts, shows } = await startDev(t, '', '--trial', 'TRIED=tried ')
   await shows(1)
   save(2)
   await shows(2)
   t.equal(starts(), '1\ntried 2\n2\n')
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('a new service answers before its types are checked, and the messages of the compiler follow', async (t) => {
+  const { stop, output, save, write, shows } = await startDev(t, waitingCompiler)
+  await shows(1)
+  save(2)
+  await shows(2)
+  t.notMatch(output.stderr, /TS2322/)
+  write('served.txt')
+  const complaint = /error.* TS2322: .*\n(.*\n)*dev: the new service runs; correct the types above\n/
+  await until(
+    () => complaint.test(output.stderr),
+    () => output.stderr,
+    180_000,
+  )
+  await shows(2)
+  save(3)
+  await shows(3)
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('a save that changes no generated file starts no service', async (t) => {
+  const { stop, saveDocument, save, starts, shows, output } = await startDev(t)
+  await shows(1)
+  saveDocument(2)
+  await until(
+    () => /the document changes nothing/.test(output.stdout),
+    () => output.stdout,
+    180_000,
+  )
+  save(2)
+  await shows(2)
+  t.equal(starts(), '1\n2\n')
   t.match(await stop('SIGINT'), { code: 0 })
 })

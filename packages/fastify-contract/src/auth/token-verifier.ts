@@ -52,14 +52,15 @@ export async function createTokenVerifier(
   }
 }
 
-/** Milliseconds between two reads of the file. */
+/** Milliseconds between two reads of the file: while tokens are verified, and while none is. */
 const interval = 500
+const idleInterval = 1_000
 
 /** Bytes above which a file is reported as large: at about 70,000 tokens, each change takes most of a second. */
 const largeSize = 2 ** 24
 
 /**
- * Watches a token file: a change takes effect within one second. Rejects with one line, which contains no token, when
+ * Watches a token file: a change takes effect within about one second. Rejects with one line, which contains no token, when
  * the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
  * `on.load` after each change with the number of clients that have a token which has not expired, `on.error` once for
  * each new problem, and `on.large` with the size in bytes when the file becomes large.
@@ -75,6 +76,8 @@ export async function watchTokenFile(
   let isLarge = false
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  /** Whether a token was verified since the last read. */
+  let isUsed = false
 
   const noteSize = (bytes: number) => {
     if (bytes > largeSize && !isLarge && !closed) on.large?.(bytes)
@@ -108,7 +111,8 @@ export async function watchTokenFile(
         on.error(error as Error)
       }
     }
-    if (!closed) timer = setTimeout(poll, interval).unref()
+    if (!closed) timer = setTimeout(poll, isUsed ? interval : idleInterval).unref()
+    isUsed = false
   }
 
   const find = digestLookup(function clientOfDigest(digest) {
@@ -118,7 +122,10 @@ export async function watchTokenFile(
   await load()
   timer = setTimeout(poll, interval).unref()
   return {
-    verify: find,
+    verify(token) {
+      isUsed = true
+      return find(token)
+    },
     close() {
       closed = true
       clearTimeout(timer)

@@ -86,11 +86,12 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
 
 /**
  * Records the latest possible start of the next head. Needed after a response that was sent before its request was
- * complete: noteEnd was not called for it.
+ * complete: noteEnd was not called for it. Returns whether no request is pending and no byte of the next head has arrived.
  */
-export function noteIdle(socket: Socket, connection: Connection): void {
-  const isQuiet = connection.pending.length === 0 && (connection.latest?.req.complete ?? true)
-  if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
+export function noteIdle(socket: Socket, connection: Connection): boolean {
+  if (connection.pending.length > 0 || connection.latest?.req.complete === false) return false
+  if (Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
+  return connection.headStart === socket.bytesRead
 }
 
 /** Returns whether an incomplete head or trailer section is too large. `bodyLimit` is the general limit of bodies. */

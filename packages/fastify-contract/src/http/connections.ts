@@ -52,8 +52,12 @@ export type Tracking = {
   silence?: number | undefined
 }
 
-/** Milliseconds between checks for incomplete heads and trailer sections that are too large. */
+/**
+ * Milliseconds between checks for incomplete heads and trailer sections that are too large: while a request is incomplete
+ * or has no response yet, and while connections are open without one.
+ */
 const interval = 250
+const idleInterval = 1_000
 
 /** Destroys a connection so that a response that is not completely sent looks broken. */
 const abort = (socket: Socket) => abortConnection(socket, connectionOf(socket).pending)
@@ -107,6 +111,7 @@ export function trackConnections(
     const connection = beginConnection(socket, { observer, writeError, lingering })
     const { pending } = connection
     sockets.add(socket)
+    checkSoon()
     lingering.watch(socket, () => isUnread(connection))
     socket.once('close', function finishPending() {
       sockets.delete(socket)
@@ -128,22 +133,33 @@ export function trackConnections(
     if (closesAfterResponse() || request.headers.upgrade !== undefined || followsLastResponse(request))
       response.shouldKeepAlive = false
     connection.pending.push(response)
+    checkSoon()
     observer.begin(contextOf(request))
     response.on('close', onResponseClose)
   })
   const bodyLimit = app.initialConfig.bodyLimit as number
-  const timer = setInterval(function checkSockets() {
+  let timer: NodeJS.Timeout | undefined
+  let isChecked = false
+  // A timer that always runs would wake an idle process.
+  function checkSoon(): void {
+    if (isChecked) return
+    isChecked = true
+    clearTimeout(timer)
+    timer = setTimeout(checkSockets, interval).unref()
+  }
+  function checkSockets(): void {
+    isChecked = false
+    if (sockets.size > 0) timer = setTimeout(checkSockets, idleInterval).unref()
     for (const socket of sockets) {
       const connection = connectionOf(socket)
-      noteIdle(socket, connection)
+      if (!noteIdle(socket, connection)) checkSoon()
       // Not set for each request: a timer costs 1 us, and most requests have their response before this check.
       if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
       // What arrives after the last response is discarded.
       if (socket.writable && isTooLarge(socket, connection, headersLimit, bodyLimit))
         rejectConnection(headersTooLarge(), socket)
     }
-  }, interval).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
+  }
   app.server.on('timeout', abort)
   app.server.on('connect', function rejectTunnel(_request: IncomingMessage, socket: Socket) {
     // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type ContractError, overloaded } from '../contract/errors.ts'
+import { interval, measureDelay } from './event-loop-delay.ts'
 
 /** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {
@@ -53,8 +54,8 @@ export const defaultLimits: Limits = {
   authFailures: 60,
 }
 
-/** Milliseconds between measurements of the event loop delay. */
-const interval = 20
+/** Milliseconds of average delay down to which it is measured after the last use, so that it decays. */
+const negligible = 1
 
 /** Smoothing factor of the exponential moving average: the share of the latest measurement. */
 const smoothing = 0.2
@@ -96,36 +97,38 @@ export function createLoadShedder(
   shed: (reason: ShedReason) => void,
 ) {
   // monitorEventLoopDelay of Node.js does not fit: after each reset it measures nothing until its second sample.
-  let delay = 0
+  let average = 0
   let requestsWhileLate = 0
   /** Whether a request has arrived, or a handler has run, since the latest measurement. */
   let isUsed = false
   const running: Running[] = []
   /** Milliseconds in which handlers could run: a pause of the process counts as half of the handler timeout at most. */
   let time = 0
-  let measuredAt = performance.now()
-  const timer = setInterval(function measure() {
-    const now = performance.now()
-    const passed = now - measuredAt
-    measuredAt = now
+  const meter = measureDelay(function countDelay(delay, passed) {
     // Without requests, what delays the event loop is no load: at start, the process loads its modules.
-    const counted = isUsed ? Math.min(passed - interval, largestDelay * eventLoopDelay) : 0
-    delay += smoothing * (counted - delay)
+    const counted = isUsed ? Math.min(delay, largestDelay * eventLoopDelay) : 0
+    average += smoothing * (counted - average)
+    const goesOn = isUsed || average > negligible
     isUsed = running.length > 0
     time += Math.min(passed, interval + handlerTime / 2)
     // One timer for all handlers: one for each would cost more than many handlers do.
     for (const handler of running) if (time - handler.began >= handlerTime) expire(handler)
-  }, interval).unref()
+    return goesOn
+  })
+  const use = () => {
+    isUsed = true
+    meter.use()
+  }
 
   const shedReason = (): ShedReason | undefined => {
     if (running.length >= inFlight) return 'in_flight'
-    return delay > eventLoopDelay && requestsWhileLate++ % rejectOneIn === 0 ? 'event_loop_delay' : undefined
+    return average > eventLoopDelay && requestsWhileLate++ % rejectOneIn === 0 ? 'event_loop_delay' : undefined
   }
 
   return {
     /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
     shedLoad(): ContractError | undefined {
-      isUsed = true
+      use()
       const reason = shedReason()
       if (reason === undefined) return undefined
       shed(reason)
@@ -146,11 +149,10 @@ export function createLoadShedder(
       // Throws for a handler that has returned no promise; it must not count as running.
       response.then((value) => end(undefined, value), end)
       running.push(handler)
+      use()
     },
     /** Stops the measurements. */
-    close() {
-      clearInterval(timer)
-    },
+    close: meter.close,
   }
 }
 

@@ -1,12 +1,13 @@
 import { Script } from 'node:vm'
-import type { Code, Name, ValidateFunction } from 'ajv'
+import type { Ajv } from 'ajv'
+import type { ValueScopeName } from 'ajv/dist/compile/codegen/index.js'
 import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import equal from 'ajv/dist/runtime/equal.js'
 import ucs2length from 'ajv/dist/runtime/ucs2length.js'
 import { isRange, kindOf } from '../contract/media-types.ts'
 import type { Operation, Routes, SchemaCode } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
-import { shortened } from './early-returns.ts'
+import { withoutPath } from './early-returns.ts'
 import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
 import { codeName, validatedOnce } from './recursive-schemas.ts'
 import { type SerializeIfValid, SerializerGenerator, serializerFunctions } from './serializer-code.ts'
@@ -98,24 +99,29 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
   for (const keyword of Object.keys(ajv.RULES.all)) {
     if (!names.has(keyword) && keyword !== withoutErrors.keyword) ajv.removeKeyword(keyword)
   }
-  const environments = new Map<string, SchemaEnv>()
-  ajv.opts.code.process = (_code, environment) => {
-    environments.set(String(environment?.validateName), environment as SchemaEnv)
+  const values = valuesOf(ajv.scope)
+  const functions = new Map<string, WrittenFunction>()
+  ajv.opts.code.process = (code, environment) => {
+    const written = withoutPath(code.slice('return '.length))
+    functions.set(String(environment?.validateName), { code: written, environment: environment as SchemaEnv })
     // Nothing calls the function here, and V8 would parse the whole code.
     return 'return () => {}'
   }
-  const sourceOf = (name: string) => (environments.get(name) as SchemaEnv).validate?.source as Source
+  const nameIn = (schema: Schema) => String((compileSchema(ajv, schema).schemaEnv as SchemaEnv).validateName)
   const sharedNames = new Map(Object.keys(schemas).map((name, index) => [codeName(index), name]))
-  /** Returns the name of the validator of a shared schema; undefined for any other name in the code. */
-  const sharedValidator = (name: string) => {
+  /** Returns the code of a value outside of functions; undefined for a function. */
+  const codeOf = (name: string): string | undefined => {
     const shared = sharedNames.get(name)
-    return shared === undefined ? undefined : compileSchema(ajv, { $ref: `${shared}#` }).source?.validateName
+    if (shared !== undefined) return nameIn({ $ref: `${shared}#` })
+    const { prefix, value } = values.get(name) ?? {}
+    // Ajv would write each schema that it compiles, but few are named.
+    return prefix === 'schema' ? JSON.stringify(value?.ref) : value?.code?.toString()
   }
   const named = new Map<string, string>()
   return {
     nameOf(schema) {
       const text = JSON.stringify(schema)
-      const name = named.get(text) ?? String(compileSchema(ajv, schema).source?.validateName)
+      const name = named.get(text) ?? nameIn(schema)
       named.set(text, name)
       return name
     },
@@ -123,46 +129,57 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
       const written = new Set<string>()
       const lines: string[] = []
       // A set, whose iteration includes the names that are added meanwhile: recursion would follow long chains of schemas.
-      const functions = new Set(named.values())
+      const reached = new Set(named.values())
       /** Writes the values that a code names, and adds the functions. */
-      const writeNamed = (code: string, codes: Map<string, unknown>): void => {
-        for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
-          if (environments.has(name)) functions.add(name)
-          if (written.has(name)) continue
-          const value = sharedValidator(name) ?? codes.get(name)
+      const writeNamed = (code: string): void => {
+        for (const name of new Set(code.match(outerName))) {
+          if (functions.has(name)) reached.add(name)
+          const value = written.has(name) ? undefined : codeOf(name)
           if (value === undefined) continue
           written.add(name)
-          writeNamed(String(value), codes)
+          writeNamed(value)
           lines.push(`const ${name} = ${value}`)
         }
       }
-      for (const name of functions) {
-        const { validateCode, scopeValues, evaluated } = sourceOf(name)
-        const code = shortened(validateCode)
-        const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
-        writeNamed(code, new Map(values.map(({ str, value }) => [str, value.code])))
+      for (const name of reached) {
+        const { code, environment } = functions.get(name) as WrittenFunction
+        writeNamed(code)
         lines.push(code)
-        if (evaluated !== undefined) lines.push(`${name}.evaluated = ${evaluated}`)
+        const evaluated = environment.validate?.evaluated
+        if (evaluated !== undefined) lines.push(`${name}.evaluated = ${JSON.stringify(evaluated)}`)
       }
       return lines.join('\n')
     },
   }
 }
 
+/** A compiled function: its code, and what Ajv keeps of it. */
+type WrittenFunction = { code: string; environment: SchemaEnv }
+
+/** Matches the name of a value outside of functions. */
+const outerName = /\b(?:schema|pattern|formats|func|obj|validate|shared)\d+\b/g
+
+/** Returns the values that the scope of all functions gets from now on, by name. */
+function valuesOf(scope: Ajv['scope']): Map<string, ValueScopeName> {
+  const values = new Map<string, ValueScopeName>()
+  const nameOf = scope.value.bind(scope)
+  scope.value = function rememberValue(prefix, value) {
+    const name = nameOf(prefix, value)
+    values.set(name.str, name)
+    return name
+  }
+  return values
+}
+
 /** Returns the names of all members in a JSON value. */
 function namesIn(value: unknown, names = new Set<string>()): Set<string> {
-  if (Array.isArray(value)) for (const item of value) namesIn(item, names)
-  else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) namesIn(member, names.add(name))
+  if (typeof value !== 'object') return names
+  for (const name in value) {
+    if (!Array.isArray(value)) names.add(name)
+    namesIn(value[name as never], names)
   }
   return names
 }
-
-/** The source that Ajv keeps of a compiled function. */
-type Source = NonNullable<ValidateFunction['source']>
-
-/** The name of a value outside of a compiled function. */
-type ScopeName = Name & { value: { code?: Code } }
 
 /**
  * Returns the schemas of all operations, in the order of the document: those that only a validator reads, such as the

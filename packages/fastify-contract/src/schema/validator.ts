@@ -1,5 +1,6 @@
 import { _, type Ajv, type ErrorObject, type KeywordCxt, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { SchemaEnv } from 'ajv/dist/compile/index.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../contract/errors.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
@@ -291,7 +292,6 @@ export function newAjv(
     allErrors: errors === 'all',
     verbose: errors !== 'none',
     code: {
-      source: errors === 'none',
       formats: _`formats`,
       regExp: Object.assign(compilePattern, { code: 'compilePattern' }),
     },
@@ -315,11 +315,24 @@ export function newAjv(
   addRecursiveSchemas(ajv, found)
   ajv.addKeyword(withoutErrors)
   if (errors === 'none') addEarlyReturns(ajv)
+  const known = new Map<string, SchemaEnv>()
   for (const [name, schema] of Object.entries(schemas)) {
-    ajv.addSchema((errors === 'none' ? { [withoutErrors.keyword]: schema } : schema) as object, name)
+    if (errors === 'none') ajv.schemas[name] = sharedByEqual(known, schema)
+    else ajv.addSchema(schema as object, name)
   }
   return ajv
 }
+
+/** Returns what an Ajv instance that describes no errors keeps of a schema, which equal schemas share. */
+function sharedByEqual(known: Map<string, SchemaEnv>, schema: Schema): SchemaEnv {
+  const text = JSON.stringify(schema)
+  const environment = known.get(text) ?? environmentOf(schema)
+  known.set(text, environment)
+  return environment
+}
+
+/** Unlike Ajv, does not look for `$id` and `$anchor` in the schema: it has none (see normalize.ts of the commands). */
+const environmentOf = (schema: Schema): SchemaEnv => new SchemaEnv({ schema: { [withoutErrors.keyword]: schema } })
 
 /** A keyword that applies a schema without describing its errors. */
 export const withoutErrors = {
@@ -336,5 +349,7 @@ export const withoutErrors = {
 export function compileSchema(ajv: Ajv, schema: Schema): ValidateFunction {
   const { $ref, ...others } = Object(schema)
   if ($ref !== undefined && Object.keys(others).length === 0) return ajv.getSchema($ref) as ValidateFunction
-  return ajv.compile({ [withoutErrors.keyword]: schema })
+  const name = JSON.stringify(schema)
+  ajv.schemas[name] ??= environmentOf(schema)
+  return ajv.getSchema(name) as ValidateFunction
 }

@@ -115,14 +115,13 @@ function terminal(stdout: NodeJS.WriteStream, watch: Watch): LogOutput {
 function fileOrPipe(watch: Watch): LogOutput {
   let retryUntil = Number.POSITIVE_INFINITY
   const retryEAGAIN = () => performance.now() < retryUntil
-  // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
+  // Writes run in a thread, which may wait for the reader. Without `periodicFlush`, whose timer would always run.
   const stream = destination({
     sync: false,
     contentMode: 'buffer',
     // Writes each chunk at once. With 0, a flush would call back before its write has ended.
     minLength: 1,
     maxWrite: chunkSize,
-    periodicFlush: flushInterval,
     maxLength: maxPending,
     retryEAGAIN,
   })
@@ -130,14 +129,32 @@ function fileOrPipe(watch: Watch): LogOutput {
     .on('write', () => watch.written(false))
     .on('drain', () => watch.written(true))
     .on('drop', () => watch.report(notRead))
-    .on('error', watch.report)
+    .on('error', function retryLater(error) {
+      watch.report(error)
+      hasFailed = true
+      flushSoon()
+    })
   const lines = collectLines((bytes) => {
     watch.pending()
     // With contentMode "buffer" the stream takes a Buffer, but its types declare a string.
     stream.write(bytes as unknown as string)
   })
   const [flush, flushSync] = [stream.flush.bind(stream), stream.flushSync.bind(stream)]
-  // The stream calls flush every `flushInterval` milliseconds, and pino calls it before the process exits.
+  let isArmed = false
+  let hasFailed = false
+  function flushSoon(): void {
+    if (isArmed) return
+    isArmed = true
+    setTimeout(flushWaiting, flushInterval).unref()
+  }
+  function flushWaiting(): void {
+    isArmed = false
+    lines.send()
+    // A flush retries the bytes of a failed write. Without such bytes it would write none, in a thread.
+    if (hasFailed) flush()
+    hasFailed = false
+  }
+  // pino calls this before the process exits.
   stream.flush = (done) => {
     lines.send()
     flush(done)
@@ -156,7 +173,13 @@ function fileOrPipe(watch: Watch): LogOutput {
       watch.report(error as Error)
     }
   }
-  return { write: lines.add, flush: (done) => stream.flush(done) }
+  return {
+    write(line) {
+      lines.add(line)
+      flushSoon()
+    },
+    flush: (done) => stream.flush(done),
+  }
 }
 
 /**

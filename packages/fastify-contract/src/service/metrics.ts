@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { createHistogram, performance } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ErrorName } from '../contract/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { type DelayMeter, measureDelay } from '../limits/event-loop-delay.ts'
 import type { ShedReason } from '../limits/limits.ts'
 
 /** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
@@ -81,11 +82,12 @@ export function createMetrics({ version }: { version: string }, prefix: string):
   }).set(build, 1)
   const tokens = booleanGauge(registry, `${prefix}_tokens_file_good`, '1 if the token file is valid, 0 if it is not.')
   const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 if it is not.')
-  const stop = measureProcess(registry)
+  const meter = measureProcess(registry, () => active > 0)
   return {
     registry,
     begin() {
       active++
+      meter.use()
     },
     end({ operation, method, status, rejection, duration }) {
       active--
@@ -99,7 +101,7 @@ export function createMetrics({ version }: { version: string }, prefix: string):
     tokens,
     ready,
     text: async () => `${await registry.metrics()}${durations.text()}`,
-    close: stop,
+    close: meter.close,
   }
 }
 
@@ -173,10 +175,10 @@ function requestDurations() {
 
 /**
  * Registers the metrics of this process, named after Prometheus' client libraries and the OpenTelemetry conventions.
- * `proc` is the directory of the process in procfs, which only Linux has. Returns the function that stops the
- * measurement.
+ * `proc` is the directory of the process in procfs, which only Linux has. Returns the meter of the event loop delay, which
+ * goes on while `isUsed` returns true.
  */
-export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
+export function measureProcess(registry: Registry, isUsed: () => boolean, proc = '/proc/self'): DelayMeter {
   cpuTime(registry)
   const { memoryUsage } = process
   const startTime = () => performance.timeOrigin / 1e3
@@ -187,7 +189,7 @@ export function measureProcess(registry: Registry, proc = '/proc/self'): () => v
   gauge(registry, 'nodejs_heap_size_total_bytes', 'Size of the JavaScript heap in bytes.', heapTotal)
   gauge(registry, 'nodejs_heap_size_used_bytes', 'Used size of the JavaScript heap in bytes.', heapUsed)
   fileDescriptors(registry, proc)
-  return eventLoopDelay(registry)
+  return eventLoopDelay(registry, isUsed)
 }
 
 /** Registers a gauge that is read on demand. */
@@ -229,23 +231,26 @@ function fileDescriptors(registry: Registry, proc: string): void {
   })
 }
 
+/** Milliseconds between two measurements of the event loop delay without requests. */
+const idleInterval = 1_000
+
 /** Registers the event loop delay between two scrapes: how much later than scheduled a timer fires. */
-function eventLoopDelay(registry: Registry): () => void {
-  const resolution = 10
-  const delay = monitorEventLoopDelay({ resolution })
-  delay.enable()
-  // The histogram of Node.js includes the interval of its timer.
-  const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3)
+function eventLoopDelay(registry: Registry, isUsed: () => boolean): DelayMeter {
+  /** Delays in microseconds. The smallest value of a histogram is 1. */
+  const delays = createHistogram()
   function figure(name: string, help: string, read: () => number): void {
     const since = `${help} of the event loop since the last scrape, in seconds.`
     gauge(registry, `nodejs_eventloop_delay_${name}_seconds`, since, read)
   }
-  figure('p50', 'Median delay', () => seconds(delay.percentile(50)))
-  figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))
+  figure('p50', 'Median delay', () => delays.percentile(50) / 1e6)
+  figure('p99', '99th percentile of the delay', () => delays.percentile(99) / 1e6)
   figure('max', 'Longest delay', function readLast() {
-    const longest = seconds(delay.max)
-    delay.reset()
+    const longest = delays.count === 0 ? 0 : delays.max / 1e6
+    delays.reset()
     return longest
   })
-  return () => void delay.disable()
+  return measureDelay(function recordDelay(delay) {
+    delays.record(Math.max(1, Math.round(delay * 1e3)))
+    return isUsed()
+  }, idleInterval)
 }

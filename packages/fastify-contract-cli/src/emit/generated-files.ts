@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
@@ -28,19 +28,24 @@ export type Generated = {
   contract: Required<Contract>
 }
 
-/** Returns the paths of the files whose contents in the directory differ or are missing. */
-async function staleFiles(files: Files, directory: string): Promise<string[]> {
-  const stale = []
+/** Returns the bytes of the files whose contents in the directory differ or are missing, by their paths. */
+async function staleFiles(files: Files, directory: string): Promise<Map<string, Buffer>> {
+  const stale = new Map<string, Buffer>()
   for (const [name, text] of Object.entries(files)) {
     const path = join(directory, name)
-    if ((await readFile(path, 'utf8').catch(() => undefined)) !== text) stale.push(path)
+    const bytes = Buffer.from(text)
+    if (!(await hasBytes(path, bytes).catch(() => false))) stale.set(path, bytes)
   }
   return stale
 }
 
+/** Returns whether a file has these bytes. A file of another size is not read. */
+const hasBytes = async (path: string, bytes: Buffer): Promise<boolean> =>
+  (await stat(path)).size === bytes.length && bytes.equals(await readFile(path))
+
 /** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
 export async function rejectStale(files: Files, directory: string): Promise<void> {
-  const stale = await staleFiles(files, directory)
+  const stale = [...(await staleFiles(files, directory)).keys()]
   const problems = [
     ...(stale.length > 0 ? [`these files are out of date; run fastify-contract generate: ${stale.join(', ')}`] : []),
     ...surplusProblems(Object.keys(files), directory),
@@ -54,12 +59,9 @@ export async function rejectStale(files: Files, directory: string): Promise<void
 export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)
   await mkdir(directory, { recursive: true })
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(directory, name)
-    if (stale.includes(path)) await writeFile(path, text)
-  }
+  for (const [path, bytes] of stale) await writeFile(path, bytes)
   for (const warning of surplusProblems(Object.keys(files), directory)) console.warn(warning)
-  return stale
+  return [...stale.keys()]
 }
 
 /**

@@ -3,8 +3,9 @@ import type { Document } from '../document/openapi-document.ts'
 import { isNode, type Kind, type Node } from '../document/walk-document.ts'
 import { ComponentNames, componentGroups } from './component-names.ts'
 import { pathTo, shownName } from './file-text.ts'
-import { placeText, type Source, withinStack } from './read-source.ts'
+import type { Source } from './read-source.ts'
 import { type Location, location } from './reference-targets.ts'
+import { placeText, withinStack } from './source-error.ts'
 import type { ReferenceTarget, SourceProblem, Sources } from './source-files.ts'
 
 /** The files of a document as one document. */

@@ -5,7 +5,8 @@ import { keysOf } from '../document/json-pointer.ts'
 import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import type { FetchedFiles } from './fetched-files.ts'
 import { decodedText, isFile, isWithin, readBytes, shownName } from './file-text.ts'
-import { LimitError, parseSource, placeText, type Source, SourceError } from './read-source.ts'
+import { parseSource, type Source } from './read-source.ts'
+import { LimitError, placeText, SourceError } from './source-error.ts'
 
 /** The limits of a document. `bytes` counts all its files. */
 export const sourceLimits = { bytes: 64 * 2 ** 20, files: 10_000 }

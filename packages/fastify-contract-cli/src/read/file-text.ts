@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, sep } from 'node:path'
 import { isUrl } from '../fetch/url-rules.ts'
-import { LimitError, SourceError } from './read-source.ts'
+import { LimitError, SourceError } from './source-error.ts'
 
 /** The URLs of fetched files, by the absolute paths of their copies. */
 const urls = new Map<string, string>()

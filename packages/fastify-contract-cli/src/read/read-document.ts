@@ -7,7 +7,7 @@ import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import { copyPaths, type NamedFile } from './copy-paths.ts'
 import { FetchedFiles } from './fetched-files.ts'
 import { nameCopy } from './file-text.ts'
-import { LimitError, SourceError } from './read-source.ts'
+import { LimitError, SourceError } from './source-error.ts'
 import { readSources, type Sources } from './source-files.ts'
 
 /** A fetched document in a temporary directory. */

@@ -8,12 +8,13 @@ import { DocumentFiles } from './document-files.ts'
 import type { FetchedFiles } from './fetched-files.ts'
 import { isCopy, pathTo, shownName } from './file-text.ts'
 import { meantPointer, nearPointer } from './meant-targets.ts'
-import { type Source, SourceError, withinStack } from './read-source.ts'
+import type { Source } from './read-source.ts'
 import { type Location, location, ReferenceTargets, type Target } from './reference-targets.ts'
 import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
 import { isServedDialect } from './schema-dialects.ts'
 import { SchemaResources } from './schema-resources.ts'
 import { type Edits, isWalked, noEdits } from './source-copies.ts'
+import { SourceError, withinStack } from './source-error.ts'
 
 /** The files of a document. */
 export type Sources = {

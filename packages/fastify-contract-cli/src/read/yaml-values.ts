@@ -8,6 +8,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
+import { rejectAliases, valuesLimit, withinStack } from './source-error.ts'
 import { type ReadText, sourcesOf, type TextValues } from './text-values.ts'
 import { eventsIn } from './yaml-events.ts'
 
@@ -17,19 +18,20 @@ type ValueEvent = MappingEvent | SequenceEvent | ScalarEvent | AliasEvent
 type YamlValues = TextValues & { list: ValueEvent[]; scalarOf(scalar: number): unknown; hasAliases: boolean }
 
 /**
- * Reads YAML without tags and directives, several times faster than the parser of read-source.ts. Returns undefined for
- * any other text: that parser knows these, and says what is wrong. Throws a RangeError if the text overflows the stack,
- * as it would in that parser, too.
+ * Reads YAML without tags and directives, several times faster than the parser of yaml-nodes.ts. Returns undefined for any
+ * other text: that parser knows these, and says what is wrong. Throws a SourceError if the text overflows the stack, as it
+ * would in that parser, too, or if its aliases stand for too many values.
  *
- * @param limit The greatest number of values after each alias is replaced by what it stands for.
- * @param exceed Throws if there are more.
+ * @param name The path of the file in messages.
  */
-export function readYaml(text: string, limit: number, exceed: () => never): ReadText | undefined {
-  const values = yamlValues(text)
-  if (values === undefined) return undefined
-  const builder = new ValueBuilder(values, values.hasAliases ? limit : Number.POSITIVE_INFINITY, exceed)
-  const value = builder.build(0)
-  return builder.isWhole ? { value, values } : undefined
+export function readYaml(text: string, name: string): ReadText | undefined {
+  return withinStack(name, function read() {
+    const values = yamlValues(text)
+    if (values === undefined) return undefined
+    const builder = new ValueBuilder(values, name)
+    const value = builder.build(0)
+    return builder.isWhole ? { value, values } : undefined
+  })
 }
 
 /** Returns undefined for a text with tags, directives or several documents, and for an alias without a whole value. */
@@ -162,18 +164,16 @@ class ValueBuilder {
   isWhole = true
   #count = 0
   readonly #values: YamlValues
-  readonly #limit: number
-  readonly #exceed: () => never
+  readonly #name: string
 
-  constructor(values: YamlValues, limit: number, exceed: () => never) {
+  constructor(values: YamlValues, name: string) {
     this.#values = values
-    this.#limit = limit
-    this.#exceed = exceed
+    this.#name = name
   }
 
   build(given: number): unknown {
-    if (++this.#count > this.#limit) this.#exceed()
-    const { next, holds, targetOf, scalarOf } = this.#values
+    const { next, holds, targetOf, scalarOf, hasAliases } = this.#values
+    if (hasAliases && ++this.#count > valuesLimit) rejectAliases(this.#name)
     const index = targetOf(given)
     const held = holds(index)
     if (held === undefined) return scalarOf(index)

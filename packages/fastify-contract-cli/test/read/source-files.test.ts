@@ -351,6 +351,14 @@ components: { schemas: { A: { type: object } } }
   await t.rejects(compileContract('openapi.yaml'), { message }, 'places are those of the file')
 })
 
+t.test('places are shown in documents of several megabytes', async (t) => {
+  const operation = '{ "get": { "operationId": "getA", "responses": { "bad": 1 } } }'
+  const document = `{ "openapi": "3.1.0", "info": { "title": "A", "version": "1" }, "paths": {\n"/a": ${operation} } }`
+  enterDirectory(t, { 'openapi.json': `${document}${' '.repeat(5_000_000)}` })
+  const message = /\n {2}#\/paths\/~1a\/get\/responses\/bad: .* \(openapi\.json:2:\d+\)\n/
+  await t.rejects(compileContract('openapi.json'), { message })
+})
+
 t.test('YAML is read as js-yaml reads it', async (t) => {
   enterDirectory(t, {})
   const cases: [title: string, text: string, value: unknown][] = [

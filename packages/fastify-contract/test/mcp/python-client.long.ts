@@ -37,6 +37,7 @@ const tree = {
   id: largeId,
   age: 300,
   height: 1.5,
+  girth: 1e300,
   planted: '2026-01-31',
   'x-any': '-9223372036854775808',
   branches: [{ id: '1', 'x-any': '7', branches: [] }],

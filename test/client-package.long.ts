@@ -45,7 +45,7 @@ t.test('the client package holds one file, its types and no dependencies', async
     'types/src/client.d.ts',
   ])
   // Leaves out the types of the contract, which grow with the contract.
-  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 13_000, `the package is small: ${size} bytes`)
+  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 14_000, `the package is small: ${size} bytes`)
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   t.same(
     Object.keys(manifest).filter((key) => /dependencies|scripts/i.test(key)),

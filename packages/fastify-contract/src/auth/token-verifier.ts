@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../http/request-context.ts'
 import type { JwtOptions } from './jwt.ts'
@@ -52,16 +53,21 @@ export async function createTokenVerifier(
   }
 }
 
-/** Milliseconds between two reads of the file: while tokens are verified, and while none is. */
-const interval = 500
-const idleInterval = 1_000
+/** Milliseconds between two looks at the file. */
+const interval = 1_000
+
+/** Every this many looks the file is read even if its status is the same: a network file system may cache the status. */
+const rereadAfter = 10
+
+/** A change within this many milliseconds of an earlier one may leave the status as it is: file systems have coarse clocks. */
+const clockTick = 2_000
 
 /** Bytes above which a file is reported as large: at about 70,000 tokens, each change takes most of a second. */
 const largeSize = 2 ** 24
 
 /**
- * Watches a token file: a change takes effect within about one second. Rejects with one line, which contains no token, when
- * the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
+ * Watches a token file: a change takes effect within about one second, or ten on a file system that caches the status of
+ * files. Rejects with one line, which contains no token, when the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
  * `on.load` after each change with the number of clients that have a token which has not expired, `on.error` once for
  * each new problem, and `on.large` with the size in bytes when the file becomes large.
  */
@@ -76,22 +82,27 @@ export async function watchTokenFile(
   let isLarge = false
   let timer: NodeJS.Timeout | undefined
   let closed = false
-  /** Whether a token was verified since the last read. */
-  let isUsed = false
+  /** The status of the file at the last read; undefined if the next look must read it. */
+  let seenStatus: string | undefined
+  let looks = 0
 
   const noteSize = (bytes: number) => {
     if (bytes > largeSize && !isLarge && !closed) on.large?.(bytes)
     isLarge = bytes > largeSize
   }
 
-  // The file is read each time, because stat misses changes: a replaced link or mount, a change within one tick of the
-  // file system's clock, or a change that a network file system still caches. File system events miss even more.
+  // Mostly one call of a thread, where a read takes six: each wakes an idle process. File system events miss changes.
   const load = async () => {
-    const before = seen
-    seen = undefined
-    seen = await readTokenFile(path, { size: noteSize })
-    if (before?.equals(seen)) return
-    const text = seen.toString()
+    const [before, statusBefore] = [seen, seenStatus]
+    seen = seenStatus = undefined
+    const status = await settledStatus(path)
+    const isSame = status !== undefined && status === statusBefore && ++looks % rereadAfter !== 0
+    seen = isSame ? before : await readTokenFile(path, { size: noteSize })
+    if (seen !== undefined && !before?.equals(seen)) await use(seen.toString())
+    seenStatus = status
+  }
+
+  const use = async (text: string) => {
     // Decoding a large file takes milliseconds, and so do the slices that follow.
     await nextTurn()
     const { tokens, clients } = await indexTokens(text)
@@ -111,8 +122,7 @@ export async function watchTokenFile(
         on.error(error as Error)
       }
     }
-    if (!closed) timer = setTimeout(poll, isUsed ? interval : idleInterval).unref()
-    isUsed = false
+    if (!closed) timer = setTimeout(poll, interval).unref()
   }
 
   const find = digestLookup(function clientOfDigest(digest) {
@@ -122,15 +132,22 @@ export async function watchTokenFile(
   await load()
   timer = setTimeout(poll, interval).unref()
   return {
-    verify(token) {
-      isUsed = true
-      return find(token)
-    },
+    verify: find,
     close() {
       closed = true
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * Returns a text that differs after each change of a file; undefined as long as a further change might leave it the same.
+ * It is read before the content, so a change in between differs from it at the next look.
+ */
+async function settledStatus(path: string): Promise<string | undefined> {
+  const { dev, ino, mode, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+  // A user can set mtime, but not ctime.
+  return ctimeNs / 1_000_000n > Date.now() - clockTick ? undefined : [dev, ino, mode, size, mtimeNs, ctimeNs].join()
 }
 
 /** The number of entries that are read before yielding to the event loop: about 3 ms of work. */

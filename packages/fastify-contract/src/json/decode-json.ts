@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { JsonDocument } from './json-document.ts'
-import { JsonError, parseDecoded } from './parse-json.ts'
+import { JsonError } from './parse-json.ts'
 
 /**
  * Decodes JSON text, which must be UTF-8; a leading byte order mark is ignored (RFC 8259 section 8.1). Throws a
@@ -12,6 +11,3 @@ export function decodeJson(bytes: Buffer): string {
   if (text.includes('\ufffd') && !isUtf8(bytes)) throw new JsonError('it is not UTF-8')
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
-
-/** Decodes and parses JSON text. Throws a JsonError for bytes that `decodeJson` or `parseJson` rejects. */
-export const parseJsonBytes = (bytes: Buffer): JsonDocument => parseDecoded(decodeJson(bytes), bytes)

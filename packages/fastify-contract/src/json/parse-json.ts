@@ -49,17 +49,12 @@ export type InexactNumber = { holder: ValuePath | undefined; key: string | numbe
 /**
  * Parses a JSON text like JSON.parse, and keeps its inexact numbers exactly. Throws a JsonError for a text that
  * `validateJson` rejects.
- */
-export const parseJson = (text: string): JsonDocument => parse(text, plainValue(text, text))
-
-/** Parses a JSON text as `parseJson` does. `bytes` are the bytes from which it was decoded, which are UTF-8. */
-export const parseDecoded = (text: string, bytes: Buffer): JsonDocument => parse(text, plainValue(text, bytes))
-
-/**
+ *
  * JSON.parse builds the value, because in V8 an array that grows by push allocates 17 slots, and an object that gets an
  * index key by assignment allocates 12 KB.
  */
-function parse(text: string, plain: unknown): JsonDocument {
+export function parseJson(text: string): JsonDocument {
+  const plain = plainValue(text)
   if (plain !== undefined) return { value: plain, length: text.length }
   const numbers = validateJson(text)
   const document: JsonDocument = { value: JSON.parse(text), length: text.length }
@@ -67,16 +62,12 @@ function parse(text: string, plain: unknown): JsonDocument {
   return document
 }
 
-/** A JSON text, or its bytes: V8 reads a byte in half the time of a character. */
-type Source = string | Buffer
-
 /**
  * Returns the value of a text that is surely I-JSON without inexact numbers; undefined if only `validateJson` can
- * tell, which takes several times as long. A text that was decoded from bytes has no lone surrogates.
+ * tell, which takes several times as long.
  */
-function plainValue(text: string, source: Source): unknown {
-  const isWellFormed = typeof source !== 'string' || text.isWellFormed()
-  if (!isWellFormed || hasRejectedEscape(text) || hasNegativeExponent(text) || hasInexactDecimal(source)) {
+function plainValue(text: string): unknown {
+  if (!text.isWellFormed() || hasRejectedEscape(text) || hasNegativeExponent(text) || hasInexactDecimal(text)) {
     return undefined
   }
   let value: unknown
@@ -106,16 +97,16 @@ const isExponent = (code: number) => code === 0x65 || code === 0x45
  * Returns whether a run of 16 or more digits and decimal points may be an inexact number. A shorter number without a
  * negative exponent is exact if its double is a safe integer or no integer, since a double holds any 15 digits.
  */
-function hasInexactDecimal(source: Source): boolean {
+function hasInexactDecimal(text: string): boolean {
   // Each run of 16 characters contains one of these indexes.
-  for (let at = 15; at < source.length; at += 16) {
-    if (!isDecimal(codeAt(source, at))) continue
+  for (let at = 15; at < text.length; at += 16) {
+    if (!isDecimal(text.charCodeAt(at))) continue
     let start = at
-    while (isDecimal(codeAt(source, start - 1))) start--
-    while (isDecimal(codeAt(source, at + 1))) at++
+    while (isDecimal(text.charCodeAt(start - 1))) start--
+    while (isDecimal(text.charCodeAt(at + 1))) at++
     if (at - start < 15) continue
-    if (isExponent(codeAt(source, at + 1))) return true
-    if (!isFraction(source, start) && mayBeInexact(sliceOf(source, start, at + 1))) return true
+    if (isExponent(text.charCodeAt(at + 1))) return true
+    if (!isFraction(text, start) && mayBeInexact(text.slice(start, at + 1))) return true
   }
   return false
 }
@@ -124,20 +115,13 @@ function hasInexactDecimal(source: Source): boolean {
  * Returns whether a run of at least 16 digits is surely no integer, and neither is its double: it has at most 13 digits
  * before the point, so its double is off by less than 0.001, and its first two decimals are from 01 to 98.
  */
-function isFraction(source: Source, start: number): boolean {
+function isFraction(text: string, start: number): boolean {
   let point = start
-  while (point - start < 13 && codeAt(source, point) !== decimalPoint) point++
-  if (codeAt(source, point) !== decimalPoint) return false
-  const decimals = 10 * (codeAt(source, point + 1) - zero) + codeAt(source, point + 2) - zero
+  while (point - start < 13 && text.charCodeAt(point) !== decimalPoint) point++
+  if (text.charCodeAt(point) !== decimalPoint) return false
+  const decimals = 10 * (text.charCodeAt(point + 1) - zero) + text.charCodeAt(point + 2) - zero
   return decimals >= 1 && decimals <= 98
 }
-
-/** Returns a character code or byte, which are the same in ASCII; NaN or undefined outside of the source. */
-const codeAt = (source: Source, at: number): number =>
-  typeof source === 'string' ? source.charCodeAt(at) : (source[at] as number)
-
-const sliceOf = (source: Source, start: number, end: number): string =>
-  typeof source === 'string' ? source.slice(start, end) : source.toString('latin1', start, end)
 
 /** Whether a character is a digit or a decimal point. */
 const isDecimal = (code: number) => (code >= zero && code <= nine) || code === decimalPoint

@@ -1,6 +1,6 @@
-import { parseJsonBytes } from '../json/decode-json.ts'
+import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import type { JsonError } from '../json/parse-json.ts'
+import { type JsonError, parseJson } from '../json/parse-json.ts'
 
 /** A message of JSON-RPC 2.0, with the document that holds its exact numbers. */
 export type RpcMessage = { value: Record<string, unknown>; document: JsonDocument }
@@ -25,7 +25,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export function parseMessage(bytes: Buffer): Received {
   let document: JsonDocument
   try {
-    document = parseJsonBytes(bytes)
+    document = parseJson(decodeJson(bytes))
   } catch (error) {
     return { error: errorText(-32_700, `Parse error: ${(error as JsonError).message}`) }
   }

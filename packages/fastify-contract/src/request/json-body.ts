@@ -1,5 +1,5 @@
 import { ContractError, missingBody } from '../contract/errors.ts'
-import { parseJsonBytes } from '../json/decode-json.ts'
+import { decodeJson } from '../json/decode-json.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { ValidatePart } from '../schema/validator.ts'
@@ -7,7 +7,7 @@ import type { ValidatePart } from '../schema/validator.ts'
 /** Parses JSON; text that is not strict JSON gets 400. Messages call the text `part`. */
 export function parseJsonText(text: string | Buffer, part: string): JsonDocument {
   try {
-    return typeof text === 'string' ? parseJson(text) : parseJsonBytes(text)
+    return parseJson(typeof text === 'string' ? text : decodeJson(text))
   } catch (error) {
     throw new ContractError('notJson', `${part} cannot be parsed as JSON: ${(error as JsonError).message}`)
   }

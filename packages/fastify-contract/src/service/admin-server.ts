@@ -10,7 +10,7 @@ import { lingeringClose } from '../http/lingering-close.ts'
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
-  connectionsCheckingInterval: 1_000,
+  connectionsCheckingInterval: 5_000,
   maxHeaderSize: 8_192,
 }
 

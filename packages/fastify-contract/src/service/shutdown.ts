@@ -22,7 +22,7 @@ export function exitWithError(name: string) {
 
 /**
  * Runs `stop` on the first SIGTERM or SIGINT, and `fail` when it rejects. A second signal exits at once. Under npm
- * start, also runs `stop` within half a second after the parent process has ended: npm passes SIGTERM to a shell, which
+ * start, also runs `stop` within a second after the parent process has ended: npm passes SIGTERM to a shell, which
  * ends without passing it on.
  */
 export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>, fail: (error: Error) => void): void {
@@ -37,7 +37,7 @@ export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>
   const parent = process.ppid
   setInterval(() => {
     if (process.ppid !== parent && !stopping) handle('SIGTERM')
-  }, 500).unref()
+  }, 1_000).unref()
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type Import, importsOf } from './support/imports-of.ts'
@@ -45,7 +45,7 @@ const commandRooms = {
   examples: ['passes', 'document', 'text'],
   emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
   changes: ['redocly', 'read', 'document'],
-  docs: ['changes', 'emit', 'examples', 'passes', 'document', 'text'],
+  docs: ['changes', 'emit', 'examples', 'passes', 'document', 'digests', 'text'],
   mock: ['examples', 'passes', 'document'],
   dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
   init: ['docs', 'emit', 'examples', 'rules', 'redocly', 'read', 'fetch', 'document', 'typescript', 'text'],
@@ -283,6 +283,17 @@ const directoriesIn = (path: string): string[] =>
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort()
+
+t.test('the paths of files of the commands begin at their sources, as a bundle needs them', (t) => {
+  for (const file of filesIn(commands)) {
+    // A bundle keeps the modules that are not in a room, and those in JavaScript.
+    if (dirname(file) === commands || file.endsWith('.js')) continue
+    const text = readFileSync(file, 'utf8')
+    t.notMatch(text, /import\.meta\.dirname(?!, '\.\.')|new URL\((?!.\.\.\/).*import\.meta\.url/, file)
+    if (/import\.meta\.(?:dirname|url)/.test(text)) t.equal(dirname(dirname(file)), commands, file)
+  }
+  t.end()
+})
 
 t.test('there are no circular imports', async (t) => {
   const done = new Set<string>()

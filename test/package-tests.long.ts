@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,9 +32,17 @@ async function packed(folder: string): Promise<[name: string, file: string]> {
 const sources = packages.map((name) => join(directory, 'built', name))
 await writePackages(join(directory, 'built'))
 const files = Object.fromEntries(await Promise.all([...sources, 'packages/test-support'].map(packed)))
-const { overrides } = readManifest('.')
+const { overrides, dependencies } = readManifest('.')
 
-for (const name of [...packages, 'test-support'])
+// As in this repository, a directory above the commands depends on their version: init takes them for published ones.
+const commands = 'fastify-contract-cli'
+writeFileSync(join(directory, 'package.json'), JSON.stringify({ dependencies: { [commands]: dependencies[commands] } }))
+mkdirSync(join(directory, 'node_modules'))
+symlinkSync(join(directory, commands), join(directory, 'node_modules', commands))
+
+const tested = [...packages, 'test-support'].filter((name) => readManifest(join('packages', name)).scripts.test)
+
+for (const name of tested)
   t.test(`a copy of ${name} alone passes its own tests`, { timeout: 60 * 60_000 }, async (t) => {
     const folder = join('packages', name)
     const copy = join(directory, name)

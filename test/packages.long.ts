@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -198,6 +207,31 @@ paths:
   await t.rejects(generating, /\^\(a\+\)\+\$ takes more than quadratic time/)
 })
 
+t.test('the commands are few files, which hold each module of both packages once, and no other package', (t) => {
+  const sources = join('packages', commands, 'src')
+  const built = pathsOf(commands).filter((path) => /^dist\/.*\.js$/.test(path))
+  t.ok(built.length < 100, `${built.length} files`)
+  // Other programs load the modules in JavaScript, so these hold what they import.
+  const shared = built.filter((path) => !existsSync(join(sources, path.slice('dist/'.length))))
+  // esbuild names a module at each of its parts.
+  const modulesIn = (path: string) => {
+    const names = readFileSync(join(modules, commands, path), 'utf8').matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)
+    return [...new Set(Array.from(names, ([, name = '']) => name))]
+  }
+  const held = shared.flatMap(modulesIn)
+  t.ok(held.includes(`${sources}/emit/compile.ts`))
+  t.ok(held.includes(`packages/${engine}/src/contract/routes.ts`))
+  t.same(
+    held.filter((path, index) => held.indexOf(path) !== index),
+    [],
+  )
+  t.same(
+    built.flatMap(modulesIn).filter((path) => !path.startsWith('packages/')),
+    [],
+  )
+  t.end()
+})
+
 t.test('a project in an empty folder generates, compiles and serves a document by the README', async (t) => {
   t.same(
     shown.map(({ path }) => path),
@@ -243,4 +277,22 @@ t.test('a project in an empty folder generates, compiles and serves a document b
   t.equal(rejected.status, 401)
   t.equal(rejected.headers.get('www-authenticate'), 'Bearer realm="Pets"')
   t.match(await rejected.json(), { code: 401, message: /token/ })
+})
+
+t.test('generate runs again after a change of its code', async (t) => {
+  const cli = join(modules, commands, manifests.get(commands)?.bin['fastify-contract'] as string)
+  const generate = async () =>
+    (await execute(process.execPath, [cli, 'generate', 'openapi.yaml'], { cwd: project })).stdout
+  await generate()
+  t.equal(await generate(), 'up to date\n')
+  const chunks = join(modules, commands, 'dist', 'chunks')
+  const isWriter = (path: string) => readFileSync(path, 'utf8').includes('Written by fastify-contract')
+  const writer = readdirSync(chunks, { encoding: 'utf8' })
+    .map((name) => join(chunks, name))
+    .find(isWriter) as string
+  const text = readFileSync(writer, 'utf8')
+  t.teardown(() => writeFileSync(writer, text))
+  writeFileSync(writer, text.replaceAll('Written by fastify-contract', 'Written by the changed fastify-contract'))
+  t.match(await generate(), /wrote .*generated\/contract\.mjs/)
+  t.match(readFileSync(join(project, 'generated', 'contract.mjs'), 'utf8'), 'Written by the changed fastify-contract')
 })

@@ -124,7 +124,8 @@ for (const [name, documentOf] of stories)
     const given = join(project, basename(document))
     if (name === 'several files') cpSync(join(document, '..'), project, { recursive: true })
     else cpSync(document, given)
-    const tarball = join(directory, 'fastify-contract-cli-0.1.0.tgz')
+    // Without file: npm 11.19 takes the path of a package for that of a program.
+    const tarball = `file:${join(directory, 'fastify-contract-cli-0.1.0.tgz')}`
     const printed = await run(project, 'npx', '--yes', tarball, 'init', basename(given))
     t.comment(printed)
     t.match(printed, /src\/error-body\.ts creates the body of errors as the document describes it/)

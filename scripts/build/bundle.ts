@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
@@ -21,6 +21,8 @@ export const serverBundle = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
+const chunks = { chunkNames: 'chunks/[name]-[hash]', splitting: true } satisfies BuildOptions
+
 async function bundleServer(directory: string, plugins: Plugin[]): Promise<void> {
   await rm(join(directory, 'chunks'), { recursive: true, force: true })
   await build({
@@ -35,9 +37,31 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
       'chunks/sqlite-worker': 'src/store/sqlite/sqlite-worker.ts',
     },
     outdir: directory,
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
+    ...chunks,
   })
+}
+
+/**
+ * Bundles the modules of a package into a directory: one file for each entry point, and chunks for what several need. A
+ * chunk has the depth of the folders of the sources, so that `import.meta.dirname` with `..` is the directory of all files
+ * in both. Modules in JavaScript are for other programs, such as browsers: each becomes a file of its own.
+ *
+ * @param folder The directory of the package.
+ */
+export async function bundleModules(
+  folder: string,
+  directory: string,
+  { entryPoints, external }: { entryPoints: string[]; external: string[] },
+): Promise<void> {
+  const { bundle, platform, target, format, logLevel } = serverBundle
+  const outbase = join(folder, 'src')
+  const options = { bundle, platform, target, format, logLevel, external, outbase, outdir: directory }
+  const scripts = (await readdir(outbase, { recursive: true })).filter((path) => path.endsWith('.js'))
+  const modules = new Set(entryPoints.map((path) => join(folder, path)))
+  await Promise.all([
+    build({ ...options, ...chunks, entryPoints: [...modules] }),
+    build({ ...options, entryPoints: scripts.map((path) => join(outbase, path)) }),
+  ])
 }
 
 /** Bundles the client into one file without imports, which a browser can load directly. */

@@ -2,6 +2,7 @@ import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
+import { bundleModules } from './bundle.ts'
 import { repositoryUrl } from './repository-url.ts'
 
 /** The packages that are published, in their order: each depends on those before it. */
@@ -12,6 +13,19 @@ export const packages = ['fastify-contract', 'fastify-contract-cli', 'create-fas
  * or a URL, and generate code of the version that they were tested with.
  */
 const bundles: Record<string, string[]> = { 'fastify-contract-cli': ['fastify-contract'] }
+
+/**
+ * The packages whose modules are bundled, with those of their bundled packages, and the modules that run in processes and
+ * threads of their own. Node.js loads a few files in half the time of several hundred. The others keep a file for each
+ * module, so that the stack traces of a service name them.
+ */
+const ownThreads: Record<string, string[]> = {
+  'fastify-contract-cli': [
+    './src/dev/build-process.ts',
+    './src/dev/write-pages.ts',
+    './src/typescript/resident-compiler.ts',
+  ],
+}
 
 /** Writes the packages as they are published: each into a directory of its name. */
 export async function writePackages(directory = 'dist'): Promise<void> {
@@ -37,9 +51,21 @@ async function writePackage(name: string, parent: string, repository: string | u
     recursive: true,
     filter: (path) => !/\.(ts|js)$/.test(path),
   })
-  await emitModules(join(folder, 'src'), join(directory, 'dist'))
+  const threads = ownThreads[name]
+  await emitModules(join(folder, 'src'), join(directory, 'dist'), threads !== undefined)
   for (const path of ['README.md', 'LICENSE', ...manifest.files.filter((name: string) => name !== 'dist')])
     await cp(join(folder, path), join(directory, path), { recursive: true })
+  manifest.bundleDependencies = bundles[name]
+  for (const bundled of bundles[name] ?? []) {
+    await cp(join(parent, bundled), join(directory, 'node_modules', bundled), { recursive: true })
+    // pnpm installs nothing for a bundled package.
+    manifest.dependencies = { ...(await manifestOf(join(parent, bundled))).dependencies, ...manifest.dependencies }
+  }
+  if (threads !== undefined) {
+    const entryPoints = [...Object.values<string>({ ...source.exports, ...source.bin }), ...threads]
+    const external = Object.keys(manifest.dependencies).filter((dependency) => !bundles[name]?.includes(dependency))
+    await bundleModules(folder, join(directory, 'dist'), { entryPoints, external })
+  }
   for (const [entry, path] of Object.entries<string>(manifest.exports ?? {}))
     manifest.exports[entry] = { types: built(path, '.d.ts'), default: built(path, '.js') }
   for (const [command, path] of Object.entries<string>(manifest.bin ?? {})) {
@@ -48,12 +74,6 @@ async function writePackage(name: string, parent: string, repository: string | u
   }
   for (const [name, module] of Object.entries<string>(manifest.imports ?? {}))
     manifest.imports[name] = await copyModule(module, directory)
-  manifest.bundleDependencies = bundles[name]
-  for (const bundled of bundles[name] ?? []) {
-    await cp(join(parent, bundled), join(directory, 'node_modules', bundled), { recursive: true })
-    // pnpm installs nothing for a bundled package.
-    manifest.dependencies = { ...(await manifestOf(join(parent, bundled))).dependencies, ...manifest.dependencies }
-  }
   if (repository !== undefined)
     manifest.repository = { type: 'git', url: `git+${repository}.git`, directory: `packages/${name}` }
   await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -81,8 +101,11 @@ async function copyModule(module: string, directory: string): Promise<string> {
   return `./dist/${name}.cjs`
 }
 
-/** Compiles every module of a folder. npm run typecheck reports type errors, so this checks none, in a third of the time. */
-async function emitModules(folder: string, target: string): Promise<void> {
+/**
+ * Compiles every module of a folder, or emits only its declarations. npm run typecheck reports type errors, so this checks
+ * none, in a third of the time.
+ */
+async function emitModules(folder: string, target: string, emitDeclarationOnly: boolean): Promise<void> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.convertCompilerOptionsFromJson(
     {
@@ -90,6 +113,7 @@ async function emitModules(folder: string, target: string): Promise<void> {
       noEmit: false,
       noCheck: true,
       declaration: true,
+      emitDeclarationOnly,
       allowJs: true,
       rootDir: resolve(folder),
     },

@@ -65,7 +65,11 @@ async function changeHandler(project: Project, dev: Started): Promise<string> {
     .replace('status: 204', "status: 299, headers: { 'X-Other': 'a' }")
     .replace(/,?\n? *body: undefined/, '')
   writeFileSync(path, `${broken}\nexport const { unknown } = handlers\n`)
-  const [messages = ''] = await dev.sees(/^(?:.*\n)*?(?=dev: the new service runs; correct the types above)/m, before)
+  // The lines of the new service come before those of the compiler.
+  const [messages = ''] = await dev.sees(
+    /^src\/(?:.*\n)*?(?=dev: the new service runs; correct the types above)/m,
+    before,
+  )
   const compiled = await tsc(project).catch(({ message }: Error) => message)
   const checked = await typecheck(project).catch(({ message }: Error) => message)
   assert.ok(checked.includes(messages.trim()), `typecheck prints what dev prints: ${checked}`)

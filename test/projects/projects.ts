@@ -73,15 +73,15 @@ const environment: NodeJS.ProcessEnv = {
   npm_config_update_notifier: 'false',
 }
 
+const [engine = '', commands = ''] = packages
 const tarballs: Record<string, string> = {}
 await writePackages(join(directory, 'packages'))
-for (const name of packages) {
+for (const name of [engine, commands]) {
   const folder = join(directory, 'packages', name)
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   await run({ directory: folder, env: environment }, ['npm', 'pack', '--silent', '--pack-destination', directory])
   tarballs[name] = `file:${join(directory, `${name}-${version}.tgz`)}`
 }
-const [engine = '', commands = ''] = packages
 /** The settings for a project by hand, as the page of the engine has them. */
 const overrides = { 'light-my-request': { cookie: '1.1.1' } }
 const pnpmSettings = `allowBuilds:

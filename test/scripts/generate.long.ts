@@ -53,11 +53,11 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(
     document,
-    readFileSync(document, 'utf8').replace('format: int64', 'format: int64\n              multipleOf: 0.5'),
+    readFileSync(document, 'utf8').replace('format: int64', 'format: int64\n              minimum: a'),
   )
   t.match(await generate(), {
     code: 1,
-    stderr: /NewPlant\/allOf\/1\/properties\/id\/multipleOf: must be an integer beside the format int64/,
+    stderr: /NewPlant\/allOf\/1\/properties\/id\/minimum: must be a number, not "a"/,
   })
 })
 
@@ -65,21 +65,17 @@ t.test('a schema that cannot be exact is rejected with its location', async (t) 
   const int64 = { type: 'integer', format: 'int64' }
   const schemas = {
     'a/b': { ...int64, minimum: -9007199254740992 },
-    half: { ...int64, multipleOf: 0.5 },
     some: { type: 'array', contains: { $ref: '#/components/schemas/holder' } },
     holder: {
       type: 'object',
       properties: { id: { ...int64, type: ['integer', 'null'] }, up: { $ref: '#/components/schemas/holder' } },
     },
+    half: { ...int64, multipleOf: 0.5 },
     fine: { type: 'array', contains: { type: 'integer', format: 'int32', maximum: 9007199254740991 } },
   }
   const problems = checkDocument({ openapi: '3.1.0', components: { schemas } } as never).rejected
-  t.match(problems, [
-    /^#\/components\/schemas\/a~1b\/minimum: /,
-    /^#\/components\/schemas\/half\/multipleOf: /,
-    /^#\/components\/schemas\/some\/contains: /,
-  ])
-  t.equal(problems.length, 3)
+  t.match(problems, [/^#\/components\/schemas\/a~1b\/minimum: /, /^#\/components\/schemas\/some\/contains: /])
+  t.equal(problems.length, 2)
 })
 
 t.test('the document is the given one, openapi.yaml, or the only file in openapi/', async (t) => {

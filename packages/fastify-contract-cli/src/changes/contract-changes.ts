@@ -247,7 +247,7 @@ async function reportsOf(...documents: [Document, Document]): Promise<Report[]> 
   const directory = await mkdtemp(joinPaths(tmpdir(), 'changes-'))
   try {
     const files = ['older.json', 'newer.json'].map((name) => joinPaths(directory, name))
-    const config = joinPaths(import.meta.dirname, 'redocly.yaml')
+    const config = joinPaths(import.meta.dirname, '..', 'changes', 'redocly.yaml')
     const report = await withMarks(documents, async function compareMarked(marked) {
       await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(marked[index]))))
       return await redocly(['diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none'])

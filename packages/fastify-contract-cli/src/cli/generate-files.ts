@@ -57,7 +57,7 @@ export async function generateFiles(options: GenerateOptions): Promise<Compiled>
 }
 
 const outputsOf = ({ files }: Compiled, out: string): [path: string, state: string][] =>
-  Object.entries(files).map(([name, text]) => [join(out, name), stateOf(Buffer.from(text))])
+  Object.entries(files).map(([name, text]) => [join(out, name), stateOf(text)])
 
 /** Returns the states of the files besides those of the document; undefined if these are not all that a run depends on. */
 async function statesOf({ rules, errors }: GenerateOptions): Promise<FileStates | undefined> {

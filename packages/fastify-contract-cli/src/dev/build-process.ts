@@ -99,7 +99,7 @@ async function bundleInto(directory: string): Promise<string[]> {
 
 /** Writes the documentation unless it is up to date. */
 async function writePages(): Promise<void> {
-  const module = new URL(`./write-pages${extname(import.meta.filename)}`, import.meta.url)
+  const module = new URL(`../dev/write-pages${extname(import.meta.filename)}`, import.meta.url)
   const writer = new Worker(module, { workerData: { ...options, serviceUrl } })
   await once(writer, 'exit').catch(({ message }: Error) =>
     console.error(`dev: the documentation is not written: ${message}`),

@@ -344,7 +344,7 @@ export async function runDev(options: DevOptions): Promise<void> {
 function forkBuildProcess(options: DevOptions): ChildProcess {
   const extension = extname(import.meta.filename)
   const loader = extension === '.js' ? [`--import=${import.meta.resolve('tsx')}`] : []
-  return fork(new URL(`./build-process${extension}`, import.meta.url), [JSON.stringify(options)], {
+  return fork(new URL(`../dev/build-process${extension}`, import.meta.url), [JSON.stringify(options)], {
     execArgv: [...process.execArgv, ...loader],
   })
 }

@@ -72,7 +72,7 @@ export function prepareProcess(
   return { child, directory, packages: packagesNow(packages), ended }
 }
 
-const awaitStart = new URL('./await-start.js', import.meta.url).href
+const awaitStart = new URL('../dev/await-start.js', import.meta.url).href
 
 /** Writes a module that imports packages, in a directory of the project, and returns its path. */
 function packagesModule(directory: string, packages: string[]): string {

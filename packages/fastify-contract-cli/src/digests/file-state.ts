@@ -7,8 +7,9 @@ export type FileStates = Map<string, string>
 /** The state of a path that leads to no readable file. */
 export const noFile = 'no file'
 
-/** Returns the state of a file with these bytes: their number and their digest. */
-export const stateOf = (bytes: Uint8Array): string => `${bytes.length} ${hash('sha256', bytes)}`
+/** Returns the state of a file with these bytes, or with this text: their number and their digest. */
+export const stateOf = (contents: Uint8Array | string): string =>
+  `${Buffer.byteLength(contents)} ${hash('sha256', contents)}`
 
 /** Returns the state of a path. */
 export function fileState(path: string): string {

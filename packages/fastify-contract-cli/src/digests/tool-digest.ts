@@ -3,8 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The directories of the code of both packages, each in the directory of its manifest. */
-const code = [join(import.meta.dirname, '..'), dirname(fileURLToPath(import.meta.resolve('fastify-contract')))]
+/**
+ * The directories of the code of both packages, each in the directory of its manifest. The built package holds the code of
+ * the engine that it runs, and its manifest lists the packages of both.
+ */
+const code = [
+  join(import.meta.dirname, '..'),
+  ...(import.meta.filename.endsWith('.js') ? [] : [dirname(fileURLToPath(import.meta.resolve('fastify-contract')))]),
+]
 
 /**
  * Returns a digest of what makes the generated files of a document: the code of this package and of the engine, the

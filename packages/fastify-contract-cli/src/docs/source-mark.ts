@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { toolDigest } from '../digests/tool-digest.ts'
 
 /** What a documentation page shows. */
 export type DocsOptions = {
@@ -28,13 +29,12 @@ export const fileOfRedocly = (name: string): string => createRequire(import.meta
 export const publishedIn = ({ generated }: Pick<DocsOptions, 'generated'>): string => join(generated, 'openapi.json')
 
 /**
- * Returns the last line of a complete page, with a hash of its sources: the documents, this code, and the version of
- * Redoc.
+ * Returns the last line of a complete page, with a hash of its sources: the documents, the code of the commands, and the
+ * versions of the packages that they need, such as Redoc.
  */
 export async function sourceMark(options: DocsOptions): Promise<string> {
-  const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
-  const hash = createHash('sha256').update(options.client)
-  for (const source of [publishedIn(options), options.released, ...code, fileOfRedocly('package.json')]) {
+  const hash = createHash('sha256').update(options.client).update(toolDigest())
+  for (const source of [publishedIn(options), options.released]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
   return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`

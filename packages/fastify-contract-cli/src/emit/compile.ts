@@ -213,7 +213,15 @@ function exportOf(
   }
 }
 
-const json = (value: unknown): string => `${stringifyJson(value, '  ')}\n`
+/** Returns the text of a file. Few documents have a bigint, for which JSON.stringify, which is faster, throws. */
+function json(value: unknown): string {
+  try {
+    if (!('toJSON' in BigInt.prototype)) return `${JSON.stringify(value, null, 2)}\n`
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+  }
+  return `${stringifyJson(value, '  ')}\n`
+}
 
 /** Returns the lines of advice, except those about skipped operations only. */
 function adviceFor(document: Document, advice: string[], skipped: Problem[]): string[] {

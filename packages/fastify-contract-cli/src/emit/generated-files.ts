@@ -28,20 +28,19 @@ export type Generated = {
   contract: Required<Contract>
 }
 
-/** Returns the bytes of the files whose contents in the directory differ or are missing, by their paths. */
-async function staleFiles(files: Files, directory: string): Promise<Map<string, Buffer>> {
-  const stale = new Map<string, Buffer>()
+/** Returns the texts of the files whose contents in the directory differ or are missing, by their paths. */
+async function staleFiles(files: Files, directory: string): Promise<Map<string, string>> {
+  const stale = new Map<string, string>()
   for (const [name, text] of Object.entries(files)) {
     const path = join(directory, name)
-    const bytes = Buffer.from(text)
-    if (!(await hasBytes(path, bytes).catch(() => false))) stale.set(path, bytes)
+    if (!(await hasText(path, text).catch(() => false))) stale.set(path, text)
   }
   return stale
 }
 
-/** Returns whether a file has these bytes. A file of another size is not read. */
-const hasBytes = async (path: string, bytes: Buffer): Promise<boolean> =>
-  (await stat(path)).size === bytes.length && bytes.equals(await readFile(path))
+/** Returns whether a file has the bytes of a text. A file of another size is not read. */
+const hasText = async (path: string, text: string): Promise<boolean> =>
+  (await stat(path)).size === Buffer.byteLength(text) && (await readFile(path)).equals(Buffer.from(text))
 
 /** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
 export async function rejectStale(files: Files, directory: string): Promise<void> {
@@ -59,7 +58,7 @@ export async function rejectStale(files: Files, directory: string): Promise<void
 export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)
   await mkdir(directory, { recursive: true })
-  for (const [path, bytes] of stale) await writeFile(path, bytes)
+  for (const [path, text] of stale) await writeFile(path, text)
   for (const warning of surplusProblems(Object.keys(files), directory)) console.warn(warning)
   return [...stale.keys()]
 }

@@ -21,7 +21,7 @@ export type NamedDocument = {
 export type NamedOptions = Pick<FetchOptions, 'onFile'> & { allowedOrigins: string[]; includeOutside: boolean }
 
 /** The document of a project without one of its own. */
-export const sample = join(import.meta.dirname, 'sample', 'openapi.yaml')
+export const sample = join(import.meta.dirname, '..', 'init', 'sample', 'openapi.yaml')
 
 /**
  * Reads the document that a user names by a path or a URL, and the files to which it refers: those of a path only below the

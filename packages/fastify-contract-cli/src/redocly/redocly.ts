@@ -50,7 +50,7 @@ function limitProblem(message: string): string | undefined {
 }
 
 /** Advice on the style of a document, for those who have no rules of their own. */
-export const styleRules = joinPaths(import.meta.dirname, 'style.yaml')
+export const styleRules = joinPaths(import.meta.dirname, '..', 'redocly', 'style.yaml')
 
 /** A finding of the linter, in the parts of its JSON format that are read. */
 export type LintFinding = {

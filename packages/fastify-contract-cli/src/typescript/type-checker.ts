@@ -83,7 +83,7 @@ function startResident(key: string, api: string): Resident {
   const extension = extname(import.meta.filename)
   // Only sources need a loader. That of the build process would read the configuration, which may have an error.
   const options = extension === '.js' ? { execArgv: [] } : {}
-  const child = fork(new URL(`./resident-compiler${extension}`, import.meta.url), [api], options)
+  const child = fork(new URL(`../typescript/resident-compiler${extension}`, import.meta.url), [api], options)
   const ended = once(child, 'exit').then(([code, signal]) => [
     `the compiler has ended with ${signal ?? `exit code ${code}`}`,
   ])

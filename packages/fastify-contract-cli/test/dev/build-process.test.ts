@@ -81,7 +81,7 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
   send({ ...request, snapshot: 2, isServed: true })
   t.same(await reply(), { snapshot: 2, bundle: 'unchanged' }, 'a save that changes no generated file')
   t.same(await reply(), { snapshot: 2, messages: '' })
-  writeFileSync(join(directory, 'src/server.ts'), "import { name } from './none.ts'\n")
+  writeFileSync(join(directory, 'src/server.ts'), "import './none.ts'\n")
   send({ ...request, snapshot: 3, directory: 'dist/dev/2', hasNewDocument: false })
   t.match(await reply(), { snapshot: 3, bundle: { error: /Could not resolve "\.\/none\.ts"/ } })
   t.same(await reply(), { snapshot: 3, messages: '' })

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { run } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
@@ -49,7 +49,7 @@ async function startDev(t: Test, compiler = '', ...args: string[]) {
   })
   const port = await freePort()
   const environment = { PORT: String(port), MANAGEMENT_PORT: String(await freePort()) }
-  const dev = run(t, resolve('packages/fastify-contract-cli/src/cli.ts'), environment, ['dev', ...args], directory)
+  const dev = run(t, join(import.meta.dirname, '../../src/cli.ts'), environment, ['dev', ...args], directory)
   const ask = async (path: string) =>
     await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } }).then((one) => one.text())
   return {

@@ -8,7 +8,7 @@ import { compileDocument } from '../../src/emit/compile.ts'
 import { compilerOptions } from '../../src/init/project.ts'
 import { ownPath } from '../support/own-path.ts'
 
-const page = readFileSync(ownPath('../fastify-contract/docs/handler-messages.md'), 'utf8')
+const page = readFileSync(new URL('../docs/handler-messages.md', import.meta.resolve('fastify-contract')), 'utf8')
 const [, documentText = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
 const [, shown = ''] = /^```ts\n.*?\n\n?(export const handlers.*?)^```/ms.exec(page) ?? []
 

@@ -3,8 +3,11 @@ import { integerOf } from './decimal.ts'
 /** Matches a string or a number of JSON. */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 
-/** Matches each text with an integer that a double may not hold: one of 16 digits, or with an exponent. */
-const mayHaveWide = /[\d.]{16}|\d[eE]/
+/**
+ * Matches each text with an integer that a double may not hold: it begins with 16 digits, or has a positive exponent. An
+ * identifier or a date in a string is none.
+ */
+const mayHaveWide = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE]\+?\d+(?![\w.-]))/
 
 /**
  * Parses a text as JSON.parse does, but returns each integer beyond the safe ones as a bigint, as `wideInteger` does.

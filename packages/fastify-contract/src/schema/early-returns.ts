@@ -86,7 +86,7 @@ function countingOnly(gen: CodeGen, isProcessed: boolean): Partial<CodeGen> {
     const: (name, ...rest) => (name === 'err' ? vErrors : prototype.const.call(gen, name, ...rest)),
     if(condition, ...rest) {
       if (itemsOf(condition)[1] === vErrors) return gen
-      const isTrue = isUnfailed(condition) && !alternatives.has(gen)
+      const isTrue = hasNoFailure(condition) && !alternatives.has(gen)
       return prototype.if.call(gen, isTrue || condition, ...rest)
     },
     object: (...members) => prototype.object.call(gen, ...members.filter(([name]) => name !== instancePath)),
@@ -96,7 +96,7 @@ function countingOnly(gen: CodeGen, isProcessed: boolean): Partial<CodeGen> {
 const itemsOf = (code: unknown): readonly unknown[] => (code instanceof _Code ? code._items : [])
 
 /** Returns whether a condition tells that nothing has failed so far. */
-function isUnfailed(condition: unknown): boolean {
+function hasNoFailure(condition: unknown): boolean {
   const [, first, relation] = itemsOf(condition)
   return first === errors && relation === ' === '
 }

@@ -66,7 +66,7 @@ end
 }
 
 /** Parses the line of figures that the script prints, in microseconds. Throws if there is none. */
-export function parseWrk(output: string): LoadFigures {
+function parseWrk(output: string): LoadFigures {
   const [, line] = /^figures ([\d ]+)$/m.exec(output) ?? []
   if (line === undefined) throw new Error(`wrk printed no figures: ${output}`)
   const [requests = 0, refused = 0, lost = 0, duration = 0, p50 = 0, p99 = 0, p999 = 0, max = 0] = line

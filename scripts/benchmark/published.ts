@@ -19,7 +19,7 @@ export type Run = {
 export type Published = Record<string, Record<string, Run>>
 
 /** The file that the figures of the page are made from. */
-export const file = join(import.meta.dirname, 'published.json')
+const file = join(import.meta.dirname, 'published.json')
 
 export const readPublished = async (): Promise<Published> => JSON.parse(await readFile(file, 'utf8'))
 

@@ -35,7 +35,6 @@ export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`)
 /** Returns how often the threads of a process have given up the processor to wait (proc_pid_status(5)). */
 export const voluntarySwitches = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
-    const [, count] =
-      /^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')) ?? []
+    const [, count] = /^voluntary\w+:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')) ?? []
     return sum + Number(count)
   }, 0)

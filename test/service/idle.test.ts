@@ -27,10 +27,10 @@ function loopReports({ child, output }: ServiceProcess): () => Promise<LoopRepor
 }
 
 /**
- * Turns of the event loop in a second. An idle service has 5 with a store in memory, and 11 with SQLite and a token file.
+ * Turns of the event loop in a second. An idle service has 5 with a store in memory, and 6 with SQLite and a token file.
  * They also show what is no timer of JavaScript, such as the histogram of the event loop delay in Node.js.
  */
-const maxTurns = 16
+const maxTurns = 10
 
 const services = {
   'a store in memory, without an access log': () => ({ ACCESS_LOG: 'off' }),

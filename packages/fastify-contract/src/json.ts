@@ -1,5 +1,5 @@
 export { integerOf, multipleTest } from './json/decimal.ts'
-export { parseExactJson, wideInteger } from './json/exact-json.ts'
+export { isEscaped, parseExactJson, wideInteger } from './json/exact-json.ts'
 export { withDoubles } from './json/json-document.ts'
 export { parseJson } from './json/parse-json.ts'
 export { stringifyJson } from './json/write-json.ts'

@@ -15,7 +15,7 @@ export type DatabaseFiles = {
 
 /** A change of a directory within this time after another may leave its times the same, in milliseconds: FAT has 2 s. */
 const granularity = 3_000
-/** The files are compared at least this often, in milliseconds, also for a mount over one of them. */
+/** The files are compared at least this often, in milliseconds: a mount, or a new symbolic link, leaves the directory as it is. */
 const comparisonInterval = 1_000
 
 /**

@@ -100,7 +100,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   let count = 0
   /** The number of the last snapshot. */
   let snapshot = 0
-  /** Whether the last snapshot serves. */
+  /** Whether the last snapshot serves, or has served until it ended. */
   let isServed = false
   /** The packages of the last snapshot, which the waiting processes have loaded. */
   let packages: string[] = []
@@ -150,7 +150,7 @@ export async function runDev(options: DevOptions): Promise<void> {
     while (hasChanged()) {
       const hasNewDocument = changed.document
       hasNewDocs ||= hasNewDocument
-      isServed &&= !changed.code
+      isServed &&= !changed.code && running !== undefined
       changed.code = changed.document = false
       // A process already waits for a snapshot in this directory. If the build fails, the next one uses it again.
       const directory = nextDirectory()

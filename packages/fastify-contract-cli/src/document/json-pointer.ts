@@ -37,9 +37,39 @@ export function resolve(document: object, pointer: string): unknown {
   let node: unknown = document
   for (const key of keysOf(pointer)) {
     if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined
-    node = (node as Record<string, unknown>)[key]
+    node = (node as Node)[key]
   }
   return node
+}
+
+type Node = Record<string, unknown>
+
+/** What changes at a location of a document and below it. */
+type Branch = { change?: (value: Node) => unknown; below: Map<string, Branch> }
+
+/**
+ * Returns a document in which the objects at some pointers are changed, those below another one first. What does not
+ * change is not copied.
+ */
+export function withChanges(document: unknown, changes: Iterable<[string, (value: Node) => unknown]>): unknown {
+  const root: Branch = { below: new Map() }
+  for (const [pointer, change] of changes) {
+    let branch = root
+    for (const key of keysOf(pointer)) {
+      const next: Branch = branch.below.get(key) ?? { below: new Map() }
+      branch.below.set(key, next)
+      branch = next
+    }
+    branch.change = change
+  }
+  return changedBy(root, document)
+}
+
+function changedBy({ change, below }: Branch, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const copy = (below.size === 0 ? value : Array.isArray(value) ? [...value] : { ...value }) as Node
+  for (const [key, branch] of below) copy[key] = changedBy(branch, copy[key])
+  return change === undefined ? copy : change(copy)
 }
 
 /** The targets of the references of each document, which no stage changes. */

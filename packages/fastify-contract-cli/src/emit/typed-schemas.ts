@@ -72,7 +72,7 @@ function ownSchema(schema: Node): Node {
   return withOtherMembers(withAnyMember(withRequiredMembers(withoutUnused(schema))))
 }
 
-const typesIn = ({ type }: Node): unknown[] => [type ?? []].flat()
+const typesIn = ({ type }: Node): unknown[] => (Array.isArray(type) ? type : type === undefined ? [] : [type])
 
 /** Drops the enum and const of bigints, which hold numbers, and separates their type from the other types. */
 function withExactInt64(node: Node): Node {

@@ -1,5 +1,5 @@
 import { isDiscriminator } from '../document/discriminators.ts'
-import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { join, keysOf, withChanges } from '../document/json-pointer.ts'
 import { partsOf } from '../document/schemas.ts'
 import { schemaPrefix, unusedName } from '../document/shared-schemas.ts'
 import {
@@ -46,6 +46,8 @@ class DynamicScopes<Document extends object> {
   readonly #names: ReturnType<typeof dynamicMembers>
   readonly #pointers = new Map<Node, string>()
   readonly #schemas = new Map<string, Node>()
+  /** The schemas that hold others. */
+  readonly #holders = new Map<Node, Node>()
   /** The schemas with a dynamic anchor, by their resources and names. */
   readonly #anchors = new Map<unknown, Map<string, Node>>()
   /** The scope inside of a schema that is reached through the schemas that hold it. */
@@ -65,6 +67,7 @@ class DynamicScopes<Document extends object> {
     walkSchemas(document, (schema, at) => this.#addSchema(schema, at()))
     for (const [schema, pointer] of this.#pointers) {
       const holder = this.#holderOf(pointer)
+      if (holder !== undefined) this.#holders.set(schema, holder)
       this.#homes.set(schema, this.#entered(schema, (holder && this.#homes.get(holder)) ?? outermost))
     }
     this.#findUses()
@@ -88,14 +91,16 @@ class DynamicScopes<Document extends object> {
     typeof $ref === 'string' ? this.#schemas.get(join('#', ...keysOf($ref))) : undefined
 
   #findUses(): void {
-    const holders = new Map<Node, Node[]>()
+    const leading = new Map<Node, Node[]>()
     const referring = new Map<string, Node[]>()
     const lead = (from: Node, to: Node | undefined) => {
-      if (to !== undefined) holders.set(to, [...(holders.get(to) ?? []), from])
+      const known = to && leading.get(to)
+      if (known !== undefined) known.push(from)
+      else if (to !== undefined) leading.set(to, [from])
     }
     const candidates = [...this.#anchors.values()]
-    for (const [schema, pointer] of this.#pointers) {
-      const holder = this.#holderOf(pointer)
+    for (const schema of this.#pointers.keys()) {
+      const holder = this.#holders.get(schema)
       if (holder !== undefined) lead(holder, schema)
       lead(schema, this.#targetOf(schema))
       const name = schema[this.#names.dynamic]
@@ -108,16 +113,13 @@ class DynamicScopes<Document extends object> {
       // Iteration over a Set includes the elements that are added meanwhile.
       for (const schema of reaching) {
         this.#used.set(schema, (this.#used.get(schema) ?? new Set()).add(name))
-        for (const holder of holders.get(schema) ?? []) reaching.add(holder)
+        for (const each of leading.get(schema) ?? []) reaching.add(each)
       }
     }
   }
 
   resolved(): Document {
-    const result = structuredClone(this.#document)
-    for (const [schema, pointer] of this.#pointers) {
-      if (this.#holderOf(pointer) === undefined) replaceAt(result, pointer, this.#rewritten(schema, outermost))
-    }
+    const result = withChanges(this.#document, this.#changes()) as Document
     const copies: [string, Node][] = []
     // Iteration over an array includes the elements that are added meanwhile.
     for (const { name, target, scope } of this.#waiting) {
@@ -128,6 +130,18 @@ class DynamicScopes<Document extends object> {
     const { components } = result as { components?: Node }
     const schemas = { ...(components?.schemas as object), ...Object.fromEntries(copies) }
     return { ...result, components: { ...components, schemas } }
+  }
+
+  /** Returns what changes in the outermost schemas that hold a marked schema, or lead to a dynamic reference. */
+  #changes(): Map<string, () => Node> {
+    const changes = new Map<string, () => Node>()
+    for (const schema of this.#pointers.keys()) {
+      if (!this.#used.has(schema) && !Object.hasOwn(schema, this.#names.resource)) continue
+      let outer = schema
+      for (let holder = this.#holders.get(outer); holder !== undefined; holder = this.#holders.get(holder)) outer = holder
+      changes.set(this.#pointers.get(outer) as string, () => this.#rewritten(outer, outermost))
+    }
+    return changes
   }
 
   unresolved(problem: string): Document {
@@ -253,8 +267,3 @@ class DynamicScopes<Document extends object> {
 
 /** Keywords that a copy does not need: references lead to the definitions of the original. */
 const definitions = ['$defs', 'definitions']
-
-function replaceAt(document: object, pointer: string, value: unknown): void {
-  const holder = resolve(document, pointer.slice(0, pointer.lastIndexOf('/'))) as Node
-  holder[keysOf(pointer).at(-1) as string] = value
-}

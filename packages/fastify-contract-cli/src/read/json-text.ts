@@ -1,4 +1,4 @@
-import { parseExactJson } from 'fastify-contract/json'
+import { isEscaped, parseExactJson } from 'fastify-contract/json'
 import type { ReadText, TextValues } from './text-values.ts'
 
 /** A JSON text that was read; `isRepeating` tells whether an object repeats a key. */
@@ -107,12 +107,6 @@ function endOfScalar(text: string, begin: number): number {
   end = text.indexOf('"', end)
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end + 1
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text[before] === '\\') before--
-  return (at - before) % 2 === 0
 }
 
 /** Returns the number of members that a parsed text has. */

@@ -13,10 +13,7 @@ export type Source = {
   value: unknown
   /** Whether Redocly's own parser may read it otherwise, because it has merge keys. */
   hasMerges: boolean
-  /**
-   * Returns the place of the value at some keys, or of its key; of the closest value above it if there is none. Throws a
-   * SourceError if a key is there twice.
-   */
+  /** Returns the place of the value at some keys, or of its key; of the closest value above it if there is none. */
   placeOf(keys: string[], onKey?: boolean): Place
   /** Returns the text of a scalar as the file writes it, without quotes; undefined if there is none. */
   textAt(keys: string[]): string | undefined

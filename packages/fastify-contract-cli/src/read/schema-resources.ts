@@ -1,5 +1,5 @@
-import { decoded, join, keysOf } from '../document/json-pointer.ts'
-import { mapEntries, type Node, withoutKeys } from '../document/walk-document.ts'
+import { decoded, join, keysOf, withChanges } from '../document/json-pointer.ts'
+import { type Node, withoutKeys } from '../document/walk-document.ts'
 import { warning } from '../reports/reports.ts'
 import type { DocumentFiles } from './document-files.ts'
 import { type Location, location } from './reference-targets.ts'
@@ -10,8 +10,8 @@ import { newMark } from './source-copies.ts'
 /** A schema of a file. */
 type Found = { file: string; pointer: string; schema: Node }
 
-/** Functions that rewrite schemas, by `location`. */
-type Changes = Map<string, (schema: Node) => Node>
+/** Functions that rewrite schemas, by their files and pointers. */
+type Changes = Map<string, Map<string, (schema: Node) => Node>>
 
 /**
  * Members that the copy of a file has for document/dynamic-references.ts: which resource a schema belongs to, the names of
@@ -56,9 +56,9 @@ export class SchemaResources {
     const dialects = this.#translateDialects(files, changes)
     const { mark, warnings = [] } = this.#markDynamic(files, changes) ?? {}
     if (changes.size === 0 && dialects.length === 0) return undefined
-    for (const [file, source] of files.sources) {
-      if (source !== undefined && this.#schemas.has(file))
-        files.sources.set(file, { ...source, value: rewritten(source.value, '#', file, changes) })
+    for (const [file, inFile] of changes) {
+      const source = files.sources.get(file)
+      if (source !== undefined) files.sources.set(file, { ...source, value: withChanges(source.value, inFile) })
     }
     return { dynamicMark: mark, warnings: [...dialects, ...warnings] }
   }
@@ -79,7 +79,7 @@ export class SchemaResources {
         const draft = draftOf(uri)
         if (draft !== undefined) change(changes, file, pointer, (copy) => translated(copy, draft, countsItems))
         if (draft !== undefined && depth === -1)
-          changes.set(location(file, '#'), (document) => withoutKeys(document, ['jsonSchemaDialect']))
+          changes.get(file)?.set('#', (document) => withoutKeys(document, ['jsonSchemaDialect']))
         const isServed = isServedDialect(uri)
         const isOwn = schema.$schema === uri
         if (isOwn && (draft !== undefined || (is30 && !isServed)))
@@ -229,17 +229,9 @@ class AnchorNames {
 
 /** Adds a function that rewrites a schema after the earlier ones. */
 function change(changes: Changes, file: string, pointer: string, next: (schema: Node) => Node): void {
-  const key = location(file, pointer)
-  const before = changes.get(key)
-  changes.set(key, before === undefined ? next : (schema) => next(before(schema)))
-}
-
-function rewritten(value: unknown, pointer: string, file: string, changes: Changes): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const below = (each: unknown, key: string | number) => rewritten(each, join(pointer, `${key}`), file, changes)
-  if (Array.isArray(value)) return value.map(below)
-  const copy = mapEntries(value as Node, below)
-  return changes.get(location(file, pointer))?.(copy) ?? copy
+  const inFile = changes.get(file) ?? new Map<string, (schema: Node) => Node>()
+  const before = inFile.get(pointer)
+  changes.set(file, inFile.set(pointer, before === undefined ? next : (schema) => next(before(schema))))
 }
 
 /** Returns a schema with a dynamic reference as one with a $ref. */

@@ -15,6 +15,7 @@ const server = createServer(async (request, response) => {
     appendFileSync('slow.txt', '')
     while (!existsSync('released.txt')) await new Promise((resolve) => setTimeout(resolve, 5))
   }
+  if (request.url === '/exit') process.exit(3)
   response.end('${version}')
 })
 server.listen(process.env.PORT, '127.0.0.1')
@@ -126,5 +127,20 @@ t.test('a save that changes no generated file starts no service', async (t) => {
   save(2)
   await shows(2)
   t.equal(starts(), '1\n2\n')
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('after the service has ended, a save that changes no generated file starts it again', async (t) => {
+  const { stop, ask, saveDocument, starts, shows, output } = await startDev(t)
+  await shows(1)
+  await ask('/exit').catch(() => '')
+  await until(
+    () => /dev: the service has ended with .*\n(.*\n)*dev: no service is running/.test(output.stderr),
+    () => output.stderr,
+    180_000,
+  )
+  saveDocument(2)
+  await shows(1)
+  t.equal(starts(), '1\n1\n')
   t.match(await stop('SIGINT'), { code: 0 })
 })

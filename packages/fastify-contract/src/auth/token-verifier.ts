@@ -67,9 +67,10 @@ const largeSize = 2 ** 24
 
 /**
  * Watches a token file: a change takes effect within about one second, or ten on a file system that caches the status of
- * files. Rejects with one line, which contains no token, when the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
- * `on.load` after each change with the number of clients that have a token which has not expired, `on.error` once for
- * each new problem, and `on.large` with the size in bytes when the file becomes large.
+ * files. Rejects with one line, which contains no token, when the file is unusable at the start. When it becomes unusable
+ * later, its last valid content stays in effect. Calls `on.load` after each change with the number of clients that have a
+ * token which has not expired, `on.error` once for each new problem, and `on.large` with the size in bytes when the file
+ * becomes large.
  */
 export async function watchTokenFile(
   path: string,

@@ -154,7 +154,7 @@ const bearerReader: SchemeReader<string> = {
   // The same for an unknown, an expired and a revoked token.
   invalid: 'the access token is not valid',
   read({ headers: { authorization = '' } }) {
-    const [, token] = bearerCredentials.exec(authorization) ?? []
+    const token = bearerCredentials.exec(authorization)?.[1]
     if (token !== undefined) return token
     return bearerScheme.test(authorization) ? null : undefined
   },

@@ -1,33 +1,40 @@
 import { integerOf } from './decimal.ts'
 
-/** Matches a string or a number of JSON. */
-const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
-
 /**
- * Matches each text with an integer that a double may not hold: it begins with 16 digits, or has a positive exponent. An
- * identifier or a date in a string is none.
+ * Matches what precedes a number of JSON, and a number that may be an integer which no double holds: one that begins with
+ * 16 digits, or has a positive exponent. Strings have such texts, too.
  */
-const mayHaveWide = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE]\+?\d+(?![\w.-]))/
+const mayBeWide = /(^|[:,[\s])(-?(?:\d{16}|\d[\d.]*[eE]\+?\d)[\d.eE+-]*)/g
 
 /**
  * Parses a text as JSON.parse does, but returns each integer beyond the safe ones as a bigint, as `wideInteger` does.
  * `parseJson` is for texts of clients: it also rejects what is not I-JSON.
  */
 export function parseExactJson(text: string): unknown {
-  if (!mayHaveWide.test(text)) return JSON.parse(text)
   const mark = globalThis.crypto.randomUUID()
   let isMarked = false
-  const marked = text.replace(stringOrNumber, function markWide(token) {
-    const integer = token.startsWith('"') ? undefined : wideInteger(token)
-    if (integer === undefined) return token
+  let isInString = false
+  let quote = text.indexOf('"')
+  const marked = text.replace(mayBeWide, function markWide(found: string, before: string, token: string, at: number) {
+    for (; quote !== -1 && quote < at; quote = text.indexOf('"', quote + 1))
+      if (!isInString || !isEscaped(text, quote)) isInString = !isInString
+    const integer = isInString ? undefined : wideInteger(token)
+    if (integer === undefined) return found
     isMarked = true
-    return `"${mark}${integer}"`
+    return `${before}"${mark}${integer}"`
   })
   if (!isMarked) return JSON.parse(text)
   return JSON.parse(marked, function exactValue(name, value) {
     if (name.startsWith(mark)) throw new SyntaxError('the name of a member is a number; quote it')
     return typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value
   })
+}
+
+/** Returns whether an odd number of backslashes precedes a character of a JSON string. */
+export function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text[before] === '\\') before--
+  return (at - before) % 2 === 0
 }
 
 /**

@@ -139,7 +139,7 @@ function nameCount(text: string): number {
 
 /**
  * Returns how many members the objects in a value have; -Infinity if it is nested deeper than `levels`, or has a number
- * beyond the integers that a double holds exactly. V8 inlines it in `membersOf`, so only objects and arrays cost a call.
+ * beyond the integers that a double holds exactly. Only objects and arrays cost a call: V8 copies this into `membersOf`.
  */
 function memberCount(value: unknown, levels: number): number {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : Number.NEGATIVE_INFINITY

@@ -349,7 +349,8 @@ export const withoutErrors = {
 export function compileSchema(ajv: Ajv, schema: Schema): ValidateFunction {
   const { $ref, ...others } = Object(schema)
   if ($ref !== undefined && Object.keys(others).length === 0) return ajv.getSchema($ref) as ValidateFunction
-  const name = JSON.stringify(schema)
+  // A shared schema has no space in its name, but may be called "true".
+  const name = `schema ${JSON.stringify(schema)}`
   ajv.schemas[name] ??= environmentOf(schema)
   return ajv.getSchema(name) as ValidateFunction
 }

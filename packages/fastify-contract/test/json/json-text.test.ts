@@ -29,6 +29,13 @@ t.test('a number is no name of a member', async (t) => {
   t.same(parseExactJson('{ "9007199254740993": 9007199254740993 }'), { '9007199254740993': 9007199254740993n })
 })
 
+t.test('an integer in a string stays a text', async (t) => {
+  const strings = ['\\', ': 9007199254740993', '\\" 1e20', ', 9007199254740993"']
+  const text = `[${strings.map((one) => JSON.stringify(one)).join()},9007199254740993,{"a\\"":1e20}]`
+  const found = [...strings, 9007199254740993n, { 'a"': 100000000000000000000n }]
+  t.same(parseExactJson(text), found)
+})
+
 function returnThis(this: unknown) {
   return this
 }

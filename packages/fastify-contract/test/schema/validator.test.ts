@@ -588,3 +588,11 @@ t.test('every name may be required, alone, beside others, in alternatives and of
     'body must have properties , c when property b is present',
   )
 })
+
+t.test('a shared schema may have the name of a boolean schema', async (t) => {
+  const validator = engine.createValidator({ true: { type: 'string' } })
+  const isValid = (schema: Schema, text: string) => 'value' in validator.request(schema, 'body')(parseJson(text))
+  t.equal(isValid(true, '1'), true)
+  t.equal(isValid({ $ref: 'true#' }, '1'), false)
+  t.equal(isValid({ $ref: 'true#' }, '"a"'), true)
+})

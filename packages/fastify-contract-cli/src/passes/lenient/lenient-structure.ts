@@ -70,14 +70,14 @@ class StructureMender {
 
   /** Returns an object with mended members, without those that are omitted. It is not copied if they stay the same. */
   #each(node: Node, mend: (held: unknown, name: string) => unknown): Node {
-    const changed = new Map<string, unknown>()
+    let changed: Map<string, unknown> | undefined
     for (const name in node) {
       this.#path.push(name)
       const mended = mend(node[name], name)
       this.#path.pop()
-      if (mended !== node[name]) changed.set(name, mended)
+      if (mended !== node[name]) changed = (changed ?? new Map()).set(name, mended)
     }
-    if (changed.size === 0) return node
+    if (changed === undefined) return node
     const entries: [string, unknown][] = []
     for (const [name, held] of Object.entries(node)) {
       const mended = changed.has(name) ? changed.get(name) : held

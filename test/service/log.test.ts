@@ -175,7 +175,8 @@ t.test('a pipe that is full and not read does not delay the exit', { skip: !exis
 
 t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
-  const { create, stop, banner } = await startService(t, {}, { stdio: [...stdio] })
+  const options = { stdio: [...stdio], command: coveredCode.command }
+  const { create, stop, banner } = await startService(t, {}, options)
   for (let sent = 0; sent < 3; sent++) t.equal((await create('', { authorization: '' })).status, 401)
   const { code, signal, stderr } = await stop()
   t.same([code, signal], [0, null])

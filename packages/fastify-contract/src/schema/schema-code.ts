@@ -113,9 +113,9 @@ function validatorWriter({ operations, schemas }: Routes): ValidatorWriter {
   const codeOf = (name: string): string | undefined => {
     const shared = sharedNames.get(name)
     if (shared !== undefined) return nameIn({ $ref: `${shared}#` })
-    const { prefix, value } = values.get(name) ?? {}
+    const known = values.get(name)
     // Ajv would write each schema that it compiles, but few are named.
-    return prefix === 'schema' ? JSON.stringify(value?.ref) : value?.code?.toString()
+    return known?.prefix === 'schema' ? JSON.stringify(known.value?.ref) : known?.value?.code?.toString()
   }
   const named = new Map<string, string>()
   return {

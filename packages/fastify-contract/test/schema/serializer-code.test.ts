@@ -241,6 +241,15 @@ t.test('an object with a least number of members, or a discriminator, needs no v
   t.equal(compileSerializer(shared, pet)({ kind: 'cat', other: 1 }), '{"kind":"cat","other":1}')
 })
 
+t.test('an object whose properties are all ignored is written without members', async (t) => {
+  const hidden = { type: 'object', properties: { secret: { 'x-ignored': true } }, additionalProperties: false }
+  const serialize = compileSerializer(shared, hidden)
+  t.strictSame(
+    [{}, { secret: 1 }, { other: 1 }].map((value) => serialize(value)),
+    ['{}', '{}', undefined],
+  )
+})
+
 t.test('the exact keywords of 64-bit integers are checked before a value is written', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
   const rounded = 2 ** 53

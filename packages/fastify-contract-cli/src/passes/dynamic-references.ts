@@ -138,7 +138,7 @@ class DynamicScopes<Document extends object> {
     for (const schema of this.#pointers.keys()) {
       if (!this.#used.has(schema) && !Object.hasOwn(schema, this.#names.resource)) continue
       let outer = schema
-      for (let holder = this.#holders.get(outer); holder !== undefined; holder = this.#holders.get(holder)) outer = holder
+      for (let above = this.#holders.get(outer); above !== undefined; above = this.#holders.get(above)) outer = above
       changes.set(this.#pointers.get(outer) as string, () => this.#rewritten(outer, outermost))
     }
     return changes

@@ -176,8 +176,11 @@ t.test('a pipe that is full and not read does not delay the exit', { skip: !exis
 t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
   const options = { stdio: [...stdio], command: coveredCode.command }
-  const { create, stop, banner } = await startService(t, {}, options)
+  const { create, find, stop, banner } = await startService(t, {}, options)
   for (let sent = 0; sent < 3; sent++) t.equal((await create('', { authorization: '' })).status, 401)
+  await find('stderr', /the log cannot be written/)
+  // The lines are written again each 100 ms, which fails each time.
+  await sleep(1_000)
   const { code, signal, stderr } = await stop()
   t.same([code, signal], [0, null])
   t.match(stderr.replace(banner, ''), /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/, 'it is reported once')

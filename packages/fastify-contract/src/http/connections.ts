@@ -90,13 +90,10 @@ export function trackConnections(
   }
   function onResponseClose(this: ServerResponse): void {
     const connection = connectionOf(this.req.socket)
-    const { pending } = connection
-    const at = pending.indexOf(this)
+    const at = connection.pending.indexOf(this)
     // The socket has closed before, which has finished every response.
     if (at === -1) return
-    // Almost always the first one. A splice allocates a list.
-    if (at === 0) pending.shift()
-    else pending.splice(at, 1)
+    connection.pending.splice(at, 1)
     if (isAllRead(this.req)) {
       // A reference would keep the response in memory while the connection is idle. But a response that closes the
       // connection is kept: `followsLastResponse` needs it.

@@ -57,6 +57,16 @@ t.test('a token expires while the file is unchanged', async (t) => {
   t.same(told, [1])
 })
 
+t.test('a change is noticed after looks that read nothing', async (t) => {
+  const path = writeTokenFile(t, ['a', first])
+  const { verify, told } = await follow(t, path)
+  // The file is read again while its last change is younger than two seconds.
+  await sleep(5_500)
+  t.same(told, [1])
+  replaceTokenFile(path, tokenFileText(['b', second]))
+  await within(t, () => verify(second) === 'b', 'the new file')
+})
+
 t.test('every kind of file change is noticed', async (t) => {
   const path = writeTokenFile(t, ['a', first])
   const { verify, told } = await follow(t, path)

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import type { Document } from 'fastify-contract-cli/testing'
+import { Generator, ReferenceValidator } from 'fastify-contract-cli/testing-values'
 import type { Test } from 'tap'
-import { Generator } from './generator.ts'
-import { ReferenceValidator } from './reference-validator.ts'
 
 /** Asserts for each schema of a document that the generator's valid values are valid and that its breaches are not. */
 export function assertGenerator(t: Test, document: Document) {

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { type Document, type Endpoint, endpoints, join } from 'fastify-contract-cli/testing'
-import { Generator } from './generator.ts'
-import { notIJson, notJson } from './invalid-json.ts'
-import { jsonText, styles } from './json-notations.ts'
+import { Generator, jsonText, notIJson, notJson, styles } from 'fastify-contract-cli/testing-values'
 import { parametersOf, type Target } from './parameter-arbitraries.ts'
 
 /** A request without its method, which the operation defines. */

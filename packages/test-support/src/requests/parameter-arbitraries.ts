@@ -1,11 +1,14 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
 import type { Document, Endpoint, Parameter } from 'fastify-contract-cli/testing'
-import { filterOrThrow, isFoundInSample } from './arbitrary.ts'
-import type { Generator } from './generator.ts'
-import { type Json, jsonText } from './json-notations.ts'
-import { ReferenceValidator } from './reference-validator.ts'
-import type { SchemaViolation } from './schema-violation.ts'
+import type { Generator, SchemaViolation } from 'fastify-contract-cli/testing-values'
+import {
+  filterOrThrow,
+  isFoundInSample,
+  type Json,
+  jsonText,
+  ReferenceValidator,
+} from 'fastify-contract-cli/testing-values'
 
 /** The texts of one parameter: several if the parameter is repeated, none if it is left out. */
 type Texts = string[]

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Schema } from 'fastify-contract/contract'
-import type { Document } from 'fastify-contract-cli/testing'
+import type { Document } from '../../document/openapi-document.ts'
 import { type Json, withDoubles } from './json-notations.ts'
 
 const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63

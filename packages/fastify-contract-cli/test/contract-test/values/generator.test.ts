@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
+import { allKeywordsDocument } from 'fastify-contract-test-support/requests/all-keywords-document'
+import { assertAll, assertGenerator } from 'fastify-contract-test-support/requests/assert-generator'
 import t from 'tap'
-import { allKeywordsDocument } from '../../src/requests/all-keywords-document.ts'
-import { assertAll, assertGenerator } from '../../src/requests/assert-generator.ts'
-import { Generator } from '../../src/requests/generator.ts'
-import { notIJson, notJson } from '../../src/requests/invalid-json.ts'
-import { type Json, jsonText, styles } from '../../src/requests/json-notations.ts'
+import { Generator, type Json, jsonText, notIJson, notJson, styles } from '../../../src/testing-values.ts'
 
 t.test('values for a richer document are valid or invalid as intended', async (t) =>
   assertGenerator(t, allKeywordsDocument),

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
-import type { Document } from 'fastify-contract-cli/testing'
+import type { Document } from '../../document/openapi-document.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
 import { arrays, arrayViolations } from './arrays.ts'

@@ -25,7 +25,7 @@ export const formats: Record<string, Format> = {
   uuid: { values: fc.uuid(), near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'] },
   email: {
     values: fc.tuple(fc.stringMatching(/^[a-z0-9_+-]{1,10}(\.[a-z0-9]{1,5})?$/), host).map((parts) => parts.join('@')),
-    near: ['@plants.example', 'a@', 'a@b@plants.example', 'plants.example'],
+    near: ['@pets.example', 'a@', 'a@b@pets.example', 'pets.example'],
   },
   hostname: { values: host, near: ['-a.example', 'a..example', 'a_b.example'] },
   uri: {
@@ -34,7 +34,7 @@ export const formats: Record<string, Format> = {
       uris ??= fc.webUrl({ withFragments: true, withQueryParameters: true })
       return uris
     },
-    near: ['/plants', 'plants.example', 'http://plants.example/a b', 'http://[::1'],
+    near: ['/pets', 'pets.example', 'http://pets.example/a b', 'http://[::1'],
   },
   ipv4: { values: fc.ipV4(), near: ['256.0.0.1', '1.2.3', '1.2.3.4.5'] },
   ipv6: { values: fc.ipV6(), near: ['::g', '1:2:3:4:5:6:7', '1::2::3'] },

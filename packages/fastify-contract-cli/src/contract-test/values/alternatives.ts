@@ -1,5 +1,6 @@
 import type { Schema } from 'fastify-contract/contract'
-import { type Document, resolve } from 'fastify-contract-cli/testing'
+import { resolve } from '../../document/json-pointer.ts'
+import type { Document } from '../../document/openapi-document.ts'
 import { formats } from './formats.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 

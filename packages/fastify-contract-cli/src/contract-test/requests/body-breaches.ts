@@ -1,6 +1,6 @@
 import { keysOf } from '../../document/json-pointer.ts'
 import type { Violation } from '../exchange.ts'
-import type { Json } from '../values/json-notations.ts'
+import { type Json, jsonText } from '../values/json-notations.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
 import { fieldOf, isMembers, textualOf } from './body-values.ts'
 import { certainBreach } from './certain-breach.ts'
@@ -35,7 +35,7 @@ function brokenTest(part: BodyPart, { where }: SchemaViolation): IsBroken | unde
   // Servers take null for a missing body.
   if (kind === 'json') return (value, accepts) => (value !== null || part.isRequired) && !accepts(value)
   if (kind === 'lines') return (value, accepts) => !accepts(value)
-  if (kind === 'events') return (value, accepts) => typeof value !== 'string' && !accepts(value)
+  if (kind === 'events') return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
   if (kind === 'text') return (value, accepts) => typeof value === 'string' && value !== '' && !accepts(value)
   const [name] = keysOf(`#${where}`)
   if (name === undefined) return undefined

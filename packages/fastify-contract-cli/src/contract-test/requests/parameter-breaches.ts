@@ -22,6 +22,7 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
   for (const { where, what, values } of sources.breaches(generatorOf(sources, part), schema).slice(0, maxBreaches)) {
     // Servers ignore a query parameter that they do not know.
     if (isExploded && where.startsWith('/additionalProperties')) continue
+    if (reading.kind === 'nested' && /(?:array|object).* instead|instead of .*(?:array|object)/.test(what)) continue
     const isBroken = (value: Json, accepts: (value: Json) => boolean) =>
       isSendable(part, value) && isRejected(reading, value, accepts)
     const breach = certainBreach(sources, { schema, values, isBroken, isOwn })

@@ -121,7 +121,7 @@ function isSendable(part: ParameterPart, value: Json): boolean {
   if (pairs === undefined || pairs.length === 0) return false
   if (part.in === 'path') return pairs.every(([, text]) => isPathText(text))
   return pairs.every(
-    ([, text]) => text !== '' && text.length < 2_500 && (part.in !== 'header' || isHeaderText(text)),
+    ([, text]) => (text !== '' || part.parameter.allowEmptyValue === true) && text.length < 2_500 && (part.in !== 'header' || isHeaderText(text)),
   )
 }
 

@@ -71,6 +71,6 @@ export function filterOrThrow<T>(
   })
 }
 
-/** Returns whether `isWanted` holds for at least one of 100 sampled values. */
+/** Returns whether `isWanted` holds for at least one of 100 sampled values. Mostly it holds for one of the first. */
 export const isFoundInSample = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
-  fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)
+  [5, 95].some((numRuns) => fc.sample(values, { numRuns, seed: numRuns }).some(isWanted))

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../../document/openapi-document.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
@@ -38,7 +39,7 @@ export class Generator {
   /** Returns values that are valid under a schema. Throws if none can be made. */
   valid(schema: Schema): fc.Arbitrary<Json> {
     const values = this.#shallow(schema, moreLevels)
-    if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
+    if (values === undefined) throw new Error(`no value can be made for ${stringifyJson(schema)}`)
     return values
   }
 
@@ -95,7 +96,7 @@ export class Generator {
     const values = parts.length === 0 ? undefined : fc.oneof(...parts)
     const judged = alternatives.some((alternative) => alternative.judged)
     const isValid = (value: Json) => this.#judge.accepts(schema, value)
-    known[levels] = values && judged ? filterOrThrow(values, isValid, JSON.stringify(schema)) : values
+    known[levels] = values && judged ? filterOrThrow(values, isValid, String(stringifyJson(schema))) : values
     return known[levels]
   }
 

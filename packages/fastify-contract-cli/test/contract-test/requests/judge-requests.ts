@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { requestMaker } from '../../../src/contract-test/requests/requests-of.ts'
 import { type Document, endpoints } from '../../../src/document/openapi-document.ts'
+import { scopesOf } from '../../../src/document/security-schemes.ts'
 import { compileDocument } from '../../../src/emit/compile.ts'
 import { normalizedDocument } from '../../../src/passes/normalize.ts'
 import { serveRoutes } from '../../support/serve-document.ts'
@@ -38,7 +39,8 @@ export async function judgeRequests(
   const document = normalizedDocument(parseExactJson(contract.documentText) as Document)
   const served = new Set(contract.routes.operations.map(({ operationId }) => operationId))
   const all = endpoints(document).filter(({ operationId }) => served.has(operationId))
-  const allow: VerifierFactory = () => (_request, done) => done(undefined, { name: 'anybody', scopes: [] } as never)
+  const anybody = { name: 'anybody', scopes: scopesOf(document) }
+  const allow: VerifierFactory = () => (_request, done) => done(undefined, anybody)
   const schemes = all.flatMap(({ security }) => security.flatMap(Object.keys))
   const app = serveRoutes(contract.routes, {
     handlers: Object.fromEntries(all.map(({ operationId }) => [operationId, handler])),

@@ -1,8 +1,10 @@
+import type { Schema } from 'fastify-contract/contract'
 import { resolve } from '../../document/json-pointer.ts'
 import type { Document, Endpoint } from '../../document/openapi-document.ts'
 import { holderOf, type WithExample } from '../../document/parameter-objects.ts'
 import { partsOf } from '../../document/schemas.ts'
 import { exampleOfRequest } from '../../examples/examples.ts'
+import { generatedCount, generatedValue } from '../../examples/schema-values.ts'
 import type { Json } from '../values/json-notations.ts'
 import { isCertainBody } from './body-values.ts'
 import type { BodyPart, ParameterPart } from './operation-parts.ts'
@@ -33,6 +35,21 @@ export function bodyExamples(
   }
   return found.filter((value) => isCertainBody(sources, part, value as Json))
 }
+
+/** Returns values that the schema of a parameter accepts, made from its keywords as for the documentation. */
+export const madeParameters = (document: Document, sources: ValueSources, part: ParameterPart): unknown[] =>
+  madeValues(document, part.schema).filter((value) => isCertain(sources, part, value as Json))
+
+/** Returns values that the schema of a body accepts, made from its keywords as for the documentation. */
+export const madeBodies = (document: Document, sources: ValueSources, part: BodyPart): unknown[] =>
+  part.kind === 'json' || part.kind === 'form'
+    ? madeValues(document, part.schema).filter((value) => isCertainBody(sources, part, value as Json))
+    : []
+
+const madeValues = (document: Document, schema: Schema): unknown[] =>
+  Array.from({ length: generatedCount }, (_, index) => generatedValue(document, schema, index)).filter(
+    (value) => value !== undefined,
+  )
 
 /** Returns the examples of a parameter or media type, those of its schema last. */
 function examplesOf(document: Document, { example, examples = {}, schema }: WithExample): unknown[] {

@@ -1,8 +1,10 @@
 import type * as fc from 'fast-check'
+import { keysOf } from '../../document/json-pointer.ts'
 import type { Violation } from '../exchange.ts'
 import type { Json } from '../values/json-notations.ts'
 import { certainBreach } from './certain-breach.ts'
 import type { ParameterPart } from './operation-parts.ts'
+import { isBrokenForm } from './form-values.ts'
 import { isRejected } from './readings.ts'
 import { generatorOf, type ValueSources } from './value-sources.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
@@ -23,8 +25,8 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
     // Servers ignore a query parameter that they do not know.
     if (isExploded && where.startsWith('/additionalProperties')) continue
     if (reading.kind === 'nested' && /(?:array|object).* instead|instead of .*(?:array|object)/.test(what)) continue
-    const isBroken = (value: Json, accepts: (value: Json) => boolean) =>
-      isSendable(part, value) && isRejected(reading, value, accepts)
+    const isBroken = brokenTest(part, where)
+    if (isBroken === undefined) continue
     const breach = certainBreach(sources, { schema, values, isBroken, isOwn })
     const reason = `${where} ${what}`.trim()
     if (breach === undefined) continue
@@ -32,6 +34,19 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
     found.push({ violation, values: breach.values })
   }
   return found
+}
+
+type IsBroken = (value: Json, accepts: (value: Json) => boolean) => boolean
+
+/** Returns a function that tells whether a value is invalid; undefined if servers may overlook what is wrong. */
+function brokenTest(part: ParameterPart, where: string): IsBroken | undefined {
+  const { whole } = part.reading
+  if (whole === undefined)
+    return (value, accepts) => isSendable(part, value) && isRejected(part.reading, value, accepts)
+  if (whole === 'json') return (value, accepts) => !accepts(value)
+  const [name] = keysOf(`#${where}`)
+  if (name === undefined || where.startsWith('/additionalProperties')) return undefined
+  return (value, accepts) => isBrokenForm(whole, name, value, accepts)
 }
 
 function isSendable(part: ParameterPart, value: Json): boolean {

@@ -40,6 +40,7 @@ export function isReadExactly(textual: Textual, value: Json, accepts: (value: Js
     )
   }
   if (value === null) return false
+  if (kind === 'nested') return isPlainTree(value)
   const own = kind === 'scalar' ? types : scalarTypes
   const read = scalarReadings(textOf(value)).filter((one) => isOfType(one, own))
   return read.length > 0 && read.every(accepts)

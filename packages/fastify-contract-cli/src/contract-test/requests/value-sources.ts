@@ -7,6 +7,7 @@ import type { Json } from '../values/json-notations.ts'
 import { ReferenceValidator } from '../values/reference-validator.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
 import type { ValueHook, ValueOptions } from '../values/value-options.ts'
+import { isCertainForm } from './form-values.ts'
 import type { ParameterPart } from './operation-parts.ts'
 import { isReadExactly } from './readings.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
@@ -109,8 +110,11 @@ export function parameterValues(sources: ValueSources, part: ParameterPart): fc.
 /** Returns whether a value of a parameter can be sent, and every server reads it as it is. */
 export function isCertain(sources: ValueSources, part: ParameterPart, value: Json): boolean {
   const accepts = (one: Json) => sources.accepts(part.schema, one)
-  if (!accepts(value) || !isReadExactly(part.reading, value, accepts)) return false
-  return isSendable(part, value)
+  if (!accepts(value)) return false
+  const { whole } = part.reading
+  if (whole === 'json') return true
+  if (whole !== undefined) return isCertainForm(whole, value, accepts)
+  return isReadExactly(part.reading, value, accepts) && isSendable(part, value)
 }
 
 /** The maximum length of a value in a path: that of the router of Fastify. */

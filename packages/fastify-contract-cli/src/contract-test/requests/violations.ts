@@ -5,7 +5,8 @@ import { notIJson, notJson } from '../values/invalid-json.ts'
 import type { Json } from '../values/json-notations.ts'
 import { bodyBreaches } from './body-breaches.ts'
 import { parameterBreaches } from './parameter-breaches.ts'
-import { type Unmade, type ValidParts, type ValuedBody, validValues, withoutParameter, withParameter } from './valid-values.ts'
+import { type ValidParts, type ValuedBody, validValues, withoutParameter, withParameter } from './valid-values.ts'
+import type { Textual } from './readings.ts'
 import type { ValueSources } from './value-sources.ts'
 import { type Change, writeRequest } from './write-request.ts'
 
@@ -89,7 +90,7 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
 const laxJson = ['a number that is none', 'something after the value']
 
 /** Returns whether each server notices that a parameter is missing: an object of several pairs may be an empty one. */
-const isSurelyMissed = ({ kind, style, explode }: { kind: string; style: string; explode: boolean }): boolean =>
+const isSurelyMissed = ({ kind, style, explode }: Textual): boolean =>
   !(kind === 'nested' || (kind === 'object' && style === 'form' && explode))
 
 /** Returns whether the successful responses of an operation have several media types, among which Accept chooses. */
@@ -112,5 +113,3 @@ function writable(
   }
   return filterOrThrow(all, isWritten, place) as fc.Arbitrary<TestRequest>
 }
-
-export type { Unmade }

@@ -20,8 +20,7 @@ const safe = BigInt(Number.MAX_SAFE_INTEGER)
 /** Returns the integers at the limits of the keywords, exactly, and zero. */
 export function integerBoundaries(keywords: Keywords): bigint[] {
   const { least, greatest } = rangeOf(keywords)
-  const multipleOf = Number(keywords.multipleOf ?? 1)
-  const step = Number.isInteger(multipleOf) ? BigInt(multipleOf) : 1n
+  const step = stepOf(keywords) ?? 1n
   const limits: bigint[] = []
   if (least !== undefined) limits.push(-floorDivide(-least, step) * step)
   if (greatest !== undefined) limits.push(floorDivide(greatest, step) * step)
@@ -53,6 +52,12 @@ function rangeOf(keywords: Keywords): Range {
 const rounded = (limit: number | bigint, round: (limit: number) => number): bigint =>
   typeof limit === 'bigint' ? limit : BigInt(round(limit))
 
+/** Returns the divisor of the integers, exactly; undefined if it is a fraction. */
+function stepOf({ multipleOf = 1 }: Keywords): bigint | undefined {
+  if (typeof multipleOf === 'bigint') return multipleOf
+  return Number.isInteger(multipleOf) ? BigInt(multipleOf) : undefined
+}
+
 /** Divides and rounds down; BigInt's own division rounds toward zero. */
 const floorDivide = (integer: bigint, by: bigint): bigint => {
   const quotient = integer / by
@@ -75,12 +80,12 @@ export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   if (multipleOf === 1) return between(least, greatest)
   // The reference validator divides doubles, so it finds multiples only among integers that a double holds exactly.
   const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]
-  if (!Number.isInteger(multipleOf)) {
+  const step = stepOf(keywords)
+  if (step === undefined) {
     const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)
     const all = between(low, high)
     return all && filterOrThrow(all, isMultiple, `multipleOf ${multipleOf}`)
   }
-  const step = BigInt(multipleOf)
   return between(-floorDivide(-low, step), floorDivide(high, step))?.map((count) => count * step)
 }
 

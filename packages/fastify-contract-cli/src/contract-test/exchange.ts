@@ -13,7 +13,16 @@ export type RequestPart =
   | 'body'
 
 /** What makes a request invalid: the part, the place in it, and the reason, such as `body`, `/name`, `too long`. */
-export type Violation = { part: RequestPart; place: string; reason: string }
+export type Violation = {
+  part: RequestPart
+  place: string
+  reason: string
+  /**
+   * The service of this engine rejects it, but other servers may accept it, since they convert types, ignore formats or
+   * take any media type. They must still respond without an error of their own.
+   */
+  isStrict?: true
+}
 
 /** Where the values of a request come from, in the order in which a test sends them. */
 export type Source = 'example' | 'boundary' | 'pairwise' | 'random' | 'sequence'

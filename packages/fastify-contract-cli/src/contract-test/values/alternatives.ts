@@ -32,13 +32,17 @@ const judgedKeywords = [
 
 const onNumbers = ['int32', 'int64', 'float', 'double']
 
+/** The maximum number of alternatives of a schema: combinations of several `anyOf` grow exponentially. */
+const maxAlternatives = 64
+
 /**
  * Returns a function that expands a schema of the document into alternatives: one for each combination of its anyOf and
  * oneOf branches, with every $ref and allOf merged. An unsatisfiable schema has none.
  */
 export function alternativesOf(document: Document): (schema: Schema) => SchemaBranch[] {
   const known = new Map<Schema, SchemaBranch[]>()
-  const product = (left: SchemaBranch[], right: SchemaBranch[]) => left.flatMap((a) => right.map((b) => join(a, b)))
+  const product = (left: SchemaBranch[], right: SchemaBranch[]) =>
+    left.flatMap((a) => right.map((b) => join(a, b))).slice(0, maxAlternatives)
 
   function alternatives(schema: Schema): SchemaBranch[] {
     const found = known.get(schema) ?? expand(schema).filter(isPossible)

@@ -8,9 +8,14 @@ const codePoint = fc
 
 const ascii = fc.integer({ min: 0x20, max: 0x7e }).map((number) => String.fromCodePoint(number))
 
-/** Returns any text that a JSON body may hold. Its length counts code points (JSON Schema Validation section 6.3.1). */
-export const text = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
-  fc.string({ unit: fc.oneof(ascii, ascii, codePoint), ...length })
+/** Any character of a text that a JSON body may hold. */
+export const anyCharacter: fc.Arbitrary<string> = fc.oneof(ascii, ascii, codePoint)
+
+/** Returns any text of some characters. Its length counts code points (JSON Schema Validation section 6.3.1). */
+export const text = (
+  length: { minLength?: number; maxLength?: number } = {},
+  unit: fc.Arbitrary<string> = anyCharacter,
+): fc.Arbitrary<string> => fc.string({ unit, ...length })
 
 /** Any member names, some of which have a meaning in JavaScript. */
 export const memberName: fc.Arbitrary<string> = fc.oneof(

@@ -13,6 +13,7 @@ import { ReferenceValidator } from './reference-validator.ts'
 import type { SchemaViolation } from './schema-violation.ts'
 import { strings, stringViolations } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
+import { anyValues, type ValueOptions } from './value-options.ts'
 
 /** The maximum number of levels that a generated value has beyond its smallest possible depth. */
 const moreLevels = 3
@@ -25,8 +26,12 @@ export class Generator {
   readonly #alternatives: (schema: Schema) => SchemaBranch[]
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
-  constructor(document: Document) {
-    this.#judge = new ReferenceValidator(document)
+  readonly #options: ValueOptions
+
+  /** @param options How values are made; by default, they have everything that a schema allows. */
+  constructor(document: Document, options: Partial<ValueOptions> = {}, judge = new ReferenceValidator(document)) {
+    this.#judge = judge
+    this.#options = { ...anyValues, ...options }
     this.#alternatives = alternativesOf(document)
   }
 
@@ -35,6 +40,23 @@ export class Generator {
     const values = this.#shallow(schema, moreLevels)
     if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
     return values
+  }
+
+  /** Returns the value that the hook gives for a property; undefined if it gives none. */
+  givenValue(name: string, schema: Schema): Json | undefined {
+    return this.#options.valueOf(name, schema) as Json | undefined
+  }
+
+  /** Returns the values of each alternative of a schema, with few levels. */
+  branches(schema: Schema): fc.Arbitrary<Json>[] {
+    const isValid = (value: Json) => this.#judge.accepts(schema, value)
+    return this.#alternatives(schema).flatMap(({ keywords, judged }) => {
+      for (let levels = 0; levels < mostLevels; levels++) {
+        const values = this.#ofKeywords(keywords, schema, levels)
+        if (values !== undefined) return judged ? filterOrThrow(values, isValid, JSON.stringify(keywords.type)) : values
+      }
+      return []
+    })
   }
 
   /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
@@ -84,9 +106,9 @@ export class Generator {
     const makers: Record<string, () => fc.Arbitrary<Json> | undefined> = {
       integer: () => integers(keywords),
       number: () => numbers(keywords),
-      string: () => strings(keywords),
+      string: () => strings(keywords, this.#options),
       array: () => arrays(keywords, below(keywords.items ?? true)),
-      object: () => objects(keywords, below),
+      object: () => objects(keywords, below, this.#options),
     }
     const types = typesOf(keywords)
     const parts = types.flatMap(
@@ -103,11 +125,11 @@ export class Generator {
     if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
     if (types.includes('number')) breaches.push(...numberViolations(keywords))
     else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
-    if (types.includes('string')) breaches.push(...stringViolations(keywords))
+    if (types.includes('string')) breaches.push(...stringViolations(keywords, this.#options))
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
-    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
+    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child), this.#options) : undefined
+    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches
   }
 }

@@ -10,6 +10,17 @@ const formatLimits: Record<string, [bigint, bigint]> = {
 }
 const safe = BigInt(Number.MAX_SAFE_INTEGER)
 
+/** Returns the integers at the limits of the keywords, exactly, and zero. */
+export function integerBoundaries(keywords: Keywords): bigint[] {
+  const { least, greatest } = rangeOf(keywords)
+  const { multipleOf = 1 } = keywords
+  const step = Number.isInteger(Number(multipleOf)) ? BigInt(multipleOf) : 1n
+  const limits: bigint[] = []
+  if (least !== undefined) limits.push(-floorDivide(-least, step) * step)
+  if (greatest !== undefined) limits.push(floorDivide(greatest, step) * step)
+  return [...limits, 0n]
+}
+
 type Range = { least: bigint | undefined; greatest: bigint | undefined }
 
 function rangeOf(keywords: Keywords): Range {
@@ -17,19 +28,23 @@ function rangeOf(keywords: Keywords): Range {
   const [lowest, highest] = formatLimits[format] ?? []
   const lower = [
     lowest,
-    minimum === undefined ? undefined : BigInt(Math.ceil(minimum)),
-    exclusiveMinimum === undefined ? undefined : BigInt(Math.floor(exclusiveMinimum)) + 1n,
+    minimum === undefined ? undefined : rounded(minimum, Math.ceil),
+    exclusiveMinimum === undefined ? undefined : rounded(exclusiveMinimum, Math.floor) + 1n,
   ]
   const upper = [
     highest,
-    maximum === undefined ? undefined : BigInt(Math.floor(maximum)),
-    exclusiveMaximum === undefined ? undefined : BigInt(Math.ceil(exclusiveMaximum)) - 1n,
+    maximum === undefined ? undefined : rounded(maximum, Math.floor),
+    exclusiveMaximum === undefined ? undefined : rounded(exclusiveMaximum, Math.ceil) - 1n,
   ]
   return {
     least: lower.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a)),
     greatest: upper.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a)),
   }
 }
+
+/** Returns a limit as an integer. One with more digits than a double is a bigint in the document. */
+const rounded = (limit: number | bigint, round: (limit: number) => number): bigint =>
+  typeof limit === 'bigint' ? limit : BigInt(round(limit))
 
 /** Divides and rounds down; BigInt's own division rounds toward zero. */
 const floorDivide = (integer: bigint, by: bigint): bigint => {

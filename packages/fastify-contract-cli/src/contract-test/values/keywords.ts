@@ -13,6 +13,8 @@ export type Keywords = {
   minItems?: number
   maxItems?: number
   uniqueItems?: boolean
+  minProperties?: number
+  maxProperties?: number
   minLength?: number
   maxLength?: number
   pattern?: string
@@ -22,6 +24,8 @@ export type Keywords = {
   exclusiveMinimum?: number
   exclusiveMaximum?: number
   multipleOf?: number
+  example?: unknown
+  examples?: unknown
 }
 
 /** The conjunction of the schemas that apply to one value. */

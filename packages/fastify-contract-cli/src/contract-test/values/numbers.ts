@@ -5,7 +5,11 @@ import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
 const finite = { noNaN: true, noDefaultInfinity: true }
 
-function limits({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Keywords) {
+/** Returns the limits of the keywords as doubles. */
+function limits(keywords: Keywords) {
+  const [minimum, exclusiveMinimum, maximum, exclusiveMaximum] = (
+    ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'] as const
+  ).map((keyword) => (keywords[keyword] === undefined ? undefined : Number(keywords[keyword])))
   const minExcluded = exclusiveMinimum !== undefined && exclusiveMinimum >= (minimum ?? Number.NEGATIVE_INFINITY)
   const maxExcluded = exclusiveMaximum !== undefined && exclusiveMaximum <= (maximum ?? Number.POSITIVE_INFINITY)
   return {
@@ -14,6 +18,22 @@ function limits({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Keywor
     minExcluded,
     maxExcluded,
   }
+}
+
+/** Returns the numbers at the limits of the keywords, or next to one that is excluded, and zero. */
+export function numberBoundaries(keywords: Keywords): number[] {
+  const { min, max, minExcluded, maxExcluded } = limits(keywords)
+  const { multipleOf } = keywords
+  const found: number[] = [0]
+  const nearby = (limit: number) => multipleOf ?? Math.max(Math.abs(limit), 1) * 1e-6
+  if (min !== undefined) found.push(minExcluded ? min + nearby(min) : min)
+  if (max !== undefined) found.push(maxExcluded ? max - nearby(max) : max)
+  if (multipleOf !== undefined) {
+    found.push(multipleOf)
+    if (min !== undefined) found.push(Math.ceil(min / multipleOf) * multipleOf)
+    if (max !== undefined) found.push(Math.floor(max / multipleOf) * multipleOf)
+  }
+  return found
 }
 
 /** Returns numbers that satisfy the keywords, or undefined if there are none. */

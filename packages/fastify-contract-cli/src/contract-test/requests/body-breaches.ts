@@ -31,7 +31,8 @@ function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken 
   // Servers take null for a missing body.
   if (kind === 'json') return (value, accepts) => (value !== null || part.isRequired) && !accepts(value)
   if (kind === 'lines') return (value, accepts) => !accepts(value)
-  if (kind === 'events') return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
+  if (kind === 'events')
+    return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
   if (kind === 'text') return (value, accepts) => typeof value === 'string' && value !== '' && !accepts(value)
   return part.form && brokenFormTest(part.form, where, what)
 }

@@ -76,11 +76,7 @@ function isPlainTree(value: Json): boolean {
  *
  * @param isRepeatable Whether the texts are repeated pairs, of which some servers read only one.
  */
-export function isRejected(
-  { kind, style, explode }: Textual,
-  value: Json,
-  accepts: (value: Json) => boolean,
-): boolean {
+export function isRejected({ kind, style, explode }: Textual, value: Json, accepts: (value: Json) => boolean): boolean {
   if (kind === 'json') return !accepts(value)
   const isComposite = typeof value === 'object' && value !== null
   if ((kind === 'object' || kind === 'nested') && (!isComposite || Array.isArray(value))) return false
@@ -110,7 +106,9 @@ function readingsOf(value: Json, isNested: boolean): Json[] | undefined {
   for (const member of members) {
     const isComposite = typeof member === 'object' && member !== null
     const scalars = isComposite ? [] : scalarReadings(textOf(member))
-    const readings = isComposite ? readingsOf(member, isNested) : [...scalars, ...(isNested ? scalars.map((one) => [one]) : [])]
+    const readings = isComposite
+      ? readingsOf(member, isNested)
+      : [...scalars, ...(isNested ? scalars.map((one) => [one]) : [])]
     if (readings === undefined) return undefined
     each.push(readings)
   }

@@ -1,10 +1,8 @@
-import type { Form } from 'fastify-contract/contract'
-import { keysOf } from '../../document/json-pointer.ts'
 import type { Violation } from '../exchange.ts'
-import { type Json, jsonText } from '../values/json-notations.ts'
+import { jsonText } from '../values/json-notations.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
 import { certainBreach } from './certain-breach.ts'
-import { isBrokenForm } from './form-values.ts'
+import { brokenFormTest, type IsBroken } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
 import { type Breach, maxBreaches } from './parameter-breaches.ts'
 import type { ValueSources } from './value-sources.ts'
@@ -27,19 +25,14 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   return found
 }
 
-type IsBroken = (value: Json, accepts: (value: Json) => boolean) => boolean
-
 /** Returns a function that tells whether a value is invalid in the media type; undefined if it cannot express it. */
-function brokenTest(part: BodyPart, { where }: SchemaViolation): IsBroken | undefined {
+function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken | undefined {
   const { kind } = part
   // Servers take null for a missing body.
   if (kind === 'json') return (value, accepts) => (value !== null || part.isRequired) && !accepts(value)
   if (kind === 'lines') return (value, accepts) => !accepts(value)
-  if (kind === 'events') return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
+  if (kind === 'events')
+    return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
   if (kind === 'text') return (value, accepts) => typeof value === 'string' && value !== '' && !accepts(value)
-  const [name] = keysOf(`#${where}`)
-  if (name === undefined) return undefined
-  // Servers ignore a field that they do not know.
-  if (where.startsWith('/additionalProperties')) return undefined
-  return (value, accepts) => isBrokenForm(part.form as Form, name, value, accepts)
+  return part.form && brokenFormTest(part.form, where, what)
 }

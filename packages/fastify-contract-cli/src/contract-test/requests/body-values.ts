@@ -28,7 +28,11 @@ export function bodyValues(sources: ValueSources, part: BodyPart, isOwn: boolean
   if (kind === 'form' || kind === 'multipart') {
     if (!isOwn && hasTypedFile(part)) throw new Error(`${named}: the content of a file of its type is not known`)
     const values = formSource(sources, part).valid(schema)
-    return filterOrThrow(values.map((value) => withFiles(part, value)), isCertain, named)
+    return filterOrThrow(
+      values.map((value) => withFiles(part, value)),
+      isCertain,
+      named,
+    )
   }
   if (isChecked) return filterOrThrow(sources.bodies.valid(schema), isCertain, named)
   if (!isOwn && !opaque.includes(mediaType)) throw new Error(`${named}: its content is not known; give an example`)

@@ -1,6 +1,7 @@
 import type { Form, FormField } from 'fastify-contract/contract'
+import { keysOf } from '../../document/json-pointer.ts'
 import type { Json, Members } from '../values/json-notations.ts'
-import { isReadExactly, isRejected, type Textual } from './readings.ts'
+import { isOverlooked, isReadExactly, isRejected, type Textual } from './readings.ts'
 
 /** Returns whether every server reads the fields of a form as they are. */
 export function isCertainForm(form: Form, value: Json, accepts: (value: Json) => boolean): boolean {
@@ -37,8 +38,21 @@ export const fieldOf = (form: Form, name: string): FormField | undefined =>
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
 
+/** Returns whether a value is invalid for a server that accepts the given values. */
+export type IsBroken = (value: Json, accepts: (value: Json) => boolean) => boolean
+
+/** Returns a function that tells whether a form is invalid; undefined if servers may overlook what is wrong. */
+export function brokenFormTest(form: Form, where: string, what: string): IsBroken | undefined {
+  const [name] = keysOf(`#${where}`)
+  // Servers ignore a field that they do not know.
+  if (name === undefined || where.startsWith('/additionalProperties')) return undefined
+  const field = fieldOf(form, name)
+  if (field !== undefined && isOverlooked(field, what)) return undefined
+  return (value, accepts) => isBrokenForm(form, name, value, accepts)
+}
+
 /** Returns whether a form is invalid however a server reads the field of a name, which is the broken one. */
-export function isBrokenForm(form: Form, name: string, value: Json, accepts: (value: Json) => boolean): boolean {
+function isBrokenForm(form: Form, name: string, value: Json, accepts: (value: Json) => boolean): boolean {
   if (!isMembers(value) || Object.keys(value).length === 0 || !Object.values(value).every(isSendable)) return false
   if (!Object.hasOwn(value, name)) return !accepts(value)
   const field = fieldOf(form, name)

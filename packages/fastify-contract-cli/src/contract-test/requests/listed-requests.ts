@@ -21,7 +21,10 @@ const maxFactors = 1_000
 export function exampleRequests(valid: ValidParts): TestRequest[] {
   const { parts, parameters, bodies, isComplete } = valid
   if (!isComplete) return []
-  const counts = [...parameters.map(({ examples }) => examples.length), ...bodies.map(({ examples }) => examples.length)]
+  const counts = [
+    ...parameters.map(({ examples }) => examples.length),
+    ...bodies.map(({ examples }) => examples.length),
+  ]
   const requests: TestRequest[] = []
   for (let index = 0; index < Math.min(Math.max(0, ...counts), maxExamples); index++) {
     const values = new Map<string, unknown>()

@@ -1,5 +1,12 @@
 import type { ParameterStyle } from 'fastify-contract/client'
-import { essenceOf, type Form, kindOf, type MediaKind, type Schema, type SerializedParameter } from 'fastify-contract/contract'
+import {
+  essenceOf,
+  type Form,
+  kindOf,
+  type MediaKind,
+  type Schema,
+  type SerializedParameter,
+} from 'fastify-contract/contract'
 import { formStyles, parameterStyle } from '../../document/call-styles.ts'
 import { isChecked } from '../../document/contents.ts'
 import { formOf, isForm } from '../../document/forms.ts'

@@ -1,11 +1,10 @@
 import type * as fc from 'fast-check'
-import { keysOf } from '../../document/json-pointer.ts'
 import type { Violation } from '../exchange.ts'
 import type { Json } from '../values/json-notations.ts'
 import { certainBreach } from './certain-breach.ts'
+import { brokenFormTest, type IsBroken } from './form-values.ts'
 import type { ParameterPart } from './operation-parts.ts'
-import { isBrokenForm } from './form-values.ts'
-import { isRejected } from './readings.ts'
+import { isOverlooked, isRejected } from './readings.ts'
 import { generatorOf, type ValueSources } from './value-sources.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
 
@@ -24,8 +23,8 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
   for (const { where, what, values } of sources.breaches(generatorOf(sources, part), schema).slice(0, maxBreaches)) {
     // Servers ignore a query parameter that they do not know.
     if (isExploded && where.startsWith('/additionalProperties')) continue
-    if (reading.kind === 'nested' && /(?:array|object).* instead|instead of .*(?:array|object)/.test(what)) continue
-    const isBroken = brokenTest(part, where)
+    if (isOverlooked(reading, what)) continue
+    const isBroken = brokenTest(part, where, what)
     if (isBroken === undefined) continue
     const breach = certainBreach(sources, { schema, values, isBroken, isOwn })
     const reason = `${where} ${what}`.trim()
@@ -36,17 +35,13 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
   return found
 }
 
-type IsBroken = (value: Json, accepts: (value: Json) => boolean) => boolean
-
 /** Returns a function that tells whether a value is invalid; undefined if servers may overlook what is wrong. */
-function brokenTest(part: ParameterPart, where: string): IsBroken | undefined {
+function brokenTest(part: ParameterPart, where: string, what: string): IsBroken | undefined {
   const { whole } = part.reading
   if (whole === undefined)
     return (value, accepts) => isSendable(part, value) && isRejected(part.reading, value, accepts)
   if (whole === 'json') return (value, accepts) => !accepts(value)
-  const [name] = keysOf(`#${where}`)
-  if (name === undefined || where.startsWith('/additionalProperties')) return undefined
-  return (value, accepts) => isBrokenForm(whole, name, value, accepts)
+  return brokenFormTest(whole, where, what)
 }
 
 function isSendable(part: ParameterPart, value: Json): boolean {

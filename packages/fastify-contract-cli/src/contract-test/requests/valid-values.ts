@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import type { Document } from '../../document/openapi-document.ts'
 import type { RequestPart, RequestValues } from '../exchange.ts'
-import { bodyExamples, madeBodies, madeParameters, parameterExamples } from './document-examples.ts'
 import { type BodyValue, bodyValues } from './body-values.ts'
+import { bodyExamples, madeBodies, madeParameters, parameterExamples } from './document-examples.ts'
 import type { BodyPart, OperationParts, ParameterPart } from './operation-parts.ts'
 import { findable, parameterValues, type ValueSources } from './value-sources.ts'
 
@@ -37,18 +37,34 @@ export function validParts(
   const bodies: ValuedBody[] = []
   for (const part of parts.parameters) {
     const examples = parameterExamples(document, sources, part)
-    const result = withExamples(findable<unknown>(() => parameterValues(sources, part)), examples, () => madeParameters(document, sources, part))
+    const result = withExamples(
+      findable<unknown>(() => parameterValues(sources, part)),
+      examples,
+      () => madeParameters(document, sources, part),
+    )
     if ('values' in result) parameters.push({ part, examples, values: result.values })
     else unmade.push({ part: part.in, place: part.name, reason: result.reason })
   }
   for (const part of parts.bodies) {
     const examples = bodyExamples(document, sources, parts.operation, part)
-    const result = withExamples(findable(() => bodyValues(sources, part, isOwn)), examples as BodyValue[], () => madeBodies(document, sources, part))
+    const result = withExamples(
+      findable(() => bodyValues(sources, part, isOwn)),
+      examples as BodyValue[],
+      () => madeBodies(document, sources, part),
+    )
     if ('values' in result) bodies.push({ part, examples, values: result.values })
     else unmade.push({ part: 'body', place: part.declared, reason: result.reason })
   }
-  const hasParameters = parts.parameters.every((part) => !part.isRequired || parameters.some((one) => one.part === part))
-  return { parts, parameters, bodies, unmade, isComplete: hasParameters && (!parts.isBodyRequired || bodies.length > 0) }
+  const hasParameters = parts.parameters.every(
+    (part) => !part.isRequired || parameters.some((one) => one.part === part),
+  )
+  return {
+    parts,
+    parameters,
+    bodies,
+    unmade,
+    isComplete: hasParameters && (!parts.isBodyRequired || bodies.length > 0),
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ import { isHeaderText, parameterText } from './write-request.ts'
 
 /** Letters, digits and marks that no style, header or URL treats in another way. */
 const plain = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_')
-const visible = fc.oneof({ weight: 3, arbitrary: plain }, fc.constantFrom(...'!#$&\'()*/:<>?@^`{}~+'))
+const visible = fc.oneof({ weight: 3, arbitrary: plain }, fc.constantFrom(..."!#$&'()*/:<>?@^`{}~+"))
 /** Letters of one UTF-16 unit and one code point: servers count the length of others differently. */
 const letters = fc.constantFrom(...'äéßñøŁžΩЖя中文字日本')
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
@@ -47,7 +47,9 @@ export function valueSources(document: Document, isOwn: boolean, valueOf: ValueH
   const generator = (options: Partial<ValueOptions>) => new Generator(document, { ...common, ...options }, strict)
   const accepts = (schema: Schema, value: Json) => isAccepted(strict, schema, value)
   return {
-    bodies: isOwn ? generator({}) : generator({ characters: fc.oneof(printable, plain, letters), isOpen: false, names }),
+    bodies: isOwn
+      ? generator({})
+      : generator({ characters: fc.oneof(printable, plain, letters), isOpen: false, names }),
     texts: generator({ characters: isOwn ? fc.oneof(plain, printable, letters) : plain, isOpen: false, names }),
     lists: generator({ characters: plain, isOpen: false, names }),
     headers: generator({ characters: isOwn ? visible : plain, isOpen: false, names }),
@@ -125,10 +127,12 @@ function isSendable(part: ParameterPart, value: Json): boolean {
   if (pairs === undefined || pairs.length === 0) return false
   if (part.in === 'path') return pairs.every(([, text]) => isPathText(text))
   return pairs.every(
-    ([, text]) => (text !== '' || part.parameter.allowEmptyValue === true) && text.length < 2_500 && (part.in !== 'header' || isHeaderText(text)),
+    ([, text]) =>
+      (text !== '' || part.parameter.allowEmptyValue === true) &&
+      text.length < 2_500 &&
+      (part.in !== 'header' || isHeaderText(text)),
   )
 }
-
 
 /** Returns whether every router takes a text: some reject encoded slashes and control characters. */
 const isPathText = (text: string): boolean =>

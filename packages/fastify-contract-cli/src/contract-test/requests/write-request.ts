@@ -68,7 +68,10 @@ function pairsOf(parameters: ParameterPart[], values: RequestValues['parameters'
 }
 
 /** Returns the pairs of name and text of a parameter; undefined if its style cannot represent the value. */
-export function parameterText({ in: location, name, style }: ParameterPart, value: unknown): ParameterPair[] | undefined {
+export function parameterText(
+  { in: location, name, style }: ParameterPart,
+  value: unknown,
+): ParameterPair[] | undefined {
   let isRejected = false
   const pairs = parameterPairs({ ...style, in: location, name }, value, () => {
     isRejected = true

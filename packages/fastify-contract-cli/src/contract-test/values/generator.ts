@@ -129,7 +129,9 @@ export class Generator {
     if (types.includes('string')) breaches.push(...stringViolations(keywords, this.#options))
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child), this.#options) : undefined
+    const some = types.includes('object')
+      ? objects(keywords, (child) => this.#shallow(child), this.#options)
+      : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches
   }

@@ -73,7 +73,11 @@ export function objectViolations(
     }
   }
   if (additionalProperties === undefined) return breaches
-  const others = additionalMembers({ properties, required, additionalProperties: true }, () => fc.constant(null), options) as fc.Arbitrary<[string, null]>
+  const others = additionalMembers(
+    { properties, required, additionalProperties: true },
+    () => fc.constant(null),
+    options,
+  ) as fc.Arbitrary<[string, null]>
   for (const { where, what, values } of ofMember(additionalProperties)) {
     const broken = fc
       .tuple(some, others, values)

@@ -1,9 +1,9 @@
+import * as fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import type { AnyHandler, VerifierFactory } from 'fastify-contract'
 import { ContractError } from 'fastify-contract'
 import { isStream } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
-import * as fc from 'fast-check'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { requestMaker } from '../../../src/contract-test/requests/requests-of.ts'
 import { type Document, endpoints } from '../../../src/document/openapi-document.ts'
@@ -51,12 +51,15 @@ export async function judgeRequests(
   try {
     for (const operation of all) {
       const { examples, boundaries, pairwise, random, invalid, unmade } = maker.requestsOf(operation)
-      verdict.unmade.push(...unmade.map(({ part, place, reason }) => `${operation.operationId} ${part} ${place}: ${reason}`))
+      verdict.unmade.push(
+        ...unmade.map(({ part, place, reason }) => `${operation.operationId} ${part} ${place}: ${reason}`),
+      )
       const listed = [...examples, ...boundaries, ...pairwise]
       const valid = [...listed, ...(random ? fc.sample(random, { numRuns: runs, seed }) : [])]
       for (const request of valid) await judge(app, request, verdict)
       for (const { requests } of invalid)
-        for (const request of fc.sample(requests, { numRuns: Math.min(runs, 3), seed })) await judge(app, request, verdict)
+        for (const request of fc.sample(requests, { numRuns: Math.min(runs, 3), seed }))
+          await judge(app, request, verdict)
     }
   } finally {
     await app.close()

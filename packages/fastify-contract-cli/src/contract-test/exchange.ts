@@ -81,21 +81,3 @@ export type Credentials = {
   /** Returns requests that must get 401 or 403: without, with wrong, and with too narrow credentials. */
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
 }
-
-/** A check that a response failed. */
-export type Failure = {
-  check: string
-  exchange: Exchange
-  expected: string
-  got: string
-}
-
-/** A check of one response; others, such as those of sequences, drive requests of their own. */
-export type ResponseCheck = {
-  /** In kebab-case; names the check in reports and settings. */
-  name: string
-  /** A sentence for the list of the checks. */
-  summary: string
-  /** Returns what was expected and what was found; undefined if the response passes. */
-  find(exchange: Exchange): { expected: string; got: string } | undefined
-}

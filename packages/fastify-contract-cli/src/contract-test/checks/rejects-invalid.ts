@@ -8,6 +8,10 @@ export const rejectsInvalid: ResponseCheck = {
     if (violation === undefined || violation.part === 'credentials' || status >= 400 || (violation.isStrict && !isOwn)) return undefined
     const { part, place, reason } = violation
     const what = [part, place, reason].filter((text) => text !== '').join(' ')
-    return { expected: `a status of 4xx, since the request is invalid: ${what}`, got: `status ${status}`, kind: `${part} ${place}` }
+    return {
+      expected: `a status of 4xx, since the request is invalid: ${what}`,
+      got: `status ${status}`,
+      kind: `${part} ${place}`,
+    }
   },
 }

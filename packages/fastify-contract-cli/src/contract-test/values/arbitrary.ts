@@ -56,19 +56,44 @@ export function membersOf(entries: [string, Json][]): Members {
 /** The number of unwanted values in a row after which the search for a wanted one fails. */
 const patience = 2_000
 
-/** Returns the values for which `isWanted` holds. Throws an error that names `place` when they are too rare to find. */
-export function filterOrThrow<T>(
+/**
+ * Returns the values for which `isWanted` holds. To make one throws an error that names `place` when they are too rare to
+ * find.
+ */
+export const filterOrThrow = <T>(
   values: fc.Arbitrary<T>,
   isWanted: (value: T) => boolean,
   place: string,
-): fc.Arbitrary<T> {
-  let misses = 0
-  return values.filter((value) => {
-    const wanted = isWanted(value)
-    misses = wanted ? 0 : misses + 1
-    if (misses > patience) throw new Error(`${place}: no value found in ${patience} tries`)
-    return wanted
-  })
+): fc.Arbitrary<T> => new Filtered(values, isWanted, place)
+
+/** Unlike `filter`, it ends, and it counts no values that are only tried to make a found one smaller. */
+class Filtered<T> extends fc.Arbitrary<T> {
+  readonly #values: fc.Arbitrary<T>
+  readonly #isWanted: (value: T) => boolean
+  readonly #place: string
+
+  constructor(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string) {
+    super()
+    this.#values = values
+    this.#isWanted = isWanted
+    this.#place = place
+  }
+
+  override generate(random: fc.Random, bias: number | undefined): fc.Value<T> {
+    for (let tries = 0; tries < patience; tries++) {
+      const made = this.#values.generate(random, bias)
+      if (this.#isWanted(made.value)) return made
+    }
+    throw new Error(`${this.#place}: no value found in ${patience} tries`)
+  }
+
+  override canShrinkWithoutContext(value: unknown): value is T {
+    return this.#values.canShrinkWithoutContext(value) && this.#isWanted(value)
+  }
+
+  override shrink(value: T, context: unknown): fc.Stream<fc.Value<T>> {
+    return this.#values.shrink(value, context).filter((smaller) => this.#isWanted(smaller.value))
+  }
 }
 
 /** The numbers of values that are sampled one after the other: mostly the first value is a wanted one. */

@@ -81,10 +81,20 @@ class Filtered<T> extends fc.Arbitrary<T> {
 
   override generate(random: fc.Random, bias: number | undefined): fc.Value<T> {
     for (let tries = 0; tries < patience; tries++) {
-      const made = this.#values.generate(random, bias)
-      if (this.#isWanted(made.value)) return made
+      const made = this.#made(random, bias)
+      // A search below that fails has taken long.
+      if (made === undefined) tries += patience / 4
+      else if (this.#isWanted(made.value)) return made
     }
     throw new Error(`${this.#place}: no value found in ${patience} tries`)
+  }
+
+  #made(random: fc.Random, bias: number | undefined): fc.Value<T> | undefined {
+    try {
+      return this.#values.generate(random, bias)
+    } catch {
+      return undefined
+    }
   }
 
   override canShrinkWithoutContext(value: unknown): value is T {
@@ -93,6 +103,21 @@ class Filtered<T> extends fc.Arbitrary<T> {
 
   override shrink(value: T, context: unknown): fc.Stream<fc.Value<T>> {
     return this.#values.shrink(value, context).filter((smaller) => this.#isWanted(smaller.value))
+  }
+}
+
+/** Returns values that `filterOrThrow` finds; undefined if they are too rare. */
+export function findableOf<T>(
+  values: fc.Arbitrary<T>,
+  isWanted: (value: T) => boolean,
+  place: string,
+): fc.Arbitrary<T> | undefined {
+  const wanted = filterOrThrow(values, isWanted, place)
+  try {
+    fc.sample(wanted, { numRuns: 3, seed: 1 })
+    return wanted
+  } catch {
+    return undefined
   }
 }
 

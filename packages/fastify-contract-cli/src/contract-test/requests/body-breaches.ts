@@ -1,12 +1,10 @@
-import { keysOf } from '../../document/json-pointer.ts'
 import type { Violation } from '../exchange.ts'
-import type { Json } from '../values/json-notations.ts'
+import { type Json, jsonText } from '../values/json-notations.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
-import { fieldOf, isMembers, textualOf } from './body-values.ts'
 import { certainBreach } from './certain-breach.ts'
+import { brokenFormTest, type IsBroken, isMembers } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
-import { type Breach, maxBreaches } from './parameter-breaches.ts'
-import { isRejected } from './readings.ts'
+import { type Breach, someOf } from './parameter-breaches.ts'
 import type { ValueSources } from './value-sources.ts'
 
 /** Returns the ways to break a body of a media type that a server must reject, however it reads texts. */
@@ -15,7 +13,7 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   if (!isChecked) return []
   const isItems = kind === 'lines' || kind === 'events'
   const found: Breach[] = []
-  for (const one of sources.breaches(sources.bodies, schema).slice(0, maxBreaches)) {
+  for (const one of someOf(sources.breaches(sources.bodies, schema))) {
     const isBroken = brokenTest(part, one)
     const breach = isBroken && certainBreach(sources, { schema, values: one.values, isBroken, isOwn })
     if (!breach) continue
@@ -27,39 +25,24 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   return found
 }
 
-type IsBroken = (value: Json, accepts: (value: Json) => boolean) => boolean
-
 /** Returns a function that tells whether a value is invalid in the media type; undefined if it cannot express it. */
-function brokenTest(part: BodyPart, { where }: SchemaViolation): IsBroken | undefined {
+function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken | undefined {
   const { kind } = part
   // Servers take null for a missing body.
-  if (kind === 'json') return (value, accepts) => (value !== null || part.isRequired) && !accepts(value)
-  if (kind === 'lines') return (value, accepts) => !accepts(value)
-  if (kind === 'events') return (value, accepts) => typeof value !== 'string' && !accepts(value)
+  if (kind === 'json')
+    return (value, accepts) => (value !== null || part.isRequired) && !accepts(value) && !accepts(withFractions(value))
+  if (kind === 'lines') return (value, accepts) => !accepts(value) && !accepts(withFractions(value))
+  if (kind === 'events')
+    return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
   if (kind === 'text') return (value, accepts) => typeof value === 'string' && value !== '' && !accepts(value)
-  const [name] = keysOf(`#${where}`)
-  if (name === undefined) return undefined
-  // Servers ignore a field that they do not know.
-  if (where.startsWith('/additionalProperties')) return undefined
-  return (value, accepts) => isBrokenForm(part, name, value, accepts)
+  return part.form && brokenFormTest(part.form, where, what)
 }
 
-function isBrokenForm(part: BodyPart, name: string, value: Json, accepts: (value: Json) => boolean): boolean {
-  if (!isMembers(value) || Object.keys(value).length === 0 || !Object.values(value).every(isSendable)) return false
-  if (!Object.hasOwn(value, name)) return !accepts(value)
-  const field = fieldOf(part, name)
-  const member = value[name] as Json
-  if (field === undefined || field.part?.isFile || member === null) return false
-  const acceptsMember = (one: Json) => accepts({ ...value, [name]: one })
-  if (field.kind === 'json' && !field.part?.isItem) return !acceptsMember(member)
-  if (field.part === undefined) return isRejected(textualOf(field), member, acceptsMember)
-  const kind = field.part.isItem ? 'array' : 'scalar'
-  const items = [member].flat()
-  if (field.kind === 'json') return Array.isArray(member) && member.length > 0 && !acceptsMember(member)
-  if (items.length === 0 || items.some((item) => typeof item === 'object')) return false
-  return isRejected({ ...textualOf(field), kind }, member, acceptsMember)
+/** Returns a value with a fraction for each integer that a double does not hold: some servers do not read an integer. */
+function withFractions(value: Json): Json {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? value : 0.5
+  if (Array.isArray(value)) return value.map(withFractions)
+  return isMembers(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withFractions(one)]))
+    : value
 }
-
-/** Returns whether a member of a form has a text: null has none, and an empty list has no pair. */
-const isSendable = (value: Json): boolean =>
-  value !== null && value !== '' && !(typeof value === 'object' && Object.keys(value).length === 0)

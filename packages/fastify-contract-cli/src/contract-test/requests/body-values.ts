@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import type { FormField } from 'fastify-contract/contract'
+import type { Form } from 'fastify-contract/contract'
 import { filterOrThrow, text } from '../values/arbitrary.ts'
-import type { Json, Members } from '../values/json-notations.ts'
+import type { Json } from '../values/json-notations.ts'
+import { fieldOf, isCertainForm, isMembers } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
-import { isReadExactly, type Textual } from './readings.ts'
 import type { ValueSources } from './value-sources.ts'
 
 /** The value of a body, or its bytes. */
@@ -28,7 +28,11 @@ export function bodyValues(sources: ValueSources, part: BodyPart, isOwn: boolean
   if (kind === 'form' || kind === 'multipart') {
     if (!isOwn && hasTypedFile(part)) throw new Error(`${named}: the content of a file of its type is not known`)
     const values = formSource(sources, part).valid(schema)
-    return filterOrThrow(values.map((value) => withFiles(part, value)), isCertain, named)
+    return filterOrThrow(
+      values.map((value) => withFiles(part, value)),
+      isCertain,
+      named,
+    )
   }
   if (isChecked) return filterOrThrow(sources.bodies.valid(schema), isCertain, named)
   if (!isOwn && !opaque.includes(mediaType)) throw new Error(`${named}: its content is not known; give an example`)
@@ -50,7 +54,7 @@ function withFiles(part: BodyPart, value: Json): Json {
   if (part.kind !== 'multipart' || !isMembers(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      const field = fieldOf(part, name)
+      const field = fieldOf(part.form as Form, name)
       if (!field?.part?.isFile) return [name, member]
       return [name, field.part.isItem ? [member].flat().map(contentOf) : contentOf(member)]
     }),
@@ -66,42 +70,9 @@ export function isCertainBody(sources: ValueSources, part: BodyPart, value: Json
   if (kind === 'json') return accepts(value)
   if (kind === 'lines') return [value].flat().every(accepts)
   if (kind === 'events') return [value].flat().every((item) => accepts(item) && isEventData(item))
-  if (kind === 'form' || kind === 'multipart') return accepts(value) && isCertainForm(part, value, accepts)
+  if (kind === 'form' || kind === 'multipart') return accepts(value) && isCertainForm(part.form as Form, value, accepts)
   return typeof value === 'string' && value !== '' && (!part.isChecked || accepts(value))
 }
 
 /** A text is sent as it is, so it must not look like JSON or have several lines. */
 const isEventData = (value: Json): boolean => typeof value !== 'string' || /^[A-Za-z]\w*$/.test(value)
-
-function isCertainForm(part: BodyPart, value: Json, accepts: (value: Json) => boolean): boolean {
-  if (!isMembers(value) || Object.keys(value).length === 0) return false
-  return Object.entries(value).every(([name, member]) => {
-    const field = fieldOf(part, name)
-    const acceptsMember = (one: Json) => accepts({ ...value, [name]: one })
-    if (field === undefined) return name !== '' && typeof member === 'string' && /^[A-Za-z]\w*$/.test(member)
-    if (field.part?.isFile) return true
-    return itemsOf(field, member).every((item) => isCertainField(field, item, acceptsMember))
-  })
-}
-
-/** Returns the parts that a field of a form with parts is sent as. */
-const itemsOf = (field: FormField, member: Json): Json[] => (field.part?.isItem ? [member].flat() : [member])
-
-function isCertainField(field: FormField, value: Json, accepts: (value: Json) => boolean): boolean {
-  if (value === '' || value === null) return false
-  if (field.part === undefined || field.kind === 'json') return isReadExactly(textualOf(field), value, accepts)
-  // The schema of the part is that of each item, and not that of the member.
-  return typeof value !== 'object' && isReadExactly(textualOf(field), value, field.part.isItem ? isAny : accepts)
-}
-
-const isAny = () => true
-
-/** Returns how the texts of a field are read. */
-export const textualOf = (field: FormField): Textual => field
-
-/** Returns the field of a form that has a name; undefined if its schema does not name it. */
-export const fieldOf = ({ form }: BodyPart, name: string): FormField | undefined =>
-  form?.fields.find((field) => field.name === name) ?? form?.otherParts?.field
-
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)

@@ -1,5 +1,12 @@
 import type { ParameterStyle } from 'fastify-contract/client'
-import { type Form, kindOf, type MediaKind, type Schema, type SerializedParameter } from 'fastify-contract/contract'
+import {
+  essenceOf,
+  type Form,
+  kindOf,
+  type MediaKind,
+  type Schema,
+  type SerializedParameter,
+} from 'fastify-contract/contract'
 import { formStyles, parameterStyle } from '../../document/call-styles.ts'
 import { isChecked } from '../../document/contents.ts'
 import { formOf, isForm } from '../../document/forms.ts'
@@ -119,11 +126,11 @@ function bodyParts(document: Document, { content, required = false }: RequestBod
   const styles = formStyles(document, content)
   const parts: BodyPart[] = []
   for (const [declared, media] of Object.entries(content)) {
-    const mediaType = concreteType(declared)
+    const mediaType = isAnyType(declared) ? 'application/octet-stream' : concreteType(declared)
     parts.push({
       mediaType,
       declared,
-      kind: kindOf(mediaType),
+      kind: kindOf(declared),
       schema: media.schema ?? true,
       isRequired: required,
       isChecked: isChecked(document, declared, media.schema),
@@ -133,6 +140,9 @@ function bodyParts(document: Document, { content, required = false }: RequestBod
   }
   return parts
 }
+
+/** Returns whether a range covers bytes: a body of JSON has a media type of its own in a normalized document. */
+const isAnyType = (declared: string): boolean => ['*/*', 'application/*'].includes(essenceOf(declared))
 
 /** Returns a path template without the names of its parameters. */
 const shapeOf = (path: string): string => path.replace(/\{[^}]*\}/g, '{}')

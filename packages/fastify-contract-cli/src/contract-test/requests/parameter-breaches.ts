@@ -2,8 +2,9 @@ import type * as fc from 'fast-check'
 import type { Violation } from '../exchange.ts'
 import type { Json } from '../values/json-notations.ts'
 import { certainBreach } from './certain-breach.ts'
+import { brokenFormTest, type IsBroken } from './form-values.ts'
 import type { ParameterPart } from './operation-parts.ts'
-import { isRejected } from './readings.ts'
+import { isOverlooked, isRejected } from './readings.ts'
 import { generatorOf, type ValueSources } from './value-sources.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
 
@@ -11,19 +12,26 @@ import { isHeaderText, parameterText } from './write-request.ts'
 export type Breach = { violation: Violation; values: fc.Arbitrary<Json> }
 
 /** The maximum number of ways to break one parameter or body that are tried. */
-export const maxBreaches = 400
+const maxBreaches = 250
+
+/** Returns at most `maxBreaches` of all ways, evenly distributed. */
+export const someOf = <T>(all: T[]): T[] =>
+  all.length <= maxBreaches
+    ? all
+    : Array.from({ length: maxBreaches }, (_, index) => all[Math.floor((index * all.length) / maxBreaches)] as T)
 
 /** Returns the ways to break a parameter whose texts a server must reject, however it reads them. */
 export function parameterBreaches(sources: ValueSources, part: ParameterPart, isOwn: boolean): Breach[] {
   const { schema, reading, in: location, name } = part
-  if (sources.valueOf(name, schema) !== undefined) return []
+  if (sources.hook(name, schema) !== undefined) return []
   const isExploded = reading.kind === 'object' && reading.style === 'form' && reading.explode
   const found: Breach[] = []
-  for (const { where, what, values } of sources.breaches(generatorOf(sources, part), schema).slice(0, maxBreaches)) {
+  for (const { where, what, values } of someOf(sources.breaches(generatorOf(sources, part), schema))) {
     // Servers ignore a query parameter that they do not know.
     if (isExploded && where.startsWith('/additionalProperties')) continue
-    const isBroken = (value: Json, accepts: (value: Json) => boolean) =>
-      isSendable(part, value) && isRejected(reading, value, accepts)
+    if (isOverlooked(reading, what)) continue
+    const isBroken = brokenTest(part, where, what)
+    if (isBroken === undefined) continue
     const breach = certainBreach(sources, { schema, values, isBroken, isOwn })
     const reason = `${where} ${what}`.trim()
     if (breach === undefined) continue
@@ -31,6 +39,15 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
     found.push({ violation, values: breach.values })
   }
   return found
+}
+
+/** Returns a function that tells whether a value is invalid; undefined if servers may overlook what is wrong. */
+function brokenTest(part: ParameterPart, where: string, what: string): IsBroken | undefined {
+  const { whole } = part.reading
+  if (whole === undefined)
+    return (value, accepts) => isSendable(part, value) && isRejected(part.reading, value, accepts)
+  if (whole === 'json') return (value, accepts) => !accepts(value)
+  return brokenFormTest(whole, where, what)
 }
 
 function isSendable(part: ParameterPart, value: Json): boolean {

@@ -40,10 +40,15 @@ export function isReadExactly(textual: Textual, value: Json, accepts: (value: Js
     )
   }
   if (value === null) return false
+  if (kind === 'nested') return isPlainTree(value)
   const own = kind === 'scalar' ? types : scalarTypes
   const read = scalarReadings(textOf(value)).filter((one) => isOfType(one, own))
   return read.length > 0 && read.every(accepts)
 }
+
+/** Returns whether a server may overlook a value of a wrong type, since its names in brackets are those of another one. */
+export const isOverlooked = ({ kind }: Textual, reason: string): boolean =>
+  kind === 'nested' && /(?:array|object).* instead|instead of .*(?:array|object)/.test(reason)
 
 /** Returns whether a value is a scalar that has one reading of its types, without a delimiter. */
 function isExactPart(value: Json, types: readonly string[]): boolean {
@@ -71,11 +76,7 @@ function isPlainTree(value: Json): boolean {
  *
  * @param isRepeatable Whether the texts are repeated pairs, of which some servers read only one.
  */
-export function isRejected(
-  { kind, style, explode }: Textual,
-  value: Json,
-  accepts: (value: Json) => boolean,
-): boolean {
+export function isRejected({ kind, style, explode }: Textual, value: Json, accepts: (value: Json) => boolean): boolean {
   if (kind === 'json') return !accepts(value)
   const isComposite = typeof value === 'object' && value !== null
   if ((kind === 'object' || kind === 'nested') && (!isComposite || Array.isArray(value))) return false
@@ -103,7 +104,11 @@ function readingsOf(value: Json, isNested: boolean): Json[] | undefined {
   if (members.length === 0 || members.some((member) => isDivisible(member, isNested))) return undefined
   const each: Json[][] = []
   for (const member of members) {
-    const readings = typeof member === 'object' && member !== null ? readingsOf(member, isNested) : scalarReadings(textOf(member))
+    const isComposite = typeof member === 'object' && member !== null
+    const scalars = isComposite ? [] : scalarReadings(textOf(member))
+    const readings = isComposite
+      ? readingsOf(member, isNested)
+      : [...scalars, ...(isNested ? scalars.map((one) => [one]) : [])]
     if (readings === undefined) return undefined
     each.push(readings)
   }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import type { Document } from '../../document/openapi-document.ts'
 import type { RequestPart, RequestValues } from '../exchange.ts'
-import { bodyExamples, parameterExamples } from './document-examples.ts'
 import { type BodyValue, bodyValues } from './body-values.ts'
+import { bodyExamples, madeBodies, madeParameters, parameterExamples } from './document-examples.ts'
 import type { BodyPart, OperationParts, ParameterPart } from './operation-parts.ts'
 import { findable, parameterValues, type ValueSources } from './value-sources.ts'
 
@@ -37,25 +37,48 @@ export function validParts(
   const bodies: ValuedBody[] = []
   for (const part of parts.parameters) {
     const examples = parameterExamples(document, sources, part)
-    const result = withExamples(findable<unknown>(() => parameterValues(sources, part)), examples)
+    const result = withExamples(
+      findable<unknown>(() => parameterValues(sources, part)),
+      examples,
+      () => madeParameters(document, sources, part),
+    )
     if ('values' in result) parameters.push({ part, examples, values: result.values })
     else unmade.push({ part: part.in, place: part.name, reason: result.reason })
   }
   for (const part of parts.bodies) {
     const examples = bodyExamples(document, sources, parts.operation, part)
-    const result = withExamples(findable(() => bodyValues(sources, part, isOwn)), examples as BodyValue[])
+    const result = withExamples(
+      findable(() => bodyValues(sources, part, isOwn)),
+      examples as BodyValue[],
+      () => madeBodies(document, sources, part),
+    )
     if ('values' in result) bodies.push({ part, examples, values: result.values })
     else unmade.push({ part: 'body', place: part.declared, reason: result.reason })
   }
-  const hasParameters = parts.parameters.every((part) => !part.isRequired || parameters.some((one) => one.part === part))
-  return { parts, parameters, bodies, unmade, isComplete: hasParameters && (!parts.isBodyRequired || bodies.length > 0) }
+  const hasParameters = parts.parameters.every(
+    (part) => !part.isRequired || parameters.some((one) => one.part === part),
+  )
+  return {
+    parts,
+    parameters,
+    bodies,
+    unmade,
+    isComplete: hasParameters && (!parts.isBodyRequired || bodies.length > 0),
+  }
 }
 
-/** Returns values with those of the document among them, which are the only ones if no others are found. */
-function withExamples<T>(found: ReturnType<typeof findable<T>>, examples: T[]): ReturnType<typeof findable<T>> {
-  const [first] = examples
-  if (first === undefined) return found
-  const given = fc.constantFrom(...examples)
+/**
+ * Returns values with those of the document among them. If no others are found, these are the only ones, with those that
+ * `make` returns.
+ */
+function withExamples<T>(
+  found: ReturnType<typeof findable<T>>,
+  examples: T[],
+  make: () => unknown[],
+): ReturnType<typeof findable<T>> {
+  const all = 'values' in found ? examples : [...examples, ...(make() as T[])]
+  if (all.length === 0) return found
+  const given = fc.constantFrom(...all)
   return { values: 'values' in found ? fc.oneof({ weight: 4, arbitrary: found.values }, given) : given }
 }
 

@@ -7,13 +7,14 @@ import type { Json } from '../values/json-notations.ts'
 import { ReferenceValidator } from '../values/reference-validator.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
 import type { ValueHook, ValueOptions } from '../values/value-options.ts'
+import { isCertainForm } from './form-values.ts'
 import type { ParameterPart } from './operation-parts.ts'
 import { isReadExactly } from './readings.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
 
 /** Letters, digits and marks that no style, header or URL treats in another way. */
 const plain = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_')
-const visible = fc.oneof({ weight: 3, arbitrary: plain }, fc.constantFrom(...'!#$&\'()*/:<>?@^`{}~+'))
+const visible = fc.oneof({ weight: 3, arbitrary: plain }, fc.constantFrom(..."!#$&'()*/:<>?@^`{}~+"))
 /** Letters of one UTF-16 unit and one code point: servers count the length of others differently. */
 const letters = fc.constantFrom(...'äéßñøŁžΩЖя中文字日本')
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
@@ -35,18 +36,20 @@ export type ValueSources = {
   breaches: (generator: Generator, schema: Schema) => SchemaViolation[]
   /** Returns whether a server that converts types may accept a value. */
   isConvertible: (schema: Schema, value: Json) => boolean
-  valueOf: ValueHook
+  hook: ValueHook
 }
 
 /** Returns the sources of values for servers of this engine, or for others. */
-export function valueSources(document: Document, isOwn: boolean, valueOf: ValueHook): ValueSources {
+export function valueSources(document: Document, isOwn: boolean, hook: ValueHook): ValueSources {
   const strict = new ReferenceValidator(document)
   const lenient = new ReferenceValidator(document, 'lenient')
-  const common = { hasAnyFormat: isOwn, valueOf }
+  const common = { hasAnyFormat: isOwn, hook }
   const generator = (options: Partial<ValueOptions>) => new Generator(document, { ...common, ...options }, strict)
   const accepts = (schema: Schema, value: Json) => isAccepted(strict, schema, value)
   return {
-    bodies: isOwn ? generator({}) : generator({ characters: fc.oneof(printable, plain, letters), isOpen: false, names }),
+    bodies: isOwn
+      ? generator({})
+      : generator({ characters: fc.oneof(printable, plain, letters), isOpen: false, names }),
     texts: generator({ characters: isOwn ? fc.oneof(plain, printable, letters) : plain, isOpen: false, names }),
     lists: generator({ characters: plain, isOpen: false, names }),
     headers: generator({ characters: isOwn ? visible : plain, isOpen: false, names }),
@@ -54,7 +57,7 @@ export function valueSources(document: Document, isOwn: boolean, valueOf: ValueH
     isCompilable: (schema) => compiles(strict, schema),
     breaches: breachesOf,
     isConvertible: (schema, value) => isAccepted(lenient, schema, value),
-    valueOf,
+    hook,
   }
 }
 
@@ -100,8 +103,8 @@ export function findable<T>(make: () => fc.Arbitrary<T>): { values: fc.Arbitrary
 /** Returns the values of a parameter that every server reads as they are. Throws if none are found. */
 export function parameterValues(sources: ValueSources, part: ParameterPart): fc.Arbitrary<Json> {
   const { name, schema } = part
-  const given = sources.valueOf(name, schema)
-  if (given !== undefined) return fc.constant(name).map((each) => sources.valueOf(each, schema) as Json)
+  const given = sources.hook(name, schema)
+  if (given !== undefined) return fc.constant(name).map((each) => sources.hook(each, schema) as Json)
   const values = generatorOf(sources, part).valid(schema)
   return filterOrThrow(values, (value) => isCertain(sources, part, value), `parameter ${name}`)
 }
@@ -109,8 +112,11 @@ export function parameterValues(sources: ValueSources, part: ParameterPart): fc.
 /** Returns whether a value of a parameter can be sent, and every server reads it as it is. */
 export function isCertain(sources: ValueSources, part: ParameterPart, value: Json): boolean {
   const accepts = (one: Json) => sources.accepts(part.schema, one)
-  if (!accepts(value) || !isReadExactly(part.reading, value, accepts)) return false
-  return isSendable(part, value)
+  if (!accepts(value)) return false
+  const { whole } = part.reading
+  if (whole === 'json') return true
+  if (whole !== undefined) return isCertainForm(whole, value, accepts)
+  return isReadExactly(part.reading, value, accepts) && isSendable(part, value)
 }
 
 /** The maximum length of a value in a path: that of the router of Fastify. */
@@ -121,10 +127,12 @@ function isSendable(part: ParameterPart, value: Json): boolean {
   if (pairs === undefined || pairs.length === 0) return false
   if (part.in === 'path') return pairs.every(([, text]) => isPathText(text))
   return pairs.every(
-    ([, text]) => text !== '' && text.length < 2_500 && (part.in !== 'header' || isHeaderText(text)),
+    ([, text]) =>
+      (text !== '' || part.parameter.allowEmptyValue === true) &&
+      text.length < 2_500 &&
+      (part.in !== 'header' || isHeaderText(text)),
   )
 }
-
 
 /** Returns whether every router takes a text: some reject encoded slashes and control characters. */
 const isPathText = (text: string): boolean =>

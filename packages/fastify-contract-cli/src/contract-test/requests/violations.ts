@@ -5,7 +5,8 @@ import { notIJson, notJson } from '../values/invalid-json.ts'
 import type { Json } from '../values/json-notations.ts'
 import { bodyBreaches } from './body-breaches.ts'
 import { parameterBreaches } from './parameter-breaches.ts'
-import { type Unmade, type ValidParts, type ValuedBody, validValues, withoutParameter, withParameter } from './valid-values.ts'
+import type { Textual } from './readings.ts'
+import { type ValidParts, type ValuedBody, validValues, withoutParameter, withParameter } from './valid-values.ts'
 import type { ValueSources } from './value-sources.ts'
 import { type Change, writeRequest } from './write-request.ts'
 
@@ -31,10 +32,16 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
   for (const part of parameters) {
     if (part.isRequired && part.in !== 'path' && isSurelyMissed(part.reading)) {
       const violation: Violation = { part: part.in, place: part.name, reason: 'missing' }
-      add(violation, values.map((one) => write(withoutParameter(one, part.key), violation)))
+      add(
+        violation,
+        values.map((one) => write(withoutParameter(one, part.key), violation)),
+      )
     }
     for (const { violation, values: broken } of parameterBreaches(sources, part, isOwn))
-      add(violation, fc.tuple(values, broken).map(([one, value]) => write(withParameter(one, part.key, value), violation)))
+      add(
+        violation,
+        fc.tuple(values, broken).map(([one, value]) => write(withParameter(one, part.key, value), violation)),
+      )
   }
   for (const body of valid.bodies) addBodyViolations(body)
   addMissingBody()
@@ -45,11 +52,17 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
     const { mediaType } = part
     for (const { violation, values: broken } of bodyBreaches(sources, part, isOwn)) {
       const requests = fc.tuple(values, broken).map(([one, value]) => ({ ...one, body: { mediaType, value } }))
-      add(violation, requests.map((one) => write(one, violation)))
+      add(
+        violation,
+        requests.map((one) => write(one, violation)),
+      )
     }
     if (part.kind !== 'json') return
     const texts = fc.tuple(values, bodies, fc.nat())
-    for (const [spoils, isIJson] of [[notJson, false], [notIJson, true]] as const)
+    for (const [spoils, isIJson] of [
+      [notJson, false],
+      [notIJson, true],
+    ] as const)
       for (const [reason, spoil] of Object.entries(spoils)) {
         const isStrict = isIJson || laxJson.includes(reason)
         const violation: Violation = { part: 'body', place: '', reason, ...(isStrict && { isStrict }) }
@@ -66,7 +79,10 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
     // A server may take a missing body for an empty object.
     const isStrict = valid.bodies.some(({ part }) => part.kind !== 'json' || sources.isConvertible(part.schema, {}))
     const violation: Violation = { part: 'body', place: '', reason: 'missing', ...(isStrict && { isStrict }) }
-    add(violation, values.map((one) => write({ ...one, body: undefined }, violation)))
+    add(
+      violation,
+      values.map((one) => write({ ...one, body: undefined }, violation)),
+    )
   }
 
   function addMediaTypes() {
@@ -80,7 +96,10 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
     if (negotiates(valid)) {
       const violation: Violation = { part: 'accept', place: '', reason: 'not declared', isStrict: true }
       const change = { headers: { accept: 'application/x-undeclared' } }
-      add(violation, values.map((one) => write(one, violation, change)))
+      add(
+        violation,
+        values.map((one) => write(one, violation, change)),
+      )
     }
   }
 }
@@ -89,7 +108,7 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
 const laxJson = ['a number that is none', 'something after the value']
 
 /** Returns whether each server notices that a parameter is missing: an object of several pairs may be an empty one. */
-const isSurelyMissed = ({ kind, style, explode }: { kind: string; style: string; explode: boolean }): boolean =>
+const isSurelyMissed = ({ kind, style, explode }: Textual): boolean =>
   !(kind === 'nested' || (kind === 'object' && style === 'form' && explode))
 
 /** Returns whether the successful responses of an operation have several media types, among which Accept chooses. */
@@ -100,10 +119,7 @@ function negotiates({ parts: { operation } }: ValidParts): boolean {
 }
 
 /** Returns the requests that can be written; undefined if hardly any can. */
-function writable(
-  all: fc.Arbitrary<TestRequest | undefined>,
-  place: string,
-): fc.Arbitrary<TestRequest> | undefined {
+function writable(all: fc.Arbitrary<TestRequest | undefined>, place: string): fc.Arbitrary<TestRequest> | undefined {
   const isWritten = (one: TestRequest | undefined) => one !== undefined
   try {
     if (!isFoundInSample(all, isWritten)) return undefined
@@ -112,5 +128,3 @@ function writable(
   }
   return filterOrThrow(all, isWritten, place) as fc.Arbitrary<TestRequest>
 }
-
-export type { Unmade }

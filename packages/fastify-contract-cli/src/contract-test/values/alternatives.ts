@@ -2,6 +2,7 @@ import type { Schema } from 'fastify-contract/contract'
 import { resolve } from '../../document/json-pointer.ts'
 import type { Document } from '../../document/openapi-document.ts'
 import { formats } from './formats.ts'
+import { formatLimits } from './integers.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 
 type Composed = Keywords & {
@@ -30,7 +31,7 @@ const judgedKeywords = [
   'unevaluatedItems',
 ]
 
-const onNumbers = ['int32', 'int64', 'float', 'double']
+const onNumbers = [...Object.keys(formatLimits), 'float', 'double']
 
 /** The maximum number of alternatives of a schema: combinations of several `anyOf` grow exponentially. */
 const maxAlternatives = 64

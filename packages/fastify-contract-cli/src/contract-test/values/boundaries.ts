@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
 import { isIgnored } from 'fastify-contract/schema'
-import { textOfPattern } from '../../document/patterns.ts'
 import type { Document } from '../../document/openapi-document.ts'
+import { textOfPattern } from '../../document/patterns.ts'
 import { alternativesOf } from './alternatives.ts'
 import { arrays } from './arrays.ts'
 import { formats } from './formats.ts'
@@ -78,7 +78,13 @@ export function boundaryValues(document: Document, generator: Generator, schema:
     for (const [name, each] of Object.entries(properties)) {
       if (isIgnored(each)) continue
       const given = generator.givenValue(name, each)
-      const [value] = given === undefined ? sampled(attempt(() => generator.valid(each), undefined), 1) : [given]
+      const [value] =
+        given === undefined
+          ? sampled(
+              attempt(() => generator.valid(each), undefined),
+              1,
+            )
+          : [given]
       if (value !== undefined) all.push([name, value])
     }
     const needed = all.filter(([name]) => required.includes(name))
@@ -92,7 +98,8 @@ export function boundaryValues(document: Document, generator: Generator, schema:
     for (const [name] of all) {
       const each = properties[name] as Schema
       if (generator.givenValue(name, each) !== undefined) continue
-      for (const value of valuesOf(each, levels - 1)) yield members([...needed.filter(([other]) => other !== name), [name, value]])
+      for (const value of valuesOf(each, levels - 1))
+        yield members([...needed.filter(([other]) => other !== name), [name, value]])
     }
   }
 }

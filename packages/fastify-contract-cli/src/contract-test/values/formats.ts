@@ -26,9 +26,14 @@ export const formats: Record<string, Format> = {
     values: fc.tuple(instant, offset).map(([text, zone]) => text.slice(11).replace('Z', zone)),
     near: ['24:00:00Z', '12:00', '12:60:00Z'],
   },
-  uuid: { values: fc.uuid({ version: [1, 3, 4, 5] }), near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'] },
+  uuid: {
+    values: fc.uuid({ version: [1, 3, 4, 5] }),
+    near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'],
+  },
   email: {
-    values: fc.tuple(fc.stringMatching(/^[a-z0-9][a-z0-9_+-]{0,10}(\.[a-z0-9]{1,5})?$/), host).map((parts) => parts.join('@')),
+    values: fc
+      .tuple(fc.stringMatching(/^[a-z0-9][a-z0-9_+-]{0,10}(\.[a-z0-9]{1,5})?$/), host)
+      .map((parts) => parts.join('@')),
     near: ['@pets.example', 'a@', 'a@b@pets.example', 'pets.example'],
   },
   hostname: { values: host, near: ['-a.example', 'a..example', 'a_b.example'] },

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../../document/openapi-document.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
@@ -19,6 +20,8 @@ import { anyValues, type ValueOptions } from './value-options.ts'
 const moreLevels = 3
 /** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
 const mostLevels = 64
+/** The number of violations of one schema after which no further schemas below it are broken. */
+const maxViolations = 2_000
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
@@ -27,6 +30,7 @@ export class Generator {
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
   readonly #options: ValueOptions
+  #left = maxViolations
 
   /** @param options How values are made; by default, they have everything that a schema allows. */
   constructor(document: Document, options: Partial<ValueOptions> = {}, judge = new ReferenceValidator(document)) {
@@ -38,13 +42,13 @@ export class Generator {
   /** Returns values that are valid under a schema. Throws if none can be made. */
   valid(schema: Schema): fc.Arbitrary<Json> {
     const values = this.#shallow(schema, moreLevels)
-    if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
+    if (values === undefined) throw new Error(`no value can be made for ${stringifyJson(schema)}`)
     return values
   }
 
   /** Returns the value that the hook gives for a property; undefined if it gives none. */
   givenValue(name: string, schema: Schema): Json | undefined {
-    return this.#options.valueOf(name, schema) as Json | undefined
+    return this.#options.hook(name, schema) as Json | undefined
   }
 
   /** Returns the values of each alternative of a schema, with few levels. */
@@ -59,13 +63,18 @@ export class Generator {
     })
   }
 
-  /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
+  /**
+   * Returns the ways to break a schema, at its root and below: all unless they are thousands. A recursive schema is also
+   * broken one level down.
+   */
   breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
+    if (above.length === 0) this.#left = maxViolations
     const identity = (schema as { $ref?: string }).$ref ?? schema
-    if (above.filter((other) => other === identity).length > 1) return []
+    if (this.#left <= 0 || above.filter((other) => other === identity).length > 1) return []
     if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
     const alternatives = this.#alternatives(schema)
     const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
+    this.#left -= all.length
     if (alternatives.length === 1 && !alternatives[0]?.judged) return all
     // A value that breaks one alternative may satisfy another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
@@ -95,7 +104,7 @@ export class Generator {
     const values = parts.length === 0 ? undefined : fc.oneof(...parts)
     const judged = alternatives.some((alternative) => alternative.judged)
     const isValid = (value: Json) => this.#judge.accepts(schema, value)
-    known[levels] = values && judged ? filterOrThrow(values, isValid, JSON.stringify(schema)) : values
+    known[levels] = values && judged ? filterOrThrow(values, isValid, String(stringifyJson(schema))) : values
     return known[levels]
   }
 
@@ -128,7 +137,9 @@ export class Generator {
     if (types.includes('string')) breaches.push(...stringViolations(keywords, this.#options))
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child), this.#options) : undefined
+    const some = types.includes('object')
+      ? objects(keywords, (child) => this.#shallow(child), this.#options)
+      : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches
   }

@@ -35,8 +35,9 @@ export type SchemaBranch = {
   judged: boolean
 }
 
-const greater = (a: number, b: number) => Math.max(a, b)
-const lesser = (a: number, b: number) => Math.min(a, b)
+// A limit with more digits than a double is a bigint in the document.
+const greater = (a: number, b: number) => (a > b ? a : b)
+const lesser = (a: number, b: number) => (a < b ? a : b)
 const both = (a: Schema, b: Schema): Schema => {
   if (a === true || isDeepStrictEqual(a, b)) return b
   return b === true ? a : { allOf: [a, b] }

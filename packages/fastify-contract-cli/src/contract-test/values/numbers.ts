@@ -23,7 +23,7 @@ function limits(keywords: Keywords) {
 /** Returns the numbers at the limits of the keywords, or next to one that is excluded, and zero. */
 export function numberBoundaries(keywords: Keywords): number[] {
   const { min, max, minExcluded, maxExcluded } = limits(keywords)
-  const { multipleOf } = keywords
+  const multipleOf = keywords.multipleOf === undefined ? undefined : Number(keywords.multipleOf)
   const found: number[] = [0]
   const nearby = (limit: number) => multipleOf ?? Math.max(Math.abs(limit), 1) * 1e-6
   if (min !== undefined) found.push(minExcluded ? min + nearby(min) : min)
@@ -42,7 +42,7 @@ export function numbers(keywords: Keywords): fc.Arbitrary<number> | undefined {
   const isInside = (value: number) =>
     (minExcluded ? value > min : value >= min) && (maxExcluded ? value < max : value <= max)
   if (min > max || (min === max && !isInside(min))) return undefined
-  const { multipleOf } = keywords
+  const multipleOf = keywords.multipleOf === undefined ? undefined : Number(keywords.multipleOf)
   // fast-check orders -0 before 0.
   if (multipleOf === undefined) return fc.double({ ...finite, min, max, minExcluded, maxExcluded }).filter(isInside)
   const many = 1_000_000
@@ -57,7 +57,7 @@ export function numbers(keywords: Keywords): fc.Arbitrary<number> | undefined {
 /** Returns numbers outside of the limits, or between the multiples. */
 export function numberViolations(keywords: Keywords): SchemaViolation[] {
   const { min, max, minExcluded, maxExcluded } = limits(keywords)
-  const { multipleOf } = keywords
+  const multipleOf = keywords.multipleOf === undefined ? undefined : Number(keywords.multipleOf)
   const isBelow = (value: number) => min !== undefined && (minExcluded ? value <= min : value < min)
   const isAbove = (value: number) => max !== undefined && (maxExcluded ? value >= max : value > max)
   return rootViolations({

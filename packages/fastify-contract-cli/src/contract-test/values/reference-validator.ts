@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Schema } from 'fastify-contract/contract'
-import { expressionOf } from '../../document/patterns.ts'
 import type { Document } from '../../document/openapi-document.ts'
+import { expressionOf } from '../../document/patterns.ts'
 import { type Json, withDoubles } from './json-notations.ts'
 
 const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63

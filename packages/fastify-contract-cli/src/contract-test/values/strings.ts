@@ -68,7 +68,8 @@ export function stringViolations(
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
   return rootViolations({
     'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }, characters) : undefined,
-    'too long': maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters) : undefined,
+    'too long':
+      maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters) : undefined,
     'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
     [`no ${format}`]:
       known &&

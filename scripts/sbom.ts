@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { commandLine } from './system/command-line.ts'
 
@@ -16,15 +16,18 @@ const target = join('dist', 'sbom.cdx.json')
 
 const { devDependencies: _, workspaces: __, ...manifest } = JSON.parse(await readFile('package.json', 'utf8'))
 const lock = JSON.parse(await readFile('package-lock.json', 'utf8'))
-// The workspace's own packages are parts of this project, not third-party packages.
-const isThirdParty = ([path, { dev, link }]: [string, { dev?: boolean; link?: boolean }]) =>
-  path.startsWith('node_modules/') && !dev && !link
-const packages = Object.entries<{ dev?: boolean; link?: boolean }>(lock.packages).filter(isThirdParty)
+// Packages of the workspace, which are for development only, depend on the tools as if for production, so the lock does
+// not mark these as `dev`. npm ls follows the dependencies of this project alone. --omit=dev of npm sbom would drop
+// packages that development also needs, such as ajv.
+const listing = ['ls', '--all', '--omit=dev', '--workspaces=false', '--package-lock-only', '--parseable']
+const { stdout: listed } = await promisify(execFile)('npm', listing, { maxBuffer: 2 ** 28 })
+const used = new Set(listed.split('\n').map((path) => relative('', path).replaceAll('\\', '/')))
+const packages = Object.entries<object>(lock.packages).filter(([path]) => path !== '' && used.has(path))
 const production = { ...lock, packages: { '': manifest, ...Object.fromEntries(packages) } }
 
 const directory = await mkdtemp(join(tmpdir(), 'sbom-'))
 try {
-  // npm names the project after its directory. --omit=dev would drop packages that development also needs, such as pg.
+  // npm names the project after its directory.
   const project = join(directory, manifest.name)
   await mkdir(project)
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest))

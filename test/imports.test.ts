@@ -43,7 +43,7 @@ const commandRooms = {
   rules: ['passes', 'read', 'document', 'reports', 'text'],
   typescript: ['document'],
   examples: ['passes', 'document', 'text'],
-  'contract-test': ['document'],
+  'contract-test': ['examples', 'document', 'text'],
   emit: ['examples', 'typescript', 'rules', 'redocly', 'passes', 'read', 'document', 'reports', 'text'],
   changes: ['redocly', 'read', 'document'],
   docs: ['changes', 'emit', 'examples', 'passes', 'document', 'digests', 'text'],

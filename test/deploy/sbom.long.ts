@@ -15,6 +15,29 @@ for (const script of ['build', 'sbom'])
 const text = readFileSync(join(project, 'dist', 'sbom.cdx.json'), 'utf8')
 const bill: Bill = JSON.parse(text)
 
+type Locked = { version: string; dependencies?: object; optionalDependencies?: object; peerDependencies?: object }
+
+/** Returns the packages that the lock file resolves from the dependencies of the project, as Node.js looks them up. */
+function productionPackages(packages: Record<string, Locked>): Set<string> {
+  const found = new Map<string, Locked>()
+  const follow = (from: string): void => {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[from] as Locked
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const path = lookedUp(from, name)
+      if (path === undefined || found.has(path)) continue
+      found.set(path, packages[path] as Locked)
+      follow(path)
+    }
+  }
+  function lookedUp(from: string, name: string): string | undefined {
+    const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`
+    if (path in packages) return path
+    return from === '' ? undefined : lookedUp(from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1)), name)
+  }
+  follow('')
+  return new Set(Array.from(found, ([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`))
+}
+
 t.test('the SBOM is CycloneDX and names no local path', async (t) => {
   t.equal(bill.bomFormat, 'CycloneDX')
   t.match(bill.specVersion, /^1\.\d$/)
@@ -31,11 +54,8 @@ t.test('the SBOM is CycloneDX and names no local path', async (t) => {
 
 t.test('the SBOM lists exactly the production packages', async (t) => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
-  const locked = Object.entries<{ version: string; dev?: boolean; link?: boolean }>(packages)
-    .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && dev !== true && link !== true)
-    .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`)
   const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
-  t.same(listed.sort(), [...new Set(locked)].sort())
+  t.same(listed.sort(), [...productionPackages(packages)].sort())
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies }))
     t.ok(listed.includes(`${name} ${version}`), name)

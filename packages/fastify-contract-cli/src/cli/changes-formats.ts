@@ -1,6 +1,6 @@
 import { severities } from '../changes/change-severity.ts'
 import type { Change } from '../changes/contract-changes.ts'
-import { codeSpan } from '../text/foreign-text.ts'
+import { codeSpan, workflowProperty, workflowText } from '../text/foreign-text.ts'
 import { visible } from '../text/source-text.ts'
 
 /** The changes of a document, the most severe first. */
@@ -31,7 +31,7 @@ export const formats = {
     const lines = summary.changes.map(({ place, weight, what }) => {
       const [, file = place, line = '1', column = '1'] = /^(.*):(\d+):(\d+)$/s.exec(place) ?? []
       const level = weight === 'breaking' ? 'warning' : 'notice'
-      return `::${level} file=${property(file)},line=${line},col=${column},title=${weight}::${escaped(visible(what))}`
+      return `::${level} file=${workflowProperty(file)},line=${line},col=${column},title=${weight}::${workflowText(visible(what))}`
     })
     return [...lines, summaryOf(summary)].join('\n')
   },
@@ -71,8 +71,3 @@ function summaryOf({ since, next, changes }: Summary): string {
 
 const countsOf = (changes: Change[]): string =>
   severities.map((name) => `${changes.filter(({ weight }) => weight === name).length} ${name}`).join(', ')
-
-/** Returns a text as GitHub reads it in a workflow command, in which a line ends the message. */
-const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-
-const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C')

@@ -13,7 +13,16 @@ export type RequestPart =
   | 'body'
 
 /** What makes a request invalid: the part, the place in it, and the reason, such as `body`, `/name`, `too long`. */
-export type Violation = { part: RequestPart; place: string; reason: string }
+export type Violation = {
+  part: RequestPart
+  place: string
+  reason: string
+  /**
+   * The service of this engine rejects it, but other servers may accept it, since they convert types, ignore formats or
+   * take any media type. They must still respond without an error of their own.
+   */
+  isStrict?: true
+}
 
 /** Where the values of a request come from, in the order in which a test sends them. */
 export type Source = 'example' | 'boundary' | 'pairwise' | 'random' | 'sequence'
@@ -54,11 +63,19 @@ export type TestResponse = {
 /** A request with its response. */
 export type Exchange = { request: TestRequest; response: TestResponse }
 
+/**
+ * The error with which `send` of a target rejects. `unsendable` means that the request was not sent; after `unreachable`
+ * and `tls` no other request can be sent either.
+ */
+export type TargetFailure = Error & {
+  kind: 'unreachable' | 'tls' | 'timeout' | 'tooLarge' | 'broken' | 'unsendable'
+}
+
 /** The server under test: an application in this process, or a URL. */
 export type Target = {
   /** What the report calls it. */
   name: string
-  /** Rejects with an error that names the reason if no complete response arrives within the time limit. */
+  /** Rejects with a `TargetFailure` if no complete response arrives within the time limit. */
   send(request: TestRequest): Promise<TestResponse>
   /** Sends only the first `length` bytes of the body, and closes the connection; undefined where that is impossible. */
   sendCut?: ((request: TestRequest, length: number) => Promise<void>) | undefined
@@ -71,22 +88,4 @@ export type Credentials = {
   accepted(request: TestRequest): TestRequest | undefined
   /** Returns requests that must get 401 or 403: without, with wrong, and with too narrow credentials. */
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
-}
-
-/** A check that a response failed. */
-export type Failure = {
-  check: string
-  exchange: Exchange
-  expected: string
-  got: string
-}
-
-/** A check of one response; others, such as those of sequences, drive requests of their own. */
-export type ResponseCheck = {
-  /** In kebab-case; names the check in reports and settings. */
-  name: string
-  /** A sentence for the list of the checks. */
-  summary: string
-  /** Returns what was expected and what was found; undefined if the response passes. */
-  find(exchange: Exchange): { expected: string; got: string } | undefined
 }

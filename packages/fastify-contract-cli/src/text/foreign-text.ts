@@ -53,6 +53,14 @@ export const htmlText = (text: string): string => text.replace(/[&<>"']/g, (char
 export const urlText = (url: string): string =>
   url.toWellFormed().replace(/[^!#-;=?-Z[\]_a-z~]/gu, (character) => encodeURIComponent(character))
 
+/** Returns a text for the message of a workflow command of GitHub, which a line feed would end. */
+export const workflowText = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+/** Returns a text for a property of a workflow command of GitHub. */
+export const workflowProperty = (text: string): string =>
+  workflowText(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+
 /*
  * Request files. Editors replace {{...}} everywhere, also by JavaScript or a variable of the environment, and run {%...%}.
  * They search the whole file for variables, also the bodies, and read lines of a body that begin with certain characters

@@ -2,6 +2,7 @@ import type { Schema } from 'fastify-contract/contract'
 import { resolve } from '../../document/json-pointer.ts'
 import type { Document } from '../../document/openapi-document.ts'
 import { formats } from './formats.ts'
+import { formatLimits } from './integers.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 
 type Composed = Keywords & {
@@ -30,7 +31,10 @@ const judgedKeywords = [
   'unevaluatedItems',
 ]
 
-const onNumbers = ['int32', 'int64', 'float', 'double']
+const onNumbers = [...Object.keys(formatLimits), 'float', 'double']
+
+/** The maximum number of alternatives of a schema: combinations of several `anyOf` grow exponentially. */
+const maxAlternatives = 64
 
 /**
  * Returns a function that expands a schema of the document into alternatives: one for each combination of its anyOf and
@@ -38,7 +42,8 @@ const onNumbers = ['int32', 'int64', 'float', 'double']
  */
 export function alternativesOf(document: Document): (schema: Schema) => SchemaBranch[] {
   const known = new Map<Schema, SchemaBranch[]>()
-  const product = (left: SchemaBranch[], right: SchemaBranch[]) => left.flatMap((a) => right.map((b) => join(a, b)))
+  const product = (left: SchemaBranch[], right: SchemaBranch[]) =>
+    left.flatMap((a) => right.map((b) => join(a, b))).slice(0, maxAlternatives)
 
   function alternatives(schema: Schema): SchemaBranch[] {
     const found = known.get(schema) ?? expand(schema).filter(isPossible)

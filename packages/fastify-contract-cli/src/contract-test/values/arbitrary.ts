@@ -8,9 +8,14 @@ const codePoint = fc
 
 const ascii = fc.integer({ min: 0x20, max: 0x7e }).map((number) => String.fromCodePoint(number))
 
-/** Returns any text that a JSON body may hold. Its length counts code points (JSON Schema Validation section 6.3.1). */
-export const text = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
-  fc.string({ unit: fc.oneof(ascii, ascii, codePoint), ...length })
+/** Any character of a text that a JSON body may hold. */
+export const anyCharacter: fc.Arbitrary<string> = fc.oneof(ascii, ascii, codePoint)
+
+/** Returns any text of some characters. Its length counts code points (JSON Schema Validation section 6.3.1). */
+export const text = (
+  length: { minLength?: number; maxLength?: number } = {},
+  unit: fc.Arbitrary<string> = anyCharacter,
+): fc.Arbitrary<string> => fc.string({ unit, ...length })
 
 /** Any member names, some of which have a meaning in JavaScript. */
 export const memberName: fc.Arbitrary<string> = fc.oneof(
@@ -66,6 +71,12 @@ export function filterOrThrow<T>(
   })
 }
 
-/** Returns whether `isWanted` holds for at least one of 100 sampled values. */
-export const isFoundInSample = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
-  fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)
+/** The numbers of values that are sampled one after the other: mostly the first value is a wanted one. */
+const samples = [1, 9, 50]
+
+/** Returns whether `isWanted` holds for at least one of some sampled values. */
+export const isFoundInSample = <T>(
+  values: fc.Arbitrary<T>,
+  isWanted: (value: T) => boolean,
+  counts: number[] = samples,
+): boolean => counts.some((numRuns) => fc.sample(values, { numRuns, seed: numRuns }).some(isWanted))

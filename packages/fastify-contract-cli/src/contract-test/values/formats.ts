@@ -4,11 +4,15 @@ import * as fc from 'fast-check'
 type Format = { values: fc.Arbitrary<string>; near: string[] }
 
 const instant = fc
-  .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+  // Years in which every time zone has four digits, since servers convert times to their own.
+  .date({ min: new Date('1000-01-01T00:00:00Z'), max: new Date('9998-12-31T23:59:59Z'), noInvalidDate: true })
   .map((date) => date.toISOString())
 const offset = fc.constantFrom('Z', '+00:00', '-23:59', '+05:30')
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
-const host = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
+// Some servers require the last label to be one of letters.
+const host = fc
+  .tuple(fc.array(label, { minLength: 1, maxLength: 3 }), fc.constantFrom('com', 'net', 'org'))
+  .map(([labels, last]) => [...labels, last].join('.'))
 let uris: fc.Arbitrary<string> | undefined
 
 /** The known formats by name. */
@@ -22,9 +26,14 @@ export const formats: Record<string, Format> = {
     values: fc.tuple(instant, offset).map(([text, zone]) => text.slice(11).replace('Z', zone)),
     near: ['24:00:00Z', '12:00', '12:60:00Z'],
   },
-  uuid: { values: fc.uuid(), near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'] },
+  uuid: {
+    values: fc.uuid({ version: [1, 3, 4, 5] }),
+    near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'],
+  },
   email: {
-    values: fc.tuple(fc.stringMatching(/^[a-z0-9_+-]{1,10}(\.[a-z0-9]{1,5})?$/), host).map((parts) => parts.join('@')),
+    values: fc
+      .tuple(fc.stringMatching(/^[a-z0-9][a-z0-9_+-]{0,10}(\.[a-z0-9]{1,5})?$/), host)
+      .map((parts) => parts.join('@')),
     near: ['@pets.example', 'a@', 'a@b@pets.example', 'pets.example'],
   },
   hostname: { values: host, near: ['-a.example', 'a..example', 'a_b.example'] },

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from 'fastify-contract/contract'
+import { stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../../document/openapi-document.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
@@ -13,11 +14,14 @@ import { ReferenceValidator } from './reference-validator.ts'
 import type { SchemaViolation } from './schema-violation.ts'
 import { strings, stringViolations } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
+import { anyValues, type ValueOptions } from './value-options.ts'
 
 /** The maximum number of levels that a generated value has beyond its smallest possible depth. */
 const moreLevels = 3
 /** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
 const mostLevels = 64
+/** The number of violations of one schema after which no further schemas below it are broken. */
+const maxViolations = 2_000
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
@@ -25,25 +29,52 @@ export class Generator {
   readonly #alternatives: (schema: Schema) => SchemaBranch[]
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
-  constructor(document: Document) {
-    this.#judge = new ReferenceValidator(document)
+  readonly #options: ValueOptions
+  #left = maxViolations
+
+  /** @param options How values are made; by default, they have everything that a schema allows. */
+  constructor(document: Document, options: Partial<ValueOptions> = {}, judge = new ReferenceValidator(document)) {
+    this.#judge = judge
+    this.#options = { ...anyValues, ...options }
     this.#alternatives = alternativesOf(document)
   }
 
   /** Returns values that are valid under a schema. Throws if none can be made. */
   valid(schema: Schema): fc.Arbitrary<Json> {
     const values = this.#shallow(schema, moreLevels)
-    if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
+    if (values === undefined) throw new Error(`no value can be made for ${stringifyJson(schema)}`)
     return values
   }
 
-  /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
+  /** Returns the value that the hook gives for a property; undefined if it gives none. */
+  givenValue(name: string, schema: Schema): Json | undefined {
+    return this.#options.hook(name, schema) as Json | undefined
+  }
+
+  /** Returns the values of each alternative of a schema, with few levels. */
+  branches(schema: Schema): fc.Arbitrary<Json>[] {
+    const isValid = (value: Json) => this.#judge.accepts(schema, value)
+    return this.#alternatives(schema).flatMap(({ keywords, judged }) => {
+      for (let levels = 0; levels < mostLevels; levels++) {
+        const values = this.#ofKeywords(keywords, schema, levels)
+        if (values !== undefined) return judged ? filterOrThrow(values, isValid, JSON.stringify(keywords.type)) : values
+      }
+      return []
+    })
+  }
+
+  /**
+   * Returns the ways to break a schema, at its root and below: all unless they are thousands. A recursive schema is also
+   * broken one level down.
+   */
   breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
+    if (above.length === 0) this.#left = maxViolations
     const identity = (schema as { $ref?: string }).$ref ?? schema
-    if (above.filter((other) => other === identity).length > 1) return []
+    if (this.#left <= 0 || above.filter((other) => other === identity).length > 1) return []
     if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
     const alternatives = this.#alternatives(schema)
     const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
+    this.#left -= all.length
     if (alternatives.length === 1 && !alternatives[0]?.judged) return all
     // A value that breaks one alternative may satisfy another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
@@ -73,7 +104,7 @@ export class Generator {
     const values = parts.length === 0 ? undefined : fc.oneof(...parts)
     const judged = alternatives.some((alternative) => alternative.judged)
     const isValid = (value: Json) => this.#judge.accepts(schema, value)
-    known[levels] = values && judged ? filterOrThrow(values, isValid, JSON.stringify(schema)) : values
+    known[levels] = values && judged ? filterOrThrow(values, isValid, String(stringifyJson(schema))) : values
     return known[levels]
   }
 
@@ -84,9 +115,9 @@ export class Generator {
     const makers: Record<string, () => fc.Arbitrary<Json> | undefined> = {
       integer: () => integers(keywords),
       number: () => numbers(keywords),
-      string: () => strings(keywords),
+      string: () => strings(keywords, this.#options),
       array: () => arrays(keywords, below(keywords.items ?? true)),
-      object: () => objects(keywords, below),
+      object: () => objects(keywords, below, this.#options),
     }
     const types = typesOf(keywords)
     const parts = types.flatMap(
@@ -103,11 +134,13 @@ export class Generator {
     if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
     if (types.includes('number')) breaches.push(...numberViolations(keywords))
     else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
-    if (types.includes('string')) breaches.push(...stringViolations(keywords))
+    if (types.includes('string')) breaches.push(...stringViolations(keywords, this.#options))
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
-    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
+    const some = types.includes('object')
+      ? objects(keywords, (child) => this.#shallow(child), this.#options)
+      : undefined
+    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches
   }
 }

@@ -4,11 +4,28 @@ import type { Json } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
 import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
-const formatLimits: Record<string, [bigint, bigint]> = {
+/** The limits of the integer formats of the OpenAPI Format Registry. */
+export const formatLimits: Record<string, [bigint, bigint]> = {
+  int8: [-(2n ** 7n), 2n ** 7n - 1n],
+  int16: [-(2n ** 15n), 2n ** 15n - 1n],
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint8: [0n, 2n ** 8n - 1n],
+  uint16: [0n, 2n ** 16n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
 }
 const safe = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Returns the integers at the limits of the keywords, exactly, and zero. */
+export function integerBoundaries(keywords: Keywords): bigint[] {
+  const { least, greatest } = rangeOf(keywords)
+  const step = stepOf(keywords) ?? 1n
+  const limits: bigint[] = []
+  if (least !== undefined) limits.push(-floorDivide(-least, step) * step)
+  if (greatest !== undefined) limits.push(floorDivide(greatest, step) * step)
+  return [...limits, 0n]
+}
 
 type Range = { least: bigint | undefined; greatest: bigint | undefined }
 
@@ -17,18 +34,28 @@ function rangeOf(keywords: Keywords): Range {
   const [lowest, highest] = formatLimits[format] ?? []
   const lower = [
     lowest,
-    minimum === undefined ? undefined : BigInt(Math.ceil(minimum)),
-    exclusiveMinimum === undefined ? undefined : BigInt(Math.floor(exclusiveMinimum)) + 1n,
+    minimum === undefined ? undefined : rounded(minimum, Math.ceil),
+    exclusiveMinimum === undefined ? undefined : rounded(exclusiveMinimum, Math.floor) + 1n,
   ]
   const upper = [
     highest,
-    maximum === undefined ? undefined : BigInt(Math.floor(maximum)),
-    exclusiveMaximum === undefined ? undefined : BigInt(Math.ceil(exclusiveMaximum)) - 1n,
+    maximum === undefined ? undefined : rounded(maximum, Math.floor),
+    exclusiveMaximum === undefined ? undefined : rounded(exclusiveMaximum, Math.ceil) - 1n,
   ]
   return {
     least: lower.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a)),
     greatest: upper.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a)),
   }
+}
+
+/** Returns a limit as an integer. One with more digits than a double is a bigint in the document. */
+const rounded = (limit: number | bigint, round: (limit: number) => number): bigint =>
+  typeof limit === 'bigint' ? limit : BigInt(round(limit))
+
+/** Returns the divisor of the integers, exactly; undefined if it is a fraction. */
+function stepOf({ multipleOf = 1 }: Keywords): bigint | undefined {
+  if (typeof multipleOf === 'bigint') return multipleOf
+  return Number.isInteger(multipleOf) ? BigInt(multipleOf) : undefined
 }
 
 /** Divides and rounds down; BigInt's own division rounds toward zero. */
@@ -48,24 +75,24 @@ const between = (least: bigint, greatest: bigint): fc.Arbitrary<bigint> | undefi
 
 /** Returns integers that satisfy the keywords, or undefined if there are none. */
 export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
-  const { multipleOf = 1 } = keywords
+  const multipleOf = Number(keywords.multipleOf ?? 1)
   const { least = -safe, greatest = safe } = rangeOf(keywords)
   if (multipleOf === 1) return between(least, greatest)
   // The reference validator divides doubles, so it finds multiples only among integers that a double holds exactly.
   const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]
-  if (!Number.isInteger(multipleOf)) {
+  const step = stepOf(keywords)
+  if (step === undefined) {
     const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)
     const all = between(low, high)
     return all && filterOrThrow(all, isMultiple, `multipleOf ${multipleOf}`)
   }
-  const step = BigInt(multipleOf)
   return between(-floorDivide(-low, step), floorDivide(high, step))?.map((count) => count * step)
 }
 
 /** Returns numbers with a fraction, outside of the limits, or between the multiples. */
 export function integerViolations(keywords: Keywords): SchemaViolation[] {
   const { least, greatest } = rangeOf(keywords)
-  const { multipleOf = 1 } = keywords
+  const multipleOf = Number(keywords.multipleOf ?? 1)
   const far = 2n ** 66n
   const half = fc.integer().map((integer): Json => integer + 0.5)
   return rootViolations({

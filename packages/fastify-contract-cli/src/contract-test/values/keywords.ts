@@ -13,6 +13,8 @@ export type Keywords = {
   minItems?: number
   maxItems?: number
   uniqueItems?: boolean
+  minProperties?: number
+  maxProperties?: number
   minLength?: number
   maxLength?: number
   pattern?: string
@@ -22,6 +24,8 @@ export type Keywords = {
   exclusiveMinimum?: number
   exclusiveMaximum?: number
   multipleOf?: number
+  example?: unknown
+  examples?: unknown
 }
 
 /** The conjunction of the schemas that apply to one value. */
@@ -31,8 +35,9 @@ export type SchemaBranch = {
   judged: boolean
 }
 
-const greater = (a: number, b: number) => Math.max(a, b)
-const lesser = (a: number, b: number) => Math.min(a, b)
+// A limit with more digits than a double is a bigint in the document.
+const greater = (a: number, b: number) => (a > b ? a : b)
+const lesser = (a: number, b: number) => (a < b ? a : b)
 const both = (a: Schema, b: Schema): Schema => {
   if (a === true || isDeepStrictEqual(a, b)) return b
   return b === true ? a : { allOf: [a, b] }

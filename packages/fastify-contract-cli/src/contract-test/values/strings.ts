@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
+import { expressionOf, growthOf, textOfPattern } from '../../document/patterns.ts'
 import { filterOrThrow, isFoundInSample, text } from './arbitrary.ts'
 import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
 import { rootViolations, type SchemaViolation } from './schema-violation.ts'
+import { anyValues, type ValueOptions } from './value-options.ts'
 
 /** The largest maxLength, in code points, for which a longer string is generated: bodies have a size limit. */
 const longest = 10_000
@@ -11,14 +13,20 @@ const longest = 10_000
 const lengthOf = (value: string): number => Array.from(value).length
 
 /** Returns strings that satisfy the keywords, or undefined if there are none. */
-export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
+export function strings(
+  keywords: Keywords,
+  { characters, hasAnyFormat }: ValueOptions = anyValues,
+): fc.Arbitrary<string> | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format = '' } = keywords
   if (minLength > maxLength) return undefined
   const known = Object.hasOwn(formats, format) ? formats[format]?.values : undefined
+  if (known === undefined && !hasAnyFormat && !freeFormats.includes(format)) return exampleTexts(keywords)
   if (known === undefined && pattern === undefined)
-    return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) })
-  const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const values = known ?? fc.stringMatching(expression as RegExp)
+    return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) }, characters)
+  const expression = pattern === undefined ? undefined : matchable(pattern)
+  if (pattern !== undefined && expression === undefined) return undefined
+  const values = known ?? textsOf(pattern as string, expression as RegExp)
+  if (values === undefined) return undefined
   const fits = (value: string) =>
     lengthOf(value) >= minLength &&
     lengthOf(value) <= maxLength &&
@@ -28,17 +36,40 @@ export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
   return filterOrThrow(values, fits, `format ${format}, pattern ${pattern}`)
 }
 
+/** Formats that only say how a text is shown, and the lack of one. */
+const freeFormats = ['', 'password', 'binary']
+
+/** Returns the examples of a text, whose format is not known. */
+function exampleTexts({ example, examples = [] }: Keywords): fc.Arbitrary<string> | undefined {
+  const given = [example, ...[examples].flat()].filter((one): one is string => typeof one === 'string')
+  return given.length === 0 ? undefined : fc.constantFrom(...given)
+}
+
+/** Returns texts that match a pattern. A made one is readable, and also found where a look-around is not supported. */
+function textsOf(pattern: string, expression: RegExp): fc.Arbitrary<string> | undefined {
+  const made = [0, 1].flatMap((more) => textOfPattern(pattern, more) ?? [])
+  const examples = made.length === 0 ? [] : [fc.constantFrom(...made)]
+  try {
+    return fc.oneof(fc.stringMatching(expression), ...examples)
+  } catch {
+    return examples[0]
+  }
+}
+
+/** Returns the expression of a pattern; undefined if the text is none, or if a match may take exponential time. */
+const matchable = (pattern: string): RegExp | undefined =>
+  growthOf(pattern) === 'steep' ? undefined : expressionOf(pattern)
+
 /** Returns strings that are too short, too long, or do not match the pattern or the format. */
-export function stringViolations({
-  minLength = 0,
-  maxLength = longest,
-  pattern,
-  format = '',
-}: Keywords): SchemaViolation[] {
+export function stringViolations(
+  { minLength = 0, maxLength = longest, pattern, format = '' }: Keywords,
+  { characters }: ValueOptions = anyValues,
+): SchemaViolation[] {
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
   return rootViolations({
-    'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }) : undefined,
-    'too long': maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }) : undefined,
+    'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }, characters) : undefined,
+    'too long':
+      maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters) : undefined,
     'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
     [`no ${format}`]:
       known &&
@@ -51,7 +82,8 @@ export function stringViolations({
 }
 
 function notOf(pattern: string): fc.Arbitrary<string> | undefined {
-  const expression = new RegExp(pattern, 'u')
+  const expression = matchable(pattern)
+  if (expression === undefined) return undefined
   const isOther = (value: string) => !expression.test(value)
   const others = fc.oneof(text(), fc.constant(''))
   return isFoundInSample(others, isOther) ? filterOrThrow(others, isOther, `anything but ${pattern}`) : undefined

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
+import { stringifyJson } from 'fastify-contract/json'
 import { anyJson, filterOrThrow, isFoundInSample, ofType, text } from './arbitrary.ts'
 import { type Json, type JsonType, jsonText, jsonTypes, withDoubles } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
@@ -55,5 +56,5 @@ export function unlisted(listed: Json[], types: string[] | undefined): SchemaVio
   const isOther = (value: Json) =>
     wanted.includes(typeOf(value)) && !listed.some((one) => isDeepStrictEqual(withDoubles(value), withDoubles(one)))
   if (!isFoundInSample(others, isOther)) return []
-  return rootViolations({ 'not listed': filterOrThrow(others, isOther, `not in ${JSON.stringify(listed)}`) })
+  return rootViolations({ 'not listed': filterOrThrow(others, isOther, `not in ${stringifyJson(listed)}`) })
 }

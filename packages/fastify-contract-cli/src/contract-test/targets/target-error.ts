@@ -30,7 +30,10 @@ export const defaultTargetLimits: TargetLimits = { time: 15_000, bytes: 2 ** 24,
 
 /** Returns the error of a response that takes too long. */
 export const late = (time: number): TargetError =>
-  new TargetError('timeout', `no complete response within ${time} ms; the server may hang, or the time limit is too short`)
+  new TargetError(
+    'timeout',
+    `no complete response within ${time} ms; the server may hang, or the time limit is too short`,
+  )
 
 /** Returns the error of a response with a too large body. */
 export const tooLarge = (bytes: number): TargetError =>

@@ -127,7 +127,8 @@ type Server = { name: string; protocol: string; hostname: string; port: string; 
 
 /** Returns the parts of a server's URL. An error does not show the URL, which may hold a secret. */
 function serverOf(url: string): Server {
-  if (!URL.canParse(url)) throw new Error('the URL of the server is not valid; expected one such as http://localhost:3000')
+  if (!URL.canParse(url))
+    throw new Error('the URL of the server is not valid; expected one such as http://localhost:3000')
   const { protocol, hostname, port, origin, pathname, username, password, search, hash } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new Error(`the URL of the server has the scheme ${protocol}; expected http: or https:`)

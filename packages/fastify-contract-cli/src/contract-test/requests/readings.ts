@@ -149,7 +149,7 @@ export function scalarReadings(text: string): Json[] {
   const digits = trimmed.replaceAll('_', '').replace(/^\+/, '')
   if (/^-?\d+$/.test(digits)) readings.push(BigInt(digits))
   else if (digits !== '' && !Number.isNaN(Number(digits))) readings.push(Number(digits))
-  else if (/^[+-]?(?:nan|inf(?:inity)?)$/i.test(trimmed)) readings.push(0)
+  else if (/^[+-]?(?:nan|inf|infinity)$/i.test(trimmed)) readings.push(0)
   if (/^(?:true|t|yes|y|on|1)$/i.test(trimmed)) readings.push(true)
   if (/^(?:false|f|no|n|off|0)$/i.test(trimmed)) readings.push(false)
   if (/^(?:null|nil|none|undefined|)$/i.test(trimmed)) readings.push(null)

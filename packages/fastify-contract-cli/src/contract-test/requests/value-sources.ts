@@ -16,7 +16,7 @@ import { isHeaderText, parameterText } from './write-request.ts'
 const plain = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_')
 const visible = fc.oneof({ weight: 3, arbitrary: plain }, fc.constantFrom(..."!#$&'()*/:<>?@^`{}~+"))
 /** Letters of one UTF-16 unit and one code point: servers count the length of others differently. */
-const letters = fc.constantFrom(...'äéßñøŁžΩЖя中文字日本')
+const letters = fc.constantFrom('ä', 'é', 'ß', 'ñ', 'Ł', 'ž', 'Ω', 'Ж', 'я', '中', '文', '字', '日', '本')
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
 const names = fc.string({ unit: plain, minLength: 1, maxLength: 8 })
 

@@ -90,7 +90,7 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
     const { app, contract } = url === undefined ? await loadApplication(module) : {}
     application = app
     const document = given ?? contract ?? findDocument(undefined)
-    const result = await interruptible(contractTest, app ?? { url: String(url) }, { ...run, document })
+    const result = await testUntilSignal(contractTest, app ?? { url: String(url) }, { ...run, document })
     const context: ReportContext = {
       server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
       placeOf: await operationPlaces(given, result),
@@ -126,7 +126,7 @@ function printReports(
 const closeTime = 1_000
 
 /** Runs the test until it ends or SIGINT arrives, and returns its result without secrets. A second SIGINT ends all. */
-async function interruptible(
+async function testUntilSignal(
   contractTest: ContractTest,
   ...[server, options]: Parameters<ContractTest>
 ): Promise<ContractTestResult> {

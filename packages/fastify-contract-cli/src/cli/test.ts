@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Contract } from 'fastify-contract'
 import { UsageError } from 'fastify-contract/token-command'
 import { checks } from '../contract-test/checks/checks.ts'
 import {
@@ -28,7 +29,7 @@ const secretPrefix = 'CONTRACT_TEST_'
 /** Runs a contract test of an application in this process, or of the server at a URL. */
 export type ContractTest = (
   server: FastifyInstance | { url: string },
-  options: RunOptions,
+  options: RunOptions & { document: string | Contract },
 ) => Promise<ContractTestResult>
 
 /** Runs `fastify-contract test`. */

@@ -96,8 +96,9 @@ t.test('a test that cannot run exits with 2 and one line', async (t) => {
     [['--app', 'empty.mjs'], /^test: empty\.mjs has neither createApp nor a plugin as its default export; /],
     [['--url', 'http://a'], /^test: http:\/\/a cannot be reached; start the server\n$/, { STAND_IN: 'unreachable' }],
   ]
-  for (const [args, message, environment] of failing) {
-    const { code, stdout, stderr } = await start(t, cwd, args, environment).untilEnded()
+  const ends = await Promise.all(failing.map(([args, , environment]) => start(t, cwd, args, environment).untilEnded()))
+  for (const [index, { code, stdout, stderr }] of ends.entries()) {
+    const [args, message] = failing[index] as (typeof failing)[number]
     t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: message }, args.join(' '))
   }
   const { code, stderr } = await start(t, join(cwd, 'other'), []).untilEnded()

@@ -56,6 +56,7 @@ const commandRooms = {
     'changes',
     'docs',
     'mock',
+    'contract-test',
     'dev',
     'init',
     'emit',

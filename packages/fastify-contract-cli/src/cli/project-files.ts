@@ -19,14 +19,15 @@ DOCUMENT              the OpenAPI document, also as --document FILE (default: th
 
 /** Loads errorBody from a module of the project, which may be TypeScript. */
 export async function loadErrorModule(path: string): Promise<ErrorBodySource> {
-  // The loader costs a thread. The sources of this command run under tsx anyway.
-  if (import.meta.filename.endsWith('.js')) await registerTsx()
+  await registerTsx()
   const { loadErrorBody } = await import('../rules/error-bodies.ts')
   return await loadErrorBody(path)
 }
 
 /** Lets Node.js import TypeScript modules if tsx is installed. Without it, the version of Node.js must import them. */
-async function registerTsx(): Promise<void> {
+export async function registerTsx(): Promise<void> {
+  // The loader costs a thread. The sources of this command run under tsx anyway.
+  if (!import.meta.filename.endsWith('.js')) return
   await import('tsx/esm/api').then(
     ({ register }) => register(),
     () => undefined,

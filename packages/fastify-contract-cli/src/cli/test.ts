@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from 'fastify-contract'
+import { UsageError } from 'fastify-contract/token-command'
+import { checks } from '../contract-test/checks/checks.ts'
+import {
+  type ChecksOff,
+  ContractTestError,
+  type ContractTestResult,
+  type RunOptions,
+} from '../contract-test/contract-test.ts'
+import { githubReport, withoutCommands } from '../contract-test/reports/github-report.ts'
+import { jsonReport } from '../contract-test/reports/json-report.ts'
+import { junitReport } from '../contract-test/reports/junit-report.ts'
+import { maskedResult } from '../contract-test/reports/masked-result.ts'
+import type { ReportContext } from '../contract-test/reports/report-context.ts'
+import { terminalReport } from '../contract-test/reports/terminal-report.ts'
+import { commandLine } from './command-line.ts'
+import { withProgress } from './progress.ts'
+import { findDocument } from './project-files.ts'
+import { listOf } from './project-settings.ts'
+import { operationPlaces, repeatCommand } from './test-context.ts'
+import { loadApplication } from './tested-application.ts'
+
+/** The beginning of the names of variables with credentials. */
+const secretPrefix = 'CONTRACT_TEST_'
+
+/** Runs a contract test of an application in this process, or of the server at a URL. */
+export type ContractTest = (
+  server: FastifyInstance | { url: string },
+  options: RunOptions & { document: string | Contract },
+) => Promise<ContractTestResult>
+
+/** Runs `fastify-contract test`. */
+export async function runContractTest(contractTest: ContractTest, args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract test [DOCUMENT] [OPTIONS]
+
+Sends requests that the document implies to the service: valid ones, those at the bounds of the schemas, and invalid
+ones; checks each response, and prints a curl command for each failure. Tests the application of the project in this
+process, without a port, or with --url any server, in any language. Exits with 1 after a failure, and with 2 if the
+test cannot run. See docs/contract-test.md for the checks, for credentials, and for data.
+
+DOCUMENT              the OpenAPI document, a file or a URL (default: the generated contract of the application, or
+                      with --url the document as of fastify-contract generate)
+--app FILE            the module whose createApp, or whose default export, a plugin, is the application (default:
+                      that of init)
+--url URL             a running server; a path replaces the base path of the document's servers
+--seed NUMBER         the same seed gives the same requests (default: 1)
+--requests NUMBER     the maximum number of requests (default: 1000)
+--seconds NUMBER      the maximum time of the whole run (default: 60)
+--operation LIST      only these operations, by operationId or as METHOD /path, separated by commas
+--off LIST            checks that are turned off, separated by commas
+--settings FILE       JSON with checks that are turned off: { "off": { OPERATION or *: { CHECK: REASON } } }
+--json                print the report as JSON
+--junit FILE          write the report as JUnit XML, too
+--github              print annotations for GitHub, too (default in GitHub Actions)
+--list-checks         print the name of each check and what it demands
+`,
+    {
+      app: undefined,
+      url: undefined,
+      seed: undefined,
+      requests: undefined,
+      seconds: undefined,
+      operation: undefined,
+      off: undefined,
+      settings: undefined,
+      json: false,
+      junit: undefined,
+      github: process.env.GITHUB_ACTIONS === 'true',
+      'list-checks': false,
+    },
+    ['DOCUMENT'],
+    args,
+  )
+  if (options['list-checks']) return printChecks()
+  const { app: module, url, seed, requests, seconds, operation, off, settings, json, junit, github } = options
+  let application: FastifyInstance | undefined
+  try {
+    if (url !== undefined && module !== undefined) throw new Error('--url and --app exclude each other; leave one out')
+    const given = words[0] === undefined && url === undefined ? undefined : findDocument(words[0])
+    const run: RunOptions = {
+      seed: numberOf(seed, 'seed', 0),
+      requests: numberOf(requests, 'requests', 1),
+      seconds: numberOf(seconds, 'seconds', 1),
+      operations: operation === undefined ? undefined : listOf(operation),
+      off: await checksOff(off, settings),
+    }
+    const { app, contract } = url === undefined ? await loadApplication(module) : {}
+    application = app
+    const document = given ?? contract ?? findDocument(undefined)
+    const result = await testUntilSignal(contractTest, app ?? { url: String(url) }, { ...run, document })
+    const context: ReportContext = {
+      server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
+      placeOf: await operationPlaces(given, result),
+      repeat: repeatCommand({ document: words[0], app: module, url, requests, off, settings }, result.seed),
+    }
+    if (junit !== undefined) await writeFile(junit, junitReport(result, context))
+    printReports(result, context, { json, github })
+    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' ? 2 : 0
+  } catch (error) {
+    throw new UsageError(`test: ${(error as Error).message}`)
+  } finally {
+    await application?.close()
+    // A module may keep a connection open for which its application has no hook.
+    if (url === undefined) setTimeout(() => process.exit(), closeTime).unref()
+  }
+}
+
+function printReports(
+  result: ContractTestResult,
+  context: ReportContext,
+  { json, github }: { json: boolean; github: boolean },
+): void {
+  if (json) process.stdout.write(jsonReport(result, context))
+  else {
+    const text = terminalReport(result, context)
+    process.stdout.write(github ? withoutCommands(text, randomUUID()) : text)
+  }
+  // GitHub reads both streams.
+  if (github) (json ? process.stderr : process.stdout).write(githubReport(result, context))
+}
+
+/** Milliseconds until the process ends although the modules of an application keep it running. */
+const closeTime = 1_000
+
+/** Runs the test until it ends or SIGINT arrives, and returns its result without secrets. A second SIGINT ends all. */
+async function testUntilSignal(
+  contractTest: ContractTest,
+  ...[server, options]: Parameters<ContractTest>
+): Promise<ContractTestResult> {
+  const interruption = new AbortController()
+  const abort = () => interruption.abort()
+  process.once('SIGINT', abort)
+  try {
+    const result = await withProgress((onStep) =>
+      contractTest(server, {
+        ...options,
+        signal: interruption.signal,
+        onProgress: ({ tested, operations, requests, failures }) =>
+          onStep(`testing: ${tested} of ${operations} operations, ${requests} requests, ${failures} failures`),
+      }).catch(function resultOf(error) {
+        if (error instanceof ContractTestError) return error.result
+        throw error
+      }),
+    )
+    return maskedResult(result, secrets())
+  } finally {
+    process.off('SIGINT', abort)
+  }
+}
+
+/** Returns the names of the variables with credentials, by their values. */
+function secrets(): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of Object.entries(process.env))
+    if (name.startsWith(secretPrefix) && value !== undefined) found.set(value, `$${name}`)
+  return found
+}
+
+function printChecks(): void {
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  for (const { name, summary } of checks) console.log(`${name.padEnd(width)}  ${summary}`)
+}
+
+/** Returns the integer of an option; undefined without the option. */
+function numberOf(text: string | undefined, option: string, least: number): number | undefined {
+  if (text === undefined) return undefined
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : -1
+  if (number >= least && number < 2 ** 31) return number
+  throw new Error(`--${option} is ${JSON.stringify(text)}; expected an integer from ${least} to 2147483647`)
+}
+
+/** Returns the checks that options turn off. The run validates their names. */
+async function checksOff(list: string | undefined, settings: string | undefined): Promise<ChecksOff> {
+  const { off = {}, ...others } = settings === undefined ? {} : await settingsOf(settings)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new Error(`${settings}: unknown member ${JSON.stringify(unknown)}; expected "off"`)
+  const given = Object.fromEntries(listOf(list).map((check) => [check, 'turned off by --off']))
+  return { ...off, '*': { ...off['*'], ...given } }
+}
+
+async function settingsOf(path: string): Promise<{ off?: ChecksOff }> {
+  try {
+    return Object(JSON.parse(await readFile(path, 'utf8')))
+  } catch (error) {
+    throw new Error(`--settings: ${path} cannot be read as JSON: ${(error as Error).message}`)
+  }
+}

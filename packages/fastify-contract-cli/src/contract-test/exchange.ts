@@ -63,11 +63,19 @@ export type TestResponse = {
 /** A request with its response. */
 export type Exchange = { request: TestRequest; response: TestResponse }
 
+/**
+ * The error with which `send` of a target rejects. `unsendable` means that the request was not sent; after `unreachable`
+ * and `tls` no other request can be sent either.
+ */
+export type TargetFailure = Error & {
+  kind: 'unreachable' | 'tls' | 'timeout' | 'tooLarge' | 'broken' | 'unsendable'
+}
+
 /** The server under test: an application in this process, or a URL. */
 export type Target = {
   /** What the report calls it. */
   name: string
-  /** Rejects with an error that names the reason if no complete response arrives within the time limit. */
+  /** Rejects with a `TargetFailure` if no complete response arrives within the time limit. */
   send(request: TestRequest): Promise<TestResponse>
   /** Sends only the first `length` bytes of the body, and closes the connection; undefined where that is impossible. */
   sendCut?: ((request: TestRequest, length: number) => Promise<void>) | undefined

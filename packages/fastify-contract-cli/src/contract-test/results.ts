@@ -1,6 +1,7 @@
 import type { Contract } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
 import type { Source } from './exchange.ts'
+import type { ValueHook } from './values/value-options.ts'
 
 /** An operation as settings and reports name it. */
 export type OperationName = { operationId: string; method: string; path: string }
@@ -14,7 +15,7 @@ export type RunOptions = {
   document?: string | Document | Contract | undefined
   /** The same seed and document give the same requests; default: 1. */
   seed?: number | undefined
-  /** The maximum number of requests, without those that shrink failures; default: 1,000, and more if examples need it. */
+  /** The maximum number of requests, without those that shrink failures; default: 1,000, or 20 for each operation. */
   requests?: number | undefined
   /** The maximum number of seconds of the whole run; default: 60. */
   seconds?: number | undefined
@@ -24,6 +25,8 @@ export type RunOptions = {
   off?: ChecksOff | undefined
   /** Called before the first request of each operation, such as to add the data that it needs. */
   before?: ((operation: OperationName) => unknown) | undefined
+  /** Returns a value for the parameter or property of a name; undefined if one is to be generated. */
+  values?: ValueHook | undefined
   /** The run ends after this number of failures; default: 20. */
   maxFailures?: number | undefined
   /** The longest time in milliseconds for which the event loop of a server in this process may be blocked; default: 1,000. */

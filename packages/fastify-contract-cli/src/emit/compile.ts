@@ -79,14 +79,21 @@ export async function compileContract(path: string, options: CompileOptions = {}
  * Returns the text of openapi.json, with which documents are compared, without making the other files. Rejects with a
  * RejectedDocument like `compileContract`.
  */
-export async function publishedDocument(path: string, options: CompileOptions = {}): Promise<string> {
+export const publishedDocument = async (path: string, options: CompileOptions = {}): Promise<string> =>
+  documentTextOf(await checkedDocument(path, options))
+
+/**
+ * Returns what the generated files are made of, without making them. Rejects with a RejectedDocument like
+ * `compileContract`.
+ */
+export async function checkedDocument(path: string, options: CompileOptions = {}): Promise<Served> {
   const { bundled, given, placed } = await bundledContract(path, options)
   const { document } = bundled
   try {
-    return withinDepth(document, path, function publish() {
+    return withinDepth(document, path, function check() {
       options.onStep?.('checking the document')
       const { mended } = lenientDocument(document, given.textAt, given.unresolved)
-      return documentTextOf(servedDocument(mended, path, given))
+      return servedDocument(mended, path, given)
     })
   } catch (error) {
     throw error instanceof RejectedDocument ? error.placed(placed) : error

@@ -63,6 +63,21 @@ function valueText(value: unknown, key: string): string {
   throw new TypeError(`${key} is missing, or is not a string, number or boolean`)
 }
 
+/**
+ * Returns the value of a parameter of a link (OpenAPI 3.1 section 4.8.20): that of a runtime expression, a text with the
+ * values of expressions in braces, or a constant itself. Returns undefined for an invalid expression, and if the context
+ * lacks a value.
+ */
+export function runtimeValue(given: unknown, context: CallbackContext): unknown {
+  if (typeof given !== 'string') return given
+  try {
+    if (given.startsWith('$')) return lookupOf(given)(context)
+    return given.replace(/\{(\$[^}]*)\}/g, (_, expression) => valueText(lookupOf(expression)(context), given))
+  } catch {
+    return undefined
+  }
+}
+
 const grammar = /^\$(?:(url|method|statusCode)|(request|response)\.(?:(header|query|path)\.(.+)|body(?:#(\/.*)?)?))$/s
 
 /** Parses a runtime expression. */

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
-import { type Document, type Endpoint, endpoints, join } from 'fastify-contract-cli/testing'
-import { Generator, jsonText, notIJson, notJson, styles } from 'fastify-contract-cli/testing-values'
-import { parametersOf, type Target } from './parameter-arbitraries.ts'
+import { type Document, type Endpoint, endpoints, normalizedDocument } from 'fastify-contract-cli/testing'
+import { notIJson, notJson, requestMaker, type TestRequest, type Violation } from 'fastify-contract-cli/testing-values'
 
 /** A request without its method, which the operation defines. */
-export type Request = Target & { body: string | Buffer | undefined }
+export type Request = { path: string; headers: Record<string, string>; body: string | Buffer | undefined }
 
 /** Requests to one operation that must get the same kind of response. */
 export type Case = {
@@ -18,61 +17,38 @@ export type Case = {
 /** The error numbers of requests that do not match their schema, and of bodies that are not JSON. */
 export type ErrorNumbers = { invalid: number; notJson: number }
 
-/** Returns the valid requests of each operation, and requests with each possible breach. */
-export function casesOf(document: Document, numbers: ErrorNumbers): Case[] {
-  const generator = new Generator(document)
-  return endpoints(document).flatMap((endpoint) => casesOfOperation(document, endpoint, generator, numbers))
-}
-
-function casesOfOperation(
-  document: Document,
-  endpoint: Endpoint,
-  generator: Generator,
-  { invalid, notJson: unreadable }: ErrorNumbers,
-): Case[] {
-  const { operationId, requestBody } = endpoint
-  const mediaType = requestBody && mediaTypeOf(Object.keys(requestBody.content))
-  // Form bodies are left out: other tests cover them.
-  if (mediaType !== undefined && /form/.test(mediaType)) return []
-  const parameters = parametersOf(document, endpoint, generator)
-  // A $ref resolves to the same object each time; the generator caches by object identity.
-  const schema = isJson(mediaType)
-    ? { $ref: join(requestBody?.pointer as string, 'content', mediaType, 'schema') }
-    : undefined
-  const otherBody = mediaType === undefined ? fc.constant(undefined) : fc.string()
-  const validBody = schema === undefined ? otherBody : written(generator.valid(schema))
-  const contentType = mediaType === undefined ? {} : { 'content-type': mediaType.replaceAll('*', 'a') }
-  const one = (
-    what: string,
-    error: number | undefined,
-    targets: fc.Arbitrary<Target>,
-    bodies: fc.Arbitrary<Request['body']>,
-  ): Case => ({
-    name: `${operationId}, ${what}`,
-    endpoint,
-    requests: fc
-      .tuple(targets, bodies)
-      .map(([target, body]) => ({ ...target, headers: { ...contentType, ...target.headers }, body })),
-    error,
+/** Returns the valid requests of each operation, and requests with each violation of a schema or of JSON. */
+export function casesOf(given: Document, numbers: ErrorNumbers): Case[] {
+  const document = normalizedDocument(given)
+  const { requestsOf } = requestMaker(document, { isOwn: true })
+  return endpoints(document).flatMap((endpoint) => {
+    const { random, examples, boundaries, pairwise, invalid } = requestsOf(endpoint)
+    const listed = fc.constantFrom(...examples, ...boundaries, ...pairwise)
+    const one = (what: string, error: number | undefined, requests: fc.Arbitrary<TestRequest>): Case => ({
+      name: `${endpoint.operationId}, ${what}`,
+      endpoint,
+      requests: requests.map(sent),
+      error,
+    })
+    const cases = random === undefined ? [] : [one('valid', undefined, fc.oneof(random, listed))]
+    for (const { violation, requests } of invalid)
+      if (isOfSchema(violation)) cases.push(one(nameOf(violation), errorOf(violation, numbers), requests))
+    return cases
   })
-  const cases = [one('valid', undefined, parameters.valid, validBody)]
-  for (const { name, targets } of parameters.breaches) cases.push(one(name, invalid, targets, validBody))
-  if (schema === undefined) return cases
-  for (const { where, what, values } of generator.breaches(schema))
-    cases.push(one(`body${where} ${what}`, invalid, parameters.valid, written(values)))
-  const values = fc.tuple(generator.valid(schema), fc.nat())
-  for (const [what, spoil] of Object.entries({ ...notJson, ...notIJson })) {
-    const bodies = values.map(([value, number]) => spoil(value, number))
-    cases.push(one(`body with ${what}`, unreadable, parameters.valid, bodies))
-  }
-  return cases
 }
 
-const isJson = (mediaType: string | undefined): mediaType is string =>
-  mediaType !== undefined && /^[^*]+[/+]json(;|$)/.test(mediaType)
+const sent = ({ target, headers, body }: TestRequest): Request => ({
+  path: target,
+  headers,
+  body: body && Buffer.from(body),
+})
 
-/** Returns the media type of the generated bodies: the first JSON type, or else the first type of the operation. */
-const mediaTypeOf = (names: string[]): string | undefined => names.find(isJson) ?? names[0]
+/** Returns whether a violation is one of a schema or of JSON: the others have error numbers of their own. */
+const isOfSchema = ({ part, place, reason }: Violation): boolean =>
+  part !== 'contentType' && part !== 'accept' && !(part === 'body' && place === '' && reason === 'missing')
 
-const written = (values: ReturnType<Generator['valid']>): fc.Arbitrary<string> =>
-  fc.tuple(values, fc.constantFrom(...styles)).map(([value, style]) => jsonText(value, style))
+const nameOf = ({ part, place, reason }: Violation): string =>
+  part === 'body' ? `body${place} ${reason}` : `${part} ${place}: ${reason}`
+
+const errorOf = ({ part, place, reason }: Violation, { invalid, notJson: unreadable }: ErrorNumbers): number =>
+  part === 'body' && place === '' && (reason in notJson || reason in notIJson) ? unreadable : invalid

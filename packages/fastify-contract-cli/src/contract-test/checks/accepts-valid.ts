@@ -14,6 +14,10 @@ export const acceptsValid: ResponseCheck = {
     // A handler may reject what no schema can describe, such as an end before its beginning.
     const isCertain = source === 'example' || (source === 'boundary' && hasAccepted(operation, source))
     if (isListed && (!isCertain || status === 401)) return undefined
-    return { expected: 'a status that does not call a valid request invalid', got: `status ${status}`, kind: String(status) }
+    return {
+      expected: 'a status that does not call a valid request invalid',
+      got: `status ${status}`,
+      kind: String(status),
+    }
   },
 }

@@ -9,7 +9,8 @@ const volatileText =
   /^(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d\d:\d\d(?::\d\d.*)?|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|\w{3}, \d\d \w{3} \d{4} .*GMT)$/i
 
 /** Seconds of the years 2001 to 2286; milliseconds are a thousand times as many. */
-const isTime = (value: number): boolean => [1, 1_000, 1_000_000].some((unit) => value > 1e9 * unit && value < 1e10 * unit)
+const isTime = (value: number): boolean =>
+  [1, 1_000, 1_000_000].some((unit) => value > 1e9 * unit && value < 1e10 * unit)
 
 const isVolatile = (value: unknown): boolean =>
   (typeof value === 'string' && volatileText.test(value)) || (typeof value === 'number' && isTime(value))

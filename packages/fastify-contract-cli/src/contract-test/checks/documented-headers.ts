@@ -1,10 +1,10 @@
+import { responseKey, type Schema } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
-import type { Located, Header } from '../../document/openapi-document.ts'
-import { jsonStyle, locate } from '../../document/openapi-document.ts'
 import { join } from '../../document/json-pointer.ts'
+import type { Header, Located } from '../../document/openapi-document.ts'
+import { jsonStyle, locate } from '../../document/openapi-document.ts'
 import type { ResponseCheck, ResponseContract } from './check.ts'
 import { describedResponse, headerOf, isDescribed } from './documented-response.ts'
-import { responseKey, type Schema } from 'fastify-contract/contract'
 
 export const documentedHeaders: ResponseCheck = {
   name: 'documented-headers',
@@ -48,7 +48,8 @@ function readings({ style, content }: Located<Header>, text: string): unknown[] 
   const list = text === '' ? [] : text.split(',').map((item) => item.trim())
   const members = list.map((item) => item.split(/=(.*)/s))
   const pairs: [string, unknown][] = []
-  for (let index = 0; index + 1 < list.length; index += 2) pairs.push([list[index] as string, scalar(list[index + 1] as string)])
+  for (let index = 0; index + 1 < list.length; index += 2)
+    pairs.push([list[index] as string, scalar(list[index + 1] as string)])
   return [
     text,
     scalar(text),
@@ -59,7 +60,8 @@ function readings({ style, content }: Located<Header>, text: string): unknown[] 
   ]
 }
 
-const scalar = (text: string): unknown => (/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(text) ? parsed(text) : text)
+const scalar = (text: string): unknown =>
+  /^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(text) ? parsed(text) : text
 
 function parsed(text: string): unknown {
   try {

@@ -13,7 +13,11 @@ export const documentedMediaType: ResponseCheck = {
     if (types.length === 0) {
       // Many documents describe responses by their status alone.
       if (!isOwn || response.body.length === 0) return undefined
-      return { expected: 'no body, as the document describes none', got: `a body of ${sent}`, kind: `${response.status}` }
+      return {
+        expected: 'no body, as the document describes none',
+        got: `a body of ${sent}`,
+        kind: `${response.status}`,
+      }
     }
     if (sent !== undefined && describedType(types, sent) !== undefined) return undefined
     const got = sent === undefined ? 'no Content-Type' : `Content-Type ${JSON.stringify(sent)}`

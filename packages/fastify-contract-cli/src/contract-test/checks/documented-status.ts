@@ -17,6 +17,10 @@ export const documentedStatus: ResponseCheck = {
     if (status >= 500 || names.length === 0 || method !== operation.method) return undefined
     if (responseKey(responses, status) !== undefined) return undefined
     if (ofHttp.includes(status) || (violation !== undefined && status >= 400)) return undefined
-    return { expected: `one of the documented statuses ${names.join(', ')}`, got: `status ${status}`, kind: String(status) }
+    return {
+      expected: `one of the documented statuses ${names.join(', ')}`,
+      got: `status ${status}`,
+      kind: String(status),
+    }
   },
 }

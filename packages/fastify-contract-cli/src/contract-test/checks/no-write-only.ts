@@ -12,7 +12,11 @@ export const noWriteOnly: ResponseCheck = {
     for (const { value } of body.documents) {
       const pointer = ignoredIn(schemas, [body.schema], value)
       if (pointer !== undefined)
-        return { expected: 'no writeOnly property', got: `the property ${pointer}`, kind: pointer.replace(/\/\d+/g, '/*') }
+        return {
+          expected: 'no writeOnly property',
+          got: `the property ${pointer}`,
+          kind: pointer.replace(/\/\d+/g, '/*'),
+        }
     }
     return undefined
   },

@@ -30,7 +30,8 @@ export function jsonBody(exchange: Exchange, { routeOf }: ResponseContract): Jso
 function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines'): JsonBody {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const texts = kind === 'json' ? [text] : text.split(new RegExp(`[\\n${recordSeparator}]`)).filter((line) => line.trim() !== '')
+    const texts =
+      kind === 'json' ? [text] : text.split(new RegExp(`[\\n${recordSeparator}]`)).filter((line) => line.trim() !== '')
     return { schema, documents: texts.map(parseJson) }
   } catch (error) {
     return { problem: (error as Error).message }

@@ -11,13 +11,15 @@ const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 export const rejectionChangesNothing: Probe = {
   name: 'rejection-changes-nothing',
-  summary: 'A request that is rejected with 4xx changes nothing: a GET of the same path gets the same response after it.',
+  summary:
+    'A request that is rejected with 4xx changes nothing: a GET of the same path gets the same response after it.',
   async probe({ request }, tools) {
     const { operation } = request
     if (request.method !== 'GET') return []
     const failures: FoundBySending[] = []
     for (const other of tools.operations)
-      if (other.path === operation.path && unsafe.includes(other.method)) failures.push(...(await probeOf(request, other, tools)))
+      if (other.path === operation.path && unsafe.includes(other.method))
+        failures.push(...(await probeOf(request, other, tools)))
     return failures
   },
 }
@@ -30,7 +32,9 @@ async function probeOf(get: TestRequest, other: Endpoint, tools: Tools): Promise
   const before = [await send(get), await send(get)]
   const [first, second] = before
   if (first === undefined || second === undefined || difference(first, second) !== undefined) return []
-  for (const one of invalid(other).filter(({ violation }) => violation?.part !== 'path').slice(0, maxRejected)) {
+  for (const one of invalid(other)
+    .filter(({ violation }) => violation?.part !== 'path')
+    .slice(0, maxRejected)) {
     const request = { ...one, target: path + one.target.slice(pathOf(one.target).length) }
     const response = await send(request)
     if (response === undefined || response.status < 400 || response.status >= 500) return []

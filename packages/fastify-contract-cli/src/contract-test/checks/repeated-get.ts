@@ -15,7 +15,8 @@ export const repeatedGet: Probe = {
     if (change === undefined) return []
     // A counter, or a text that is random, differs each time.
     const again = difference(second, third)
-    const isAlwaysNew = difference(first, second)?.place === again?.place && difference(first, third)?.place === again?.place
+    const isAlwaysNew =
+      difference(first, second)?.place === again?.place && difference(first, third)?.place === again?.place
     if (isAlwaysNew && !contract.isOwn && change.place !== 'status') return []
     return [
       {

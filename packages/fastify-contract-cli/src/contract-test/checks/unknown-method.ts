@@ -36,5 +36,9 @@ function methodProblem(response: TestResponse, method: string, isOwn: boolean): 
     return { expected: 'an Allow header in a response with the status 405', got: 'no such header', kind: 'allow' }
   }
   if (!isOwn && status >= 300) return undefined
-  return { expected: `status 405 for ${method}, which the document does not list`, got: `status ${status}`, kind: 'status' }
+  return {
+    expected: `status 405 for ${method}, which the document does not list`,
+    got: `status ${status}`,
+    kind: 'status',
+  }
 }

@@ -40,9 +40,8 @@ const commandOf = (request: TestFailure['request'], { server }: ReportContext): 
 /** Returns a text of a server or of the document as a part of a line. */
 const shown = (text: string): string => lineText(bounded(text))
 
-/** Why a run ended before it was complete. */
-const ends: Record<Exclude<RunEnd, 'complete'>, string> = {
-  requests: 'ended at the maximum number of requests',
+/** Why a run ended early. One whose requests vary at random ends at the maximum number of requests. */
+const ends: Record<Exclude<RunEnd, 'complete' | 'requests'>, string> = {
   seconds: 'ended at the maximum number of seconds',
   failures: 'ended at the maximum number of failures',
   aborted: 'interrupted',
@@ -50,12 +49,13 @@ const ends: Record<Exclude<RunEnd, 'complete'>, string> = {
 
 function summaryLines(result: ContractTestResult): string[] {
   const { title, version, target, operations, requests, seconds, failures, seed, end } = result
+  const isWhole = end === 'complete' || end === 'requests'
   const tested = operations.filter((one) => one.requests > 0).length
   const count = `${tested} of ${operations.length} operations, ${requests} requests, ${seconds.toFixed(1)} s`
   return [
     ...offLines(operations),
     ...untestedLines(operations),
-    shown(`${title} ${version} at ${target}: ${count}, seed ${seed}${end === 'complete' ? '' : `; ${ends[end]}`}`),
+    shown(`${title} ${version} at ${target}: ${count}, seed ${seed}${isWhole ? '' : `; ${ends[end]}`}`),
     failures.length === 0 ? 'no failures' : `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}`,
   ]
 }

@@ -1,10 +1,10 @@
 import type { Violation } from '../exchange.ts'
-import { jsonText } from '../values/json-notations.ts'
+import { type Json, jsonText } from '../values/json-notations.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
 import { certainBreach } from './certain-breach.ts'
-import { brokenFormTest, type IsBroken } from './form-values.ts'
+import { brokenFormTest, type IsBroken, isMembers } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
-import { type Breach, maxBreaches } from './parameter-breaches.ts'
+import { type Breach, someOf } from './parameter-breaches.ts'
 import type { ValueSources } from './value-sources.ts'
 
 /** Returns the ways to break a body of a media type that a server must reject, however it reads texts. */
@@ -13,7 +13,7 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   if (!isChecked) return []
   const isItems = kind === 'lines' || kind === 'events'
   const found: Breach[] = []
-  for (const one of sources.breaches(sources.bodies, schema).slice(0, maxBreaches)) {
+  for (const one of someOf(sources.breaches(sources.bodies, schema))) {
     const isBroken = brokenTest(part, one)
     const breach = isBroken && certainBreach(sources, { schema, values: one.values, isBroken, isOwn })
     if (!breach) continue
@@ -29,10 +29,20 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
 function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken | undefined {
   const { kind } = part
   // Servers take null for a missing body.
-  if (kind === 'json') return (value, accepts) => (value !== null || part.isRequired) && !accepts(value)
-  if (kind === 'lines') return (value, accepts) => !accepts(value)
+  if (kind === 'json')
+    return (value, accepts) => (value !== null || part.isRequired) && !accepts(value) && !accepts(withFractions(value))
+  if (kind === 'lines') return (value, accepts) => !accepts(value) && !accepts(withFractions(value))
   if (kind === 'events')
     return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))
   if (kind === 'text') return (value, accepts) => typeof value === 'string' && value !== '' && !accepts(value)
   return part.form && brokenFormTest(part.form, where, what)
+}
+
+/** Returns a value with a fraction for each integer that a double does not hold: some servers do not read an integer. */
+function withFractions(value: Json): Json {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? value : 0.5
+  if (Array.isArray(value)) return value.map(withFractions)
+  return isMembers(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withFractions(one)]))
+    : value
 }

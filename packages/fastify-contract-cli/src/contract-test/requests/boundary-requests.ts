@@ -22,7 +22,7 @@ export function boundaryRequests(document: Document, valid: ValidParts, sources:
   }
   add(base)
   for (const { part } of parameters) {
-    if (sources.valueOf(part.name, part.schema) !== undefined) continue
+    if (sources.hook(part.name, part.schema) !== undefined) continue
     for (const value of boundaryValues(document, generatorOf(sources, part), part.schema))
       if (isCertain(sources, part, value)) add(withParameter(base, part.key, value))
   }

@@ -54,34 +54,35 @@ const bodyOf = ({ part: { mediaType } }: ValuedBody, value: unknown) => ({ media
 export const first = <T>(values: fc.Arbitrary<T>): T => fc.sample(values, { numRuns: 1, seed: 1 })[0] as T
 
 /**
- * Returns requests in which each two optional parts occur together, alone, and not at all: parameters, the body, and the
- * properties of an object that is the first body. Leaves out a body whose schema rejects the combination.
+ * Returns requests in which each two optional parts occur together, alone, and not at all: parameters, and the properties
+ * of an object that is the first body; and such requests without the body, if it is optional. Leaves out a body whose
+ * schema rejects the combination.
  */
 export function pairwiseRequests({ parts, parameters, bodies }: ValidParts, sources: ValueSources): TestRequest[] {
+  const required = parameters.filter(({ part }) => part.isRequired)
   const optional = parameters.filter(({ part }) => !part.isRequired)
   const [body] = bodies
   const full = body && fullBody(body)
   const names = body === undefined ? [] : optionalNames(body, full, sources)
-  const hasOptionalBody = body !== undefined && !parts.isBodyRequired
-  const count = optional.length + names.length + Number(hasOptionalBody)
   const requests: TestRequest[] = []
-  for (const row of coveringArray(Math.min(count, maxFactors))) {
-    const values = new Map<string, unknown>()
-    for (const { part, values: all } of parameters) if (part.isRequired) values.set(part.key, first(all))
-    for (const [index, { part, values: all }] of optional.entries()) if (row[index]) values.set(part.key, first(all))
-    const left = new Set(names.filter((_, index) => !row[optional.length + index]))
-    const isSent = body !== undefined && (!hasOptionalBody || row[count - 1] === true)
-    const value = isSent ? withoutNames(full, left) : undefined
-    if (isSent && !isCertainBody(sources, body.part, value as Json)) continue
-    const request = writeRequest(
-      parts,
-      { parameters: values, body: isSent ? bodyOf(body, value) : undefined },
-      'pairwise',
-    )
+  if (body !== undefined) {
+    for (const row of rowsOf(optional.length + names.length)) {
+      const value = withoutNames(full, new Set(names.filter((_, index) => !row[optional.length + index])))
+      if (isCertainBody(sources, body.part, value as Json)) add(row, bodyOf(body, value))
+    }
+  }
+  if (!parts.isBodyRequired) for (const row of rowsOf(optional.length)) add(row, undefined)
+  return requests
+
+  function add(row: boolean[], sent: RequestValues['body']): void {
+    const chosen = [...required, ...optional.filter((_, index) => row[index])]
+    const values = new Map(chosen.map(({ part, values: all }) => [part.key, first(all)]))
+    const request = writeRequest(parts, { parameters: values, body: sent }, 'pairwise')
     if (request !== undefined) requests.push(request)
   }
-  return requests
 }
+
+const rowsOf = (count: number): boolean[][] => coveringArray(Math.min(count, maxFactors))
 
 /** The number of values among which that with the most properties is chosen. */
 const tries = 30

@@ -12,15 +12,21 @@ import { isHeaderText, parameterText } from './write-request.ts'
 export type Breach = { violation: Violation; values: fc.Arbitrary<Json> }
 
 /** The maximum number of ways to break one parameter or body that are tried. */
-export const maxBreaches = 400
+const maxBreaches = 250
+
+/** Returns at most `maxBreaches` of all ways, evenly distributed. */
+export const someOf = <T>(all: T[]): T[] =>
+  all.length <= maxBreaches
+    ? all
+    : Array.from({ length: maxBreaches }, (_, index) => all[Math.floor((index * all.length) / maxBreaches)] as T)
 
 /** Returns the ways to break a parameter whose texts a server must reject, however it reads them. */
 export function parameterBreaches(sources: ValueSources, part: ParameterPart, isOwn: boolean): Breach[] {
   const { schema, reading, in: location, name } = part
-  if (sources.valueOf(name, schema) !== undefined) return []
+  if (sources.hook(name, schema) !== undefined) return []
   const isExploded = reading.kind === 'object' && reading.style === 'form' && reading.explode
   const found: Breach[] = []
-  for (const { where, what, values } of sources.breaches(generatorOf(sources, part), schema).slice(0, maxBreaches)) {
+  for (const { where, what, values } of someOf(sources.breaches(generatorOf(sources, part), schema))) {
     // Servers ignore a query parameter that they do not know.
     if (isExploded && where.startsWith('/additionalProperties')) continue
     if (isOverlooked(reading, what)) continue

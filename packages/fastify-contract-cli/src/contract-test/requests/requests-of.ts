@@ -52,15 +52,17 @@ export type RequestMaker = {
   valuesOf(operation: Endpoint): fc.Arbitrary<RequestValues> | undefined
 }
 
+const noValue: ValueHook = () => undefined
+
 /**
  * Returns a maker of requests for a document in the form of `normalizedDocument`. The same document, options and seed
  * make the same requests. Parts of which no value can be made are reported with the operation, and never thrown.
  */
 export function requestMaker(
   document: Document,
-  { isOwn = false, values: valueOf = () => undefined }: RequestOptions = {},
+  { isOwn = false, values: hook = noValue }: RequestOptions = {},
 ): RequestMaker {
-  const sources = valueSources(document, isOwn, valueOf)
+  const sources = valueSources(document, isOwn, hook)
   const partsOf = new Map<string, OperationParts>()
   const validOf = new Map<string, ValidParts>()
   const made = new Map<string, OperationRequests>()

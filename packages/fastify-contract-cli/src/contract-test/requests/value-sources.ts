@@ -36,14 +36,14 @@ export type ValueSources = {
   breaches: (generator: Generator, schema: Schema) => SchemaViolation[]
   /** Returns whether a server that converts types may accept a value. */
   isConvertible: (schema: Schema, value: Json) => boolean
-  valueOf: ValueHook
+  hook: ValueHook
 }
 
 /** Returns the sources of values for servers of this engine, or for others. */
-export function valueSources(document: Document, isOwn: boolean, valueOf: ValueHook): ValueSources {
+export function valueSources(document: Document, isOwn: boolean, hook: ValueHook): ValueSources {
   const strict = new ReferenceValidator(document)
   const lenient = new ReferenceValidator(document, 'lenient')
-  const common = { hasAnyFormat: isOwn, valueOf }
+  const common = { hasAnyFormat: isOwn, hook }
   const generator = (options: Partial<ValueOptions>) => new Generator(document, { ...common, ...options }, strict)
   const accepts = (schema: Schema, value: Json) => isAccepted(strict, schema, value)
   return {
@@ -57,7 +57,7 @@ export function valueSources(document: Document, isOwn: boolean, valueOf: ValueH
     isCompilable: (schema) => compiles(strict, schema),
     breaches: breachesOf,
     isConvertible: (schema, value) => isAccepted(lenient, schema, value),
-    valueOf,
+    hook,
   }
 }
 
@@ -103,8 +103,8 @@ export function findable<T>(make: () => fc.Arbitrary<T>): { values: fc.Arbitrary
 /** Returns the values of a parameter that every server reads as they are. Throws if none are found. */
 export function parameterValues(sources: ValueSources, part: ParameterPart): fc.Arbitrary<Json> {
   const { name, schema } = part
-  const given = sources.valueOf(name, schema)
-  if (given !== undefined) return fc.constant(name).map((each) => sources.valueOf(each, schema) as Json)
+  const given = sources.hook(name, schema)
+  if (given !== undefined) return fc.constant(name).map((each) => sources.hook(each, schema) as Json)
   const values = generatorOf(sources, part).valid(schema)
   return filterOrThrow(values, (value) => isCertain(sources, part, value), `parameter ${name}`)
 }

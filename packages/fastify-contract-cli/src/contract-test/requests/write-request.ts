@@ -54,8 +54,9 @@ function pairsOf(parameters: ParameterPart[], values: RequestValues['parameters'
   const pairs: Pairs = { path: [], query: [], header: [], cookie: [] }
   const owners = new Map<string, string>()
   for (const part of parameters) {
-    if (!values.has(part.key)) continue
-    const written = parameterText(part, values.get(part.key))
+    const value = values.get(part.key)
+    if (value === undefined) continue
+    const written = parameterText(part, value)
     if (written === undefined) return undefined
     for (const pair of written) {
       const key = `${part.in} ${pair[0]}`

@@ -71,6 +71,12 @@ export function filterOrThrow<T>(
   })
 }
 
-/** Returns whether `isWanted` holds for at least one of 60 sampled values. Mostly it holds for the first one. */
-export const isFoundInSample = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
-  [1, 9, 50].some((numRuns) => fc.sample(values, { numRuns, seed: numRuns }).some(isWanted))
+/** The numbers of values that are sampled one after the other: mostly the first value is a wanted one. */
+const samples = [1, 9, 50]
+
+/** Returns whether `isWanted` holds for at least one of some sampled values. */
+export const isFoundInSample = <T>(
+  values: fc.Arbitrary<T>,
+  isWanted: (value: T) => boolean,
+  counts: number[] = samples,
+): boolean => counts.some((numRuns) => fc.sample(values, { numRuns, seed: numRuns }).some(isWanted))

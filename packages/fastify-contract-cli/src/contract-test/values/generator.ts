@@ -20,6 +20,8 @@ import { anyValues, type ValueOptions } from './value-options.ts'
 const moreLevels = 3
 /** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
 const mostLevels = 64
+/** The number of violations of one schema after which no further schemas below it are broken. */
+const maxViolations = 2_000
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
@@ -28,6 +30,7 @@ export class Generator {
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
   readonly #options: ValueOptions
+  #left = maxViolations
 
   /** @param options How values are made; by default, they have everything that a schema allows. */
   constructor(document: Document, options: Partial<ValueOptions> = {}, judge = new ReferenceValidator(document)) {
@@ -45,7 +48,7 @@ export class Generator {
 
   /** Returns the value that the hook gives for a property; undefined if it gives none. */
   givenValue(name: string, schema: Schema): Json | undefined {
-    return this.#options.valueOf(name, schema) as Json | undefined
+    return this.#options.hook(name, schema) as Json | undefined
   }
 
   /** Returns the values of each alternative of a schema, with few levels. */
@@ -60,13 +63,18 @@ export class Generator {
     })
   }
 
-  /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
+  /**
+   * Returns the ways to break a schema, at its root and below: all unless they are thousands. A recursive schema is also
+   * broken one level down.
+   */
   breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
+    if (above.length === 0) this.#left = maxViolations
     const identity = (schema as { $ref?: string }).$ref ?? schema
-    if (above.filter((other) => other === identity).length > 1) return []
+    if (this.#left <= 0 || above.filter((other) => other === identity).length > 1) return []
     if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
     const alternatives = this.#alternatives(schema)
     const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
+    this.#left -= all.length
     if (alternatives.length === 1 && !alternatives[0]?.judged) return all
     // A value that breaks one alternative may satisfy another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)

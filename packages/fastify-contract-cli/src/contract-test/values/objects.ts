@@ -35,10 +35,10 @@ export function objects(
 }
 
 /** Returns the values that the hook gives for a name; undefined if it gives none. */
-function givenValues({ valueOf }: ValueOptions, name: string, schema: Schema): fc.Arbitrary<Json> | undefined {
-  const isGiven = valueOf(name, schema) !== undefined
+function givenValues({ hook }: ValueOptions, name: string, schema: Schema): fc.Arbitrary<Json> | undefined {
+  const isGiven = hook(name, schema) !== undefined
   // The hook may return another value each time, such as one that must be unique.
-  return isGiven ? fc.constant(name).map((each) => valueOf(each, schema) as Json) : undefined
+  return isGiven ? fc.constant(name).map((each) => hook(each, schema) as Json) : undefined
 }
 
 function additionalMembers(

@@ -15,7 +15,7 @@ export type ValueOptions = {
   isOpen: boolean
   /** Whether a text may have any value where its format is not known. */
   hasAnyFormat: boolean
-  valueOf: ValueHook
+  hook: ValueHook
 }
 
 /** Values with everything that a schema allows. */
@@ -24,5 +24,5 @@ export const anyValues: ValueOptions = {
   names: memberName,
   isOpen: true,
   hasAnyFormat: true,
-  valueOf: () => undefined,
+  hook: () => undefined,
 }

@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import type { AnyHandler, VerifierFactory } from 'fastify-contract'
 import { ContractError } from 'fastify-contract'
-import { isStream } from 'fastify-contract/contract'
+import { type Contract, isStream } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { requestMaker } from '../../../src/contract-test/requests/requests-of.ts'
 import { type Document, endpoints } from '../../../src/document/openapi-document.ts'
-import { scopesOf } from '../../../src/document/security-schemes.ts'
+import { apiKeyHeaders, scopesOf } from '../../../src/document/security-schemes.ts'
 import { compileDocument } from '../../../src/emit/compile.ts'
 import { normalizedDocument } from '../../../src/passes/normalize.ts'
 import { serveRoutes } from '../../support/serve-document.ts'
@@ -30,12 +30,13 @@ const handler: AnyHandler = async ({ body }: { body: unknown }) => {
 type Options = { isOwn: boolean; runs: number; seed?: number }
 
 /** Sends the requests of each operation of a document to the engine: it must accept those that are valid only. */
-export async function judgeRequests(
-  name: string,
-  given: Document,
-  { isOwn, runs, seed = 1 }: Options,
-): Promise<Verdict> {
-  const { contract } = await compileDocument(given, name, { skipUnsupported: true })
+export async function judgeRequests(name: string, document: Document, options: Options): Promise<Verdict> {
+  const { contract } = await compileDocument(document, name, { skipUnsupported: true })
+  return judgeContract(contract, options)
+}
+
+/** Judges the requests of a contract as `judgeRequests` does. */
+export async function judgeContract(contract: Contract, { isOwn, runs, seed = 1 }: Options): Promise<Verdict> {
   const document = normalizedDocument(parseExactJson(contract.documentText) as Document)
   const served = new Set(contract.routes.operations.map(({ operationId }) => operationId))
   const all = endpoints(document).filter(({ operationId }) => served.has(operationId))
@@ -46,6 +47,8 @@ export async function judgeRequests(
     handlers: Object.fromEntries(all.map(({ operationId }) => [operationId, handler])),
     verifiers: Object.fromEntries(schemes.map((scheme) => [scheme, allow])),
   })
+  // Some documents describe an API key as a parameter, too: the credentials of a test fill it.
+  const keys = apiKeyHeaders(document)
   const maker = requestMaker(document, { isOwn })
   const verdict: Verdict = { requests: { valid: 0, invalid: 0 }, problems: [], unmade: [] }
   try {
@@ -56,10 +59,10 @@ export async function judgeRequests(
       )
       const listed = [...examples, ...boundaries, ...pairwise]
       const valid = [...listed, ...(random ? fc.sample(random, { numRuns: runs, seed }) : [])]
-      for (const request of valid) await judge(app, request, verdict)
+      for (const request of valid) await judge(app, keys, request, verdict)
       for (const { requests } of invalid)
         for (const request of fc.sample(requests, { numRuns: Math.min(runs, 3), seed }))
-          await judge(app, request, verdict)
+          await judge(app, keys, request, verdict)
     }
   } finally {
     await app.close()
@@ -67,10 +70,16 @@ export async function judgeRequests(
   return verdict
 }
 
-async function judge(app: FastifyInstance, request: TestRequest, verdict: Verdict): Promise<void> {
+async function judge(app: FastifyInstance, keys: string[], request: TestRequest, verdict: Verdict): Promise<void> {
   const { method, target, headers, body, violation, source } = request
+  const credentials = Object.fromEntries(keys.map((name) => [name, 'key']))
   const payload = body === undefined ? {} : { payload: Buffer.from(body) }
-  const response = await app.inject({ method: method as 'GET', url: target, headers, ...payload })
+  const response = await app.inject({
+    method: method as 'GET',
+    url: target,
+    headers: { ...credentials, ...headers },
+    ...payload,
+  })
   verdict.requests[violation === undefined ? 'valid' : 'invalid']++
   const { statusCode: status } = response
   if (violation === undefined ? status === 501 : status >= 400 && status < 500) return

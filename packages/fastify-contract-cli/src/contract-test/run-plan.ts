@@ -1,0 +1,180 @@
+import type { Endpoint } from '../document/openapi-document.ts'
+import type { Tools } from './checks/check.ts'
+import { probes } from './checks/checks.ts'
+import { drawn, seedOf, sendAndRecord, sendDrawn } from './drawn-requests.ts'
+import type { Exchange, TestRequest } from './exchange.ts'
+import type { OperationRequests, RequestMaker } from './requests/requests-of.ts'
+import type { OperationName } from './results.ts'
+import { runLifecycle, type SequenceTools } from './sequences/lifecycle.ts'
+import { followLinks } from './sequences/follow-links.ts'
+import { resourcesOf } from './sequences/resources.ts'
+import type { TestRun } from './test-run.ts'
+
+/** The number of times that each resource is created, and of invalid requests that a check of its own sends. */
+const lifecycles = 3
+const maxInvalid = 8
+
+/** What a plan needs beside the run. */
+export type PlanParts = {
+  operations: Endpoint[]
+  maker: RequestMaker
+  before: ((operation: OperationName) => unknown) | undefined
+}
+
+/** Sends the requests of a run in an order that depends on the document and the seed only. */
+export class RunPlan {
+  readonly #run: TestRun
+  readonly #parts: PlanParts
+  readonly #prepared = new Set<Endpoint>()
+  /** The first exchange of each operation with a status of 2xx. */
+  readonly #accepted = new Map<Endpoint, Exchange>()
+
+  constructor(run: TestRun, parts: PlanParts) {
+    this.#run = run
+    this.#parts = parts
+  }
+
+  /**
+   * Sends the examples of all operations, the requests of the checks that have some, sequences, values at bounds,
+   * combinations of optional parts, each violation, and then random requests until a bound of the run throws.
+   */
+  async execute(): Promise<void> {
+    const { operations } = this.#parts
+    await this.#inTurn(({ examples }) => examples)
+    // A random request stands for an example that is missing or was not accepted.
+    for (const operation of operations) if (!this.#accepted.has(operation)) await this.#sendRandom(operation, 0)
+    for (const operation of operations) await this.#runProbes(operation)
+    await this.#runSequences()
+    await this.#inTurn(({ boundaries }) => boundaries)
+    await this.#inTurn(({ pairwise }) => pairwise)
+    await this.#sendEachViolation()
+    const varied = operations.filter(isVaried)
+    for (let round = 1; varied.length > 0; round++) {
+      this.#run.assertBounds()
+      for (const operation of varied) await this.#sendRound(operation, round)
+    }
+  }
+
+  #requestsOf(operation: Endpoint): OperationRequests {
+    return this.#parts.maker.requestsOf(operation)
+  }
+
+  /** Sends a list of requests of each operation, one of each operation in turn. */
+  async #inTurn(listOf: (requests: OperationRequests) => TestRequest[]): Promise<void> {
+    for (let index = 0, isMore = true; isMore; index++) {
+      isMore = false
+      for (const operation of this.#parts.operations) {
+        const request = listOf(this.#requestsOf(operation))[index]
+        if (request === undefined) continue
+        isMore = true
+        await this.#prepare(operation)
+        this.#keep(await sendAndRecord(this.#run, request))
+      }
+    }
+  }
+
+  /** Calls the hook of the user once for each operation. */
+  async #prepare(operation: Endpoint): Promise<void> {
+    if (this.#prepared.has(operation)) return
+    this.#run.assertBounds()
+    this.#prepared.add(operation)
+    const { operationId, method, path } = operation
+    await this.#parts.before?.({ operationId, method, path })
+  }
+
+  #keep(exchange: Exchange | undefined): void {
+    if (exchange === undefined || exchange.response.status >= 300) return
+    const { request } = exchange
+    if (request.violation === undefined && !this.#accepted.has(request.operation))
+      this.#accepted.set(request.operation, exchange)
+  }
+
+  async #sendRandom(operation: Endpoint, round: number): Promise<void> {
+    const { random } = this.#requestsOf(operation)
+    if (random === undefined) return
+    await this.#prepare(operation)
+    this.#keep(await sendDrawn(this.#run, random, this.#seed(operation, 'random', round)))
+  }
+
+  async #sendViolation(operation: Endpoint, index: number, round: number): Promise<void> {
+    const one = this.#requestsOf(operation).invalid[index]
+    if (one === undefined) return
+    await this.#prepare(operation)
+    await sendDrawn(this.#run, one.requests, this.#seed(operation, `violation ${index}`, round))
+  }
+
+  async #sendEachViolation(): Promise<void> {
+    const { operations } = this.#parts
+    const counts = operations.map((operation) => this.#requestsOf(operation).invalid.length)
+    for (let index = 0; index < Math.max(0, ...counts); index++)
+      for (const operation of operations) await this.#sendViolation(operation, index, 0)
+  }
+
+  async #sendRound(operation: Endpoint, round: number): Promise<void> {
+    const { invalid } = this.#requestsOf(operation)
+    await this.#sendRandom(operation, round)
+    if (invalid.length > 0) await this.#sendViolation(operation, round % invalid.length, round)
+  }
+
+  #seed(operation: Endpoint, name: string, round: number): number {
+    return seedOf(this.#run.parts.bounds.seed, operation.operationId, name, round)
+  }
+
+  /** Returns some invalid requests of an operation, of different violations. */
+  #invalid(operation: Endpoint): TestRequest[] {
+    const found: TestRequest[] = []
+    for (const [index, { requests }] of this.#requestsOf(operation).invalid.entries()) {
+      if (found.length >= maxInvalid) break
+      const request = drawn(requests, this.#seed(operation, `violation ${index}`, 0))
+      if (request !== undefined) found.push(request)
+    }
+    return found
+  }
+
+  /** Returns a valid request of an operation: an example at first, if one was accepted, or else a random one. */
+  #valid(operation: Endpoint, index: number): TestRequest | undefined {
+    const { random, examples } = this.#requestsOf(operation)
+    if (index < examples.length) return examples[index]
+    return random && drawn(random, this.#seed(operation, 'sequence', index))
+  }
+
+  async #runProbes(operation: Endpoint): Promise<void> {
+    const exchange = this.#accepted.get(operation)
+    const { results, credentials, target } = this.#run.parts
+    const tools: Tools = {
+      contract: this.#run.contract,
+      target,
+      send: async (request) => (await sendAndRecord(this.#run, request))?.response,
+      sendAsIs: (request) => this.#run.sendAsIs(request),
+      rejected: (request) => credentials.rejected(request),
+      invalid: (one) => this.#invalid(one),
+      operations: this.#parts.operations,
+    }
+    for (const probe of probes) {
+      if (exchange === undefined || results.isOff(operation, probe)) continue
+      results.countLook(probe)
+      for (const { exchange: last, earlier, ...found } of await probe.probe(exchange, tools))
+        this.#run.record(probe, found, last.request, last.response, earlier)
+    }
+  }
+
+  async #runSequences(): Promise<void> {
+    const { operations, maker } = this.#parts
+    const tools: SequenceTools = {
+      isOwn: this.#run.contract.isOwn,
+      write: (operation, values) => maker.requestWith(operation, values),
+      send: (request) => sendAndRecord(this.#run, request),
+      valid: (operation, index) => this.#valid(operation, index),
+      invalid: (operation) => this.#invalid(operation),
+      fail: (check, found, { request, response }, earlier) =>
+        this.#run.record(check, { ...found, kind: request.method }, request, response, earlier),
+    }
+    for (const exchange of this.#accepted.values())
+      await followLinks(this.#run.parts.document, operations, exchange, tools)
+    for (let index = 0; index < lifecycles; index++)
+      for (const resource of resourcesOf(operations)) await runLifecycle(resource, index, tools)
+  }
+}
+
+/** Returns whether the requests of an operation differ. */
+const isVaried = ({ parameters, requestBody }: Endpoint): boolean => parameters.length > 0 || requestBody !== undefined

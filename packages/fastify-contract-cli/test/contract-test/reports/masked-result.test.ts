@@ -1,0 +1,70 @@
+import t from 'tap'
+import { jsonReport } from '../../../src/contract-test/reports/json-report.ts'
+import { junitReport } from '../../../src/contract-test/reports/junit-report.ts'
+import { maskedResult } from '../../../src/contract-test/reports/masked-result.ts'
+import { terminalReport } from '../../../src/contract-test/reports/terminal-report.ts'
+import { context, failure, request, resultOf } from './sample-result.ts'
+
+const secret = 'sec ret"\u00fc-7'
+const forms = [
+  secret,
+  encodeURIComponent(secret),
+  JSON.stringify(secret),
+  Buffer.from(secret).toString('base64'),
+  Buffer.from(secret).toString('base64url'),
+]
+
+const result = resultOf((operation) =>
+  forms.map((form) =>
+    failure(operation, {
+      kind: form,
+      expected: `not ${form}`,
+      got: `${form}!`,
+      request: request({ target: `/pets?a=${form}`, headers: [['x-a', form]], body: Buffer.from(form) }),
+      response: { status: 500, headers: { a: form, b: [form, 'b'] }, body: Buffer.from(`x${form}x`), milliseconds: 1 },
+      earlier: [request({ body: Buffer.from(form) })],
+    }),
+  ),
+)
+
+t.test('no report has a secret, in any of its forms', async (t) => {
+  const masked = maskedResult(result, new Map([[secret, '$CONTRACT_TEST_TOKEN']]))
+  const [first] = masked.failures
+  t.match(first, { expected: 'not $CONTRACT_TEST_TOKEN', request: { target: '/pets?a=$CONTRACT_TEST_TOKEN' } })
+  t.equal(first, masked.operations[0]?.failures[0], 'the lists have the same failures')
+  const bodies = masked.failures.flatMap(({ request, response }) => [request.body, response?.body])
+  const texts = [
+    JSON.stringify(masked),
+    jsonReport(masked, context),
+    junitReport(masked, context),
+    terminalReport(masked, context),
+    ...bodies.map((body) => Buffer.from(body as Uint8Array).toString()),
+  ]
+  for (const text of texts) for (const form of forms) t.notOk(text.includes(form), form)
+})
+
+t.test('what is no secret stays as it is', async (t) => {
+  t.equal(maskedResult(result, new Map()), result)
+  t.equal(maskedResult(result, new Map([['abc', '$CONTRACT_TEST_SHORT']])), result, 'a short text is no secret')
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+  const binary = resultOf((operation) => [
+    failure(operation, { request: request({ body: bytes }), response: undefined }),
+    failure(operation, { request: request({ body: undefined }) }),
+  ])
+  const masked = maskedResult(binary, new Map([['long secret', '$CONTRACT_TEST_LONG']]))
+  t.same(masked.failures[0]?.request.body, bytes)
+  t.equal(masked.failures[0]?.response, undefined)
+  t.equal(masked.failures[1]?.request.body, undefined)
+})
+
+t.test('a secret that begins with another one is masked as a whole', async (t) => {
+  const both = new Map([
+    ['secret', '$CONTRACT_TEST_A'],
+    ['secret-more', '$CONTRACT_TEST_B'],
+  ])
+  const masked = maskedResult(
+    resultOf((operation) => [failure(operation, { got: 'secret-more secret' })]),
+    both,
+  )
+  t.equal(masked.failures[0]?.got, '$CONTRACT_TEST_B $CONTRACT_TEST_A')
+})

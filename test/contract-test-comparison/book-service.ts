@@ -47,7 +47,7 @@ const shown = ({ pin, ...book }: Book): Book => (fault === 'write-only-returned'
 
 type Given = { path: { id: bigint }; query: Record<string, never>; body: Omit<Book, 'id'> }
 
-function listBooks({ query: { genre, limit = 20, ids, pages } }: { query: Query }) {
+async function listBooks({ query: { genre, limit = 20, ids, pages } }: { query: Query }) {
   if (fault === 'pair-error' && genre !== undefined && pages !== undefined) throw new Error('both filters')
   const found = [...books.values()].filter(
     (book) =>
@@ -61,7 +61,7 @@ function listBooks({ query: { genre, limit = 20, ids, pages } }: { query: Query 
 
 type Query = { genre?: string; limit?: number; ids?: bigint[]; pages?: { from?: number; to?: number } }
 
-function putBook({ path: { id }, body }: Given) {
+async function putBook({ path: { id }, body }: Given) {
   const before = books.get(id)
   if (before === undefined) return missing(id)
   const book = { ...body, id }
@@ -72,7 +72,7 @@ function putBook({ path: { id }, body }: Given) {
 
 let lastId = 0n
 
-function createBook({ body }: Given) {
+async function createBook({ body }: Given) {
   if (!/^[0-9]{4}$/.test(String(body.pin))) throw new ContractError('invalid', 'body/pin must match a pattern')
   lastId += 1n
   const book = { ...body, id: lastId }
@@ -84,16 +84,16 @@ function createBook({ body }: Given) {
 const handlers = {
   listBooks,
   createBook,
-  getBook({ path: { id } }: Given) {
+  async getBook({ path: { id } }: Given) {
     const book = books.get(id)
     return book === undefined ? missing(id) : { status: 200, body: shown(book) }
   },
   putBook,
-  deleteBook({ path: { id } }: Given) {
+  async deleteBook({ path: { id } }: Given) {
     if (!books.delete(id)) return missing(id)
     return { status: fault === 'undocumented-status' ? 202 : 204, body: undefined }
   },
-  getStatistics: () => ({ status: 200, body: { books: books.size } }),
+  getStatistics: async () => ({ status: 200, body: { books: books.size } }),
 } as unknown as Record<string, AnyHandler>
 
 const errorBody: AnyErrorBody = ({ error, message }) => ({ contentType: 'application/json', body: { error, message } })

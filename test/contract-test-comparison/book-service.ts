@@ -25,7 +25,7 @@ const changes: Record<string, DocumentChange> = {
     delete responses['204']
   },
   'write-only-returned': ({ components }) => delete components.schemas.Book.properties.pin.writeOnly,
-  'no-location': ({ paths }) => delete paths['/books'].post.responses['201'].headers,
+  'no-location': ({ paths }) => delete paths['/books'].post.responses['201'].headers.Location.required,
   'long-title-accepted': ({ components }) => delete components.schemas.Book.properties.title.maxLength,
   'rejected-change-stored': ({ components }) => delete components.schemas.Book.properties.pin.pattern,
   'scope-unchecked': ({ paths }) => {
@@ -77,7 +77,7 @@ async function createBook({ body }: Given) {
   lastId += 1n
   const book = { ...body, id: lastId }
   books.set(lastId, book)
-  const headers = fault === 'no-location' ? {} : { location: `/books/${lastId}` }
+  const headers = fault === 'no-location' ? {} : { Location: `/books/${lastId}` }
   return { status: 201, headers, body: shown(book) }
 }
 

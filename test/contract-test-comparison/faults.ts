@@ -16,7 +16,7 @@ export const faults: Fault[] = [
     'crash-on-cut-body': 'the process ends when a client closes the connection within a body',
   }),
   ...of('books', {
-    'undocumented-status': '202 instead of the documented 204',
+    'undocumented-status': '202 without a body, which the document allows for 204 only',
     'write-only-returned': 'a response has a writeOnly property',
     'no-location': '201 without its required header',
     'long-title-accepted': 'a string above maxLength is accepted',

@@ -34,8 +34,9 @@ const plugins: Record<string, (app: FastifyInstance) => void> = {
 
 const memory = openMemory()
 const contract = faultyContract('openapi/plant-store.yaml', changes[fault ?? ''])
-// Without its required id, a plant has none for the store.
-const store: typeof memory = { ...memory, create: (plant) => memory.create({ ...plant, id: plant.id ?? 0n }) }
+// A plant without its required id gets one that no other plant has, as a server would choose it.
+let nextId = -4_611_686_018_427_387_904n
+const store: typeof memory = { ...memory, create: (plant) => memory.create({ ...plant, id: plant.id ?? nextId++ }) }
 const app = createApp({
   contract,
   store,

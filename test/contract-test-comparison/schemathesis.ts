@@ -25,6 +25,8 @@ export const schemathesis = (name: string, { schemathesis, directory }: Installe
       [
         ...[schemathesis, 'run', document, '--url', url, '--seed', String(seed), '--no-color'],
         ...['--report', 'ndjson', '--report-ndjson-path', report, '--generation-database', 'none'],
+        // The plant store rejects NUL, which only the prose of its document says.
+        ...['--generation-allow-x00', 'false'],
         ...Object.entries(headers).flatMap((header) => ['--header', header.join(': ')]),
         ...options,
       ],

@@ -13,10 +13,10 @@ export const credentials = {
 
 const room = 'test/contract-test-comparison'
 
-/** The headers of accepted credentials of each service. */
+/** The headers of accepted credentials of each service. Schemathesis compares the case of their names with the document. */
 export const headersOf: Record<ServiceName, Record<string, string>> = {
-  plants: { authorization: `Bearer ${credentials.token}` },
-  books: { authorization: `Bearer ${credentials.token}`, 'x-key': credentials.token },
+  plants: { Authorization: `Bearer ${credentials.token}` },
+  books: { Authorization: `Bearer ${credentials.token}`, 'X-Key': credentials.token },
   heroes: {},
 }
 

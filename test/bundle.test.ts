@@ -9,6 +9,7 @@ import { runCommand } from 'fastify-contract-test-support/child-process'
 import { httpRequest } from 'fastify-contract-test-support/http-request'
 import { audience, createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t, { type Test } from 'tap'
+import { cachedBundle } from './support/bundle-cache.ts'
 
 const run = promisify(execFile)
 
@@ -252,6 +253,17 @@ t.test('the plant store runs as one file', async (t) => {
   const create = (body: string) => httpRequest(`${service.url}/plants`, { method: 'POST', headers, body })
   t.hasStrict(await create('{"id":9223372036854775807,"name":"a"}'), { status: 200, body: '{"name":"a"}' })
   t.match(await create('{"id":1.5,"name":"a"}'), { status: 400, body: /^\{"error":40003,"message":"body\/id must be / })
+})
+
+t.test('the built service does not load undici by an import of node:http', async (t) => {
+  const dist = join(await cachedBundle(), 'dist')
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  const texts = files.map((file) => readFileSync(join(dist, file), 'utf8'))
+  t.ok(texts.some((text) => text.includes(`process.getBuiltinModule("node:http")`)))
+  t.same(
+    files.filter((_, index) => /\bfrom "(node:)?http"/.test(texts[index] as string)),
+    [],
+  )
 })
 
 t.test('the client is one small file for browsers', async (t) => {

@@ -13,7 +13,7 @@ const { options } = commandLine(
   `.ci/nightly benchmark stores [--plants 10000,1000000,10000000] [--stores NAME,NAME]
 
 Fills each store with plants, and prints a table of what grows with their number: the memory of the process, the bytes
-of a plant on the disk, the times of a create and of the start. --stores chooses stores: memory, sqlite, postgres. A
+of a plant on the disk, the times of a create and of the start. Ids count up, and then some are random. --stores chooses stores: memory, sqlite, postgres. A
 PostgreSQL server is started for it. Cassandra is missing, because it needs a cluster. 10 million plants take 2 GiB of
 memory, 2 GiB on the disk and about 10 minutes.
 `,
@@ -22,7 +22,7 @@ memory, 2 GiB on the disk and about 10 minutes.
 
 /** A store that is filled: its URL, and how many bytes it has on the disk; undefined if it keeps nothing there. */
 type Filled = { url: string; bytes?: () => Promise<number>; close(): Promise<void> }
-type Figures = { start: number; create?: number; loneCreate: number; memory: number }
+type Figures = { start: number; create?: number; loneCreate: number; randomCreate: number; memory: number }
 
 const stores: Record<string, (directory: string) => Promise<Filled>> = {
   memory: async () => ({ url: 'memory:', close: async () => {} }),
@@ -55,14 +55,16 @@ async function rowsOf(name: string, module: string, directory: string): Promise<
   try {
     for (const plants of options.plants) {
       const filling = await run(module, url, bytes === undefined ? 0 : filled, plants)
+      const size = await bytes?.()
       // A process that has only opened the store has no memory left from filling it.
       const opened = bytes === undefined ? filling : await run(module, url, plants, plants)
       filled = plants
       const row = [
         `${name}, ${plants.toLocaleString('en-US')} plants`,
         opened.memory.toFixed(0),
-        bytes === undefined ? '-' : ((await bytes()) / plants).toFixed(0),
+        size === undefined ? '-' : (size / plants).toFixed(0),
         String(filling.create?.toFixed(1)),
+        opened.randomCreate.toFixed(1),
         opened.loneCreate.toFixed(3),
         opened.start.toFixed(0),
       ]
@@ -82,7 +84,7 @@ const directory = await mkdtemp(join(built, 'data-'))
 // The server runs as another user if this one is root.
 await chmod(directory, 0o755)
 try {
-  const heads = ['memory, MiB', 'on disk, bytes a plant', 'create, µs', 'lone create, ms', 'start, ms']
+  const heads = ['memory, MiB', 'on disk, bytes a plant', 'create, µs', 'random id, µs', 'lone create, ms', 'start, ms']
   const rows: string[][] = []
   for (const name of only ?? Object.keys(stores)) rows.push(...(await rowsOf(name, join(built, 'store.js'), directory)))
   console.log(`Node ${process.versions.node}\n\n${table([['', ...heads], ...rows])}`)

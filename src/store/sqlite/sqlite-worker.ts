@@ -26,7 +26,8 @@ const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
 
-let checkpointedAt = Number.NEGATIVE_INFINITY
+// The first requests of a service do not wait for a checkpoint, which syncs the log and the file.
+let checkpointedAt = performance.now()
 
 port.on('message', function handle(request: WorkerRequest) {
   if (request === 'close') {

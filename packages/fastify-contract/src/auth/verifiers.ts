@@ -36,7 +36,18 @@ export type VerifierContext = {
   countFailure(request: Pick<FastifyRequest, 'raw'>): Error | undefined
   /** Addresses and CIDR ranges of the proxies whose headers are trusted. */
   trustProxy: readonly string[]
+  /**
+   * Called with a function that replaces the one that verifies credentials which were read from a request, so that a test
+   * in the same process can have credentials of its own (see `testCredentials`).
+   */
+  onReplaceable?(replace: ReplaceVerify): void
 }
+
+/** Replaces `verify` of a scheme by what `wrap` returns for it. */
+export type ReplaceVerify = (wrap: <Credentials>(verify: Verify<Credentials>) => Verify<Credentials>) => void
+
+/** Returns the client of credentials; undefined if they are not valid. */
+export type Verify<Credentials> = (credentials: Credentials, withinFailureLimit: () => boolean) => Found
 
 /** Creates the verifier of a security scheme for an app. */
 export type VerifierFactory = (context: VerifierContext) => Verifier | Promise<Verifier>
@@ -87,9 +98,7 @@ type SchemeReader<Credentials> = {
 }
 
 /** How one kind of scheme reads and verifies credentials. */
-export type CredentialScheme<Credentials> = SchemeReader<Credentials> & {
-  verify(credentials: Credentials, withinFailureLimit: () => boolean): Found
-}
+export type CredentialScheme<Credentials> = SchemeReader<Credentials> & { verify: Verify<Credentials> }
 
 /** Returns the functions that create the errors of a scheme in a realm. */
 function errorsOf(
@@ -109,8 +118,12 @@ function errorsOf(
 
 /** Returns the factory of a verifier that reads the credentials of a request and calls `verify` with them. */
 export function credentialVerifier<Credentials>(scheme: CredentialScheme<Credentials>): VerifierFactory {
-  const { read, verify } = scheme
-  return function verifierOf({ realm, withinFailureLimit }) {
+  const { read } = scheme
+  return function verifierOf({ realm, withinFailureLimit, onReplaceable }) {
+    let { verify } = scheme
+    onReplaceable?.(function replaceVerify(wrap) {
+      verify = wrap(verify)
+    })
     const errors = errorsOf(scheme as SchemeReader<never>, realm)
     return function verifyCredentials(request, done, scopes) {
       const accept = (client: Client | undefined) =>
@@ -180,10 +193,14 @@ type Verifying = FastifyRequest & Record<symbol, Client | undefined>
  * @fastify/bearer-auth. `createHook` registers the plugin with the given function `auth`, and returns the hook.
  */
 export function bearerHook(
-  verify: VerifyToken,
+  verifyToken: VerifyToken,
   createHook: (app: FastifyInstance, auth: BearerAuth) => Promise<BearerHook>,
 ): VerifierFactory {
-  return async function verifierOf({ app, realm, withinFailureLimit }) {
+  return async function verifierOf({ app, realm, withinFailureLimit, onReplaceable }) {
+    let verify: Verify<string> = verifyToken
+    onReplaceable?.(function replaceVerify(wrap) {
+      verify = wrap(verify)
+    })
     const errors = errorsOf(bearerReader as SchemeReader<never>, realm)
     const clientKey = Symbol('client of the bearer token')
     const identify = (request: FastifyRequest, client: Client | undefined): boolean => {

@@ -18,10 +18,13 @@ const rejectedEscape = new RegExp(`${escapedNul.source}|${escapedSurrogate.sourc
 
 const space = 0x20
 const quote = 0x22
+const comma = 0x2c
 const minus = 0x2d
 const decimalPoint = 0x2e
 const zero = 0x30
 const nine = 0x39
+const colon = 0x3a
+const bracket = 0x5b
 const backslash = 0x5c
 
 /** Whitespace (RFC 8259 section 2): space, line feed, carriage return, tab. */
@@ -86,9 +89,21 @@ const hasRejectedEscape = (text: string): boolean => text.includes('\\') && reje
 /** Returns whether a number of a text may have a negative exponent, and so be too small for a double. */
 function hasNegativeExponent(text: string): boolean {
   for (let at = text.indexOf('-'); at !== -1; at = text.indexOf('-', at + 1)) {
-    if (isExponent(text.charCodeAt(at - 1))) return true
+    if (!isExponent(text.charCodeAt(at - 1))) continue
+    let start = at - 1
+    while (isDecimal(text.charCodeAt(start - 1))) start--
+    if (start < at - 1 && mayBeNumber(text, start)) return true
   }
   return false
+}
+
+/**
+ * Returns whether a number may begin at a digit, or at the minus before it. In JSON only whitespace, a comma, a colon or
+ * a bracket precedes a number. After any other character the digits are in a string, such as an identifier.
+ */
+function mayBeNumber(text: string, start: number): boolean {
+  const before = text.charCodeAt(text.charCodeAt(start - 1) === minus ? start - 2 : start - 1)
+  return Number.isNaN(before) || isSpace(before) || before === comma || before === colon || before === bracket
 }
 
 const isExponent = (code: number) => code === 0x65 || code === 0x45
@@ -104,7 +119,7 @@ function hasInexactDecimal(text: string): boolean {
     let start = at
     while (isDecimal(text.charCodeAt(start - 1))) start--
     while (isDecimal(text.charCodeAt(at + 1))) at++
-    if (at - start < 15) continue
+    if (at - start < 15 || !mayBeNumber(text, start)) continue
     if (isExponent(text.charCodeAt(at + 1))) return true
     if (!isFraction(text, start) && mayBeInexact(text.slice(start, at + 1))) return true
   }
@@ -129,8 +144,8 @@ const isDecimal = (code: number) => (code >= zero && code <= nine) || code === d
 /** Returns how many colons of a text follow a quote, as the colon after each name does; strings may add to them. */
 function nameCount(text: string): number {
   let count = 0
-  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
-    let before = colon - 1
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
+    let before = at - 1
     while (isSpace(text.charCodeAt(before))) before--
     if (text.charCodeAt(before) === quote) count++
   }

@@ -15,29 +15,37 @@ export type DelayMeter = ReturnType<typeof measureDelay>
  */
 export function measureDelay(measured: (delay: number, passed: number) => boolean, idleInterval?: number) {
   let timer: NodeJS.Timeout | undefined
+  /** The interval of the timer; undefined without one. */
+  let scheduled: number | undefined
   let isUsed = false
   let since = 0
   let due = 0
-  function schedule(milliseconds: number | undefined): void {
-    clearTimeout(timer)
-    since = performance.now()
-    due = since + (milliseconds ?? Number.POSITIVE_INFINITY)
-    timer = milliseconds === undefined ? undefined : setTimeout(measure, milliseconds).unref()
+  function schedule(milliseconds: number | undefined, now: number): void {
+    since = now
+    due = now + (milliseconds ?? Number.POSITIVE_INFINITY)
+    // A new timer for each measurement would cost several times as much.
+    if (timer !== undefined && milliseconds === scheduled) timer.refresh()
+    else {
+      clearTimeout(timer)
+      timer = milliseconds === undefined ? undefined : setTimeout(measure, milliseconds).unref()
+    }
+    scheduled = milliseconds
   }
   function measure(): void {
     const now = performance.now()
     isUsed = measured(Math.max(0, now - due), now - since)
-    schedule(isUsed ? interval : idleInterval)
+    schedule(isUsed ? interval : idleInterval, now)
   }
-  schedule(idleInterval)
+  schedule(idleInterval, performance.now())
   return {
     /** Starts the measurements. */
     use(): void {
       if (isUsed) return
       // What has blocked the event loop until now has delayed this use.
-      if (performance.now() > due) measure()
+      const now = performance.now()
+      if (now > due) measure()
       isUsed = true
-      schedule(interval)
+      schedule(interval, now)
     },
     /** Stops the measurements. */
     close: (): void => clearTimeout(timer),

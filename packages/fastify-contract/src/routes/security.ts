@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { replaceableIn } from '../auth/test-clients.ts'
 import {
   scopeError,
   type Verified,
@@ -27,7 +28,8 @@ export async function createVerifiers(
 ): Promise<Verifiers> {
   const verifiers: Verifiers = {}
   // One after the other, because only one of several may register a plugin.
-  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
+  for (const [name, create] of Object.entries(factories))
+    verifiers[name] = await create({ ...context, onReplaceable: replaceableIn(context.app, name) })
   return verifiers
 }
 

@@ -82,11 +82,18 @@ export function createMetrics({ version }: { version: string }, prefix: string):
   }).set(build, 1)
   const tokens = booleanGauge(registry, `${prefix}_tokens_file_good`, '1 if the token file is valid, 0 if it is not.')
   const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 if it is not.')
-  const meter = measureProcess(registry, () => active > 0)
+  /** Whether a request has arrived, or was in flight, since the latest measurement of the event loop delay. */
+  let isUsed = false
+  const meter = measureProcess(registry, function goesOn() {
+    const wasUsed = isUsed
+    isUsed = active > 0
+    return wasUsed
+  })
   return {
     registry,
     begin() {
       active++
+      isUsed = true
       meter.use()
     },
     end({ operation, method, status, rejection, duration }) {

@@ -11,7 +11,9 @@ const pieces = [
 const special = [
   ...['9007199254740993', '1.0000000000000000001', '12.34567890123456', '1e400', '1e23', '1e22'],
   ...['9.007199254740993e15', '900719925474099.3e1', '0.30000000000000001e1', '123456789012345e1'],
-  ...['0.00001e5', '1e-400', '"\\u0000"', '"\\ud800"', '\\', '\n', '\ud800'],
+  ...['0.00001e5', '1e-400', '"9007199254740993"', '"9.007199254740993e15', '"1.0000000000000000001":'],
+  ...['-1e-400', '"1e-400"', '0e-1', '"a-1e-400"', '[1e-400', ':-1e-400'],
+  ...['"\\u0000"', '"\\ud800"', '\\', '\n', '\ud800'],
 ]
 
 /** Texts of pieces, and JSON texts with a piece that mostly breaks them. */
@@ -39,6 +41,11 @@ const longNumbers = fc
     fc.constantFrom('', '', '', 'e1', 'E+2', 'e-3', 'e15'),
   )
   .map((parts) => parts.join(''))
+
+const closings: Record<string, string> = { '[': ']', '{': '}' }
+
+/** What may stand between two numbers; a string may begin with digits, too. */
+const separators = [',', ' , ', ',"\u4e2d:",', ',"1234567890123456",', ',"1.0000000000000000001",', ',"10e-4",']
 
 /** Returns what a text gives: its numbers that a double rounds, or the message of its error. */
 function outcome(run: () => ExactNumber[]): string {
@@ -68,12 +75,18 @@ t.test('the quick check of a text never misses what the full check finds', async
 
 t.test('the quick check never misses a number that a double rounds', async (t) => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(longNumbers, fc.constantFrom(',', ' , ', ',"\u4e2d:",')), { maxLength: 4 }), (list) =>
+    fc.property(fc.array(fc.tuple(longNumbers, fc.constantFrom(...separators)), { maxLength: 4 }), (list) =>
       agrees(`[${list.map((pair) => pair.join('')).join('')}0]`),
     ),
     runs,
   )
   t.pass()
+})
+
+t.test('the quick check finds an inexact number wherever one may begin', async (t) => {
+  for (const begin of ['', ' ', '\n', '[', '[0,', '[0, ', '{"a":', '{"a": '])
+    for (const number of ['9007199254740993', '-9007199254740993', '1e-400', '-1e-400', '1.0000000000000000001'])
+      t.same(numbersOf(parseJson(begin + number + (closings[begin.trimStart().charAt(0)] ?? ''))), [number], begin)
 })
 
 t.test('a text gives the value that JSON.parse gives', async (t) => {

@@ -1,5 +1,5 @@
 import { essenceOf, isRange, rangeOf, responseKey } from 'fastify-contract/contract'
-import type { Endpoint, Located, Response } from '../../document/openapi-document.ts'
+import { type Endpoint, type Located, type Response, routedPath } from '../../document/openapi-document.ts'
 import type { Exchange, TestResponse } from '../exchange.ts'
 
 /** Returns the response that an operation describes for a status; undefined if there is none. */
@@ -29,3 +29,6 @@ export function describedType(types: string[], contentType: string): string | un
   const essence = essenceOf(contentType)
   return types.find((type) => !isRange(type) && essenceOf(type) === essence) ?? rangeOf(types, essence)
 }
+
+/** Returns the path of an operation as requests are routed, without the names of its parameters. */
+export const shapeOf = (path: string): string => routedPath(path).replace(/\{[^}]*\}/g, '{}')

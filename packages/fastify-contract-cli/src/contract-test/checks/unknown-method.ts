@@ -1,7 +1,6 @@
-import { routedPath } from '../../document/openapi-document.ts'
 import type { TestRequest, TestResponse } from '../exchange.ts'
 import type { Found, Probe } from './check.ts'
-import { headerOf } from './documented-response.ts'
+import { headerOf, shapeOf } from './documented-response.ts'
 
 /** The methods of which the first is sent that a path does not have. A server may serve HEAD and OPTIONS everywhere. */
 const methods = ['PATCH', 'PUT', 'POST', 'DELETE', 'GET']
@@ -25,9 +24,6 @@ export const unknownMethod: Probe = {
     return response && found ? [{ ...found, exchange: { request: sent, response }, earlier: [] }] : []
   },
 }
-
-/** Returns a path template without the names of its parameters. */
-const shapeOf = (path: string): string => routedPath(path).replace(/\{[^}]*\}/g, '{}')
 
 function methodProblem(response: TestResponse, method: string, isOwn: boolean): Found | undefined {
   const { status } = response

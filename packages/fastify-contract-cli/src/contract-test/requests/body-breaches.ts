@@ -40,7 +40,7 @@ function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken 
 
 /** Returns a value with a fraction for each integer that a double does not hold: some servers do not read an integer. */
 function withFractions(value: Json): Json {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? value : 0.5
+  if (typeof value === 'bigint' || Number.isInteger(value)) return Number.isSafeInteger(Number(value)) ? value : 0.5
   if (Array.isArray(value)) return value.map(withFractions)
   return isMembers(value)
     ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withFractions(one)]))

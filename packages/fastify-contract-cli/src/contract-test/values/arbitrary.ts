@@ -56,19 +56,69 @@ export function membersOf(entries: [string, Json][]): Members {
 /** The number of unwanted values in a row after which the search for a wanted one fails. */
 const patience = 2_000
 
-/** Returns the values for which `isWanted` holds. Throws an error that names `place` when they are too rare to find. */
-export function filterOrThrow<T>(
+/**
+ * Returns the values for which `isWanted` holds. To make one throws an error that names `place` when they are too rare to
+ * find.
+ */
+export const filterOrThrow = <T>(
   values: fc.Arbitrary<T>,
   isWanted: (value: T) => boolean,
   place: string,
-): fc.Arbitrary<T> {
-  let misses = 0
-  return values.filter((value) => {
-    const wanted = isWanted(value)
-    misses = wanted ? 0 : misses + 1
-    if (misses > patience) throw new Error(`${place}: no value found in ${patience} tries`)
+): fc.Arbitrary<T> => new Filtered(values, isWanted, place)
+
+/** Unlike `filter`, it ends, and it counts no values that are only tried to make a found one smaller. */
+class Filtered<T> extends fc.Arbitrary<T> {
+  readonly #values: fc.Arbitrary<T>
+  readonly #isWanted: (value: T) => boolean
+  readonly #place: string
+
+  constructor(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string) {
+    super()
+    this.#values = values
+    this.#isWanted = isWanted
+    this.#place = place
+  }
+
+  override generate(random: fc.Random, bias: number | undefined): fc.Value<T> {
+    for (let tries = 0; tries < patience; tries++) {
+      const made = this.#made(random, bias)
+      // A search below that fails has taken long.
+      if (made === undefined) tries += patience / 4
+      else if (this.#isWanted(made.value)) return made
+    }
+    throw new Error(`${this.#place}: no value found in ${patience} tries`)
+  }
+
+  #made(random: fc.Random, bias: number | undefined): fc.Value<T> | undefined {
+    try {
+      return this.#values.generate(random, bias)
+    } catch {
+      return undefined
+    }
+  }
+
+  override canShrinkWithoutContext(value: unknown): value is T {
+    return this.#values.canShrinkWithoutContext(value) && this.#isWanted(value)
+  }
+
+  override shrink(value: T, context: unknown): fc.Stream<fc.Value<T>> {
+    return this.#values.shrink(value, context).filter((smaller) => this.#isWanted(smaller.value))
+  }
+}
+
+/** Returns values that `filterOrThrow` finds; undefined if they are too rare. */
+export function findableOf<T>(
+  values: fc.Arbitrary<T>,
+  isWanted: (value: T) => boolean,
+  place: string,
+): fc.Arbitrary<T> | undefined {
+  const wanted = filterOrThrow(values, isWanted, place)
+  try {
+    fc.sample(wanted, { numRuns: 3, seed: 1 })
     return wanted
-  })
+  } catch {
+    return undefined
+  }
 }
 
 /** The numbers of values that are sampled one after the other: mostly the first value is a wanted one. */

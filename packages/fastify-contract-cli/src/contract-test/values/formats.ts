@@ -15,6 +15,12 @@ const host = fc
   .map(([labels, last]) => [...labels, last].join('.'))
 let uris: fc.Arbitrary<string> | undefined
 
+/** fast-check takes half a second to create this, so only a document with the format pays for it, once. */
+function urls(): fc.Arbitrary<string> {
+  uris ??= fc.webUrl({ withFragments: true, withQueryParameters: true })
+  return uris
+}
+
 /** The known formats by name. */
 export const formats: Record<string, Format> = {
   'date-time': {
@@ -38,13 +44,24 @@ export const formats: Record<string, Format> = {
   },
   hostname: { values: host, near: ['-a.example', 'a..example', 'a_b.example'] },
   uri: {
-    // fast-check takes half a second to create this, so only a document with the format pays for it, once.
     get values() {
-      uris ??= fc.webUrl({ withFragments: true, withQueryParameters: true })
-      return uris
+      return urls()
     },
     near: ['/pets', 'pets.example', 'http://pets.example/a b', 'http://[::1'],
   },
+  url: {
+    get values() {
+      return urls()
+    },
+    near: ['/pets', 'pets.example', 'http://pets.example/a b'],
+  },
+  'uri-reference': {
+    get values() {
+      return urls()
+    },
+    near: ['a b', 'http://pets.example/a b'],
+  },
+  duration: { values: fc.integer({ min: 1, max: 300 }).map((days) => `P${days}D`), near: ['P', '1D', 'P1', 'PT'] },
   ipv4: { values: fc.ipV4(), near: ['256.0.0.1', '1.2.3', '1.2.3.4.5'] },
   ipv6: { values: fc.ipV6(), near: ['::g', '1:2:3:4:5:6:7', '1::2::3'] },
   byte: {

@@ -3,7 +3,7 @@ import type { Schema } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import type { Document } from '../../document/openapi-document.ts'
 import { alternativesOf } from './alternatives.ts'
-import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
+import { anyJson, filterOrThrow, findableOf, isFoundInSample, ofType } from './arbitrary.ts'
 import { arrays, arrayViolations } from './arrays.ts'
 import { integers, integerViolations } from './integers.ts'
 import type { Json } from './json-notations.ts'
@@ -30,6 +30,7 @@ export class Generator {
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
   readonly #options: ValueOptions
+  readonly #rare = new Map<Schema, boolean>()
   #left = maxViolations
 
   /** @param options How values are made; by default, they have everything that a schema allows. */
@@ -57,7 +58,7 @@ export class Generator {
     return this.#alternatives(schema).flatMap(({ keywords, judged }) => {
       for (let levels = 0; levels < mostLevels; levels++) {
         const values = this.#ofKeywords(keywords, schema, levels)
-        if (values !== undefined) return judged ? filterOrThrow(values, isValid, JSON.stringify(keywords.type)) : values
+        if (values !== undefined) return judged ? filterOrThrow(values, isValid, String(keywords.type)) : values
       }
       return []
     })
@@ -111,7 +112,7 @@ export class Generator {
   #ofKeywords(keywords: Keywords, schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
     const values = keywords.enum?.filter((value) => this.#judge.accepts(schema, value))
     if (values !== undefined) return values.length === 0 ? undefined : fc.constantFrom(...values)
-    const below = (child: Schema) => this.#within(child, levels - 1)
+    const below = (child: Schema) => (this.#isRare(child) ? undefined : this.#within(child, levels - 1))
     const makers: Record<string, () => fc.Arbitrary<Json> | undefined> = {
       integer: () => integers(keywords),
       number: () => numbers(keywords),
@@ -127,6 +128,19 @@ export class Generator {
     return parts.length === 0 ? undefined : fc.oneof(...parts)
   }
 
+  /** Returns whether the values of a schema with keywords that only a validator knows are too rare to find. */
+  #isRare(schema: Schema): boolean {
+    const known = this.#rare.get(schema)
+    if (known !== undefined) return known
+    // A schema may contain itself.
+    this.#rare.set(schema, false)
+    if (!this.#alternatives(schema).some(({ judged }) => judged)) return false
+    const values = this.#shallow(schema)
+    const isRare = values !== undefined && findableOf(values, () => true, '') === undefined
+    this.#rare.set(schema, isRare)
+    return isRare
+  }
+
   #breachesOf({ keywords }: SchemaBranch, schema: Schema, above: unknown[]): SchemaViolation[] {
     const { type, enum: listed, items = true } = keywords
     const types = typesOf(keywords)
@@ -138,7 +152,7 @@ export class Generator {
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
     const some = types.includes('object')
-      ? objects(keywords, (child) => this.#shallow(child), this.#options)
+      ? objects(keywords, (child) => (this.#isRare(child) ? undefined : this.#shallow(child)), this.#options)
       : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches

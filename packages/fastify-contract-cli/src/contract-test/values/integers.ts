@@ -19,7 +19,7 @@ const safe = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Returns the integers at the limits of the keywords, exactly, and zero. */
 export function integerBoundaries(keywords: Keywords): bigint[] {
-  const { least, greatest } = rangeOf(keywords)
+  const { least, greatest } = sendable(keywords)
   const step = stepOf(keywords) ?? 1n
   const limits: bigint[] = []
   if (least !== undefined) limits.push(-floorDivide(-least, step) * step)
@@ -45,6 +45,16 @@ function rangeOf(keywords: Keywords): Range {
   return {
     least: lower.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a)),
     greatest: upper.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a)),
+  }
+}
+
+/** Returns the range of the integers that are sent: only int64 has more digits than a double, which most servers read. */
+function sendable(keywords: Keywords): Range {
+  const { least, greatest } = rangeOf(keywords)
+  if (keywords.format === 'int64') return { least, greatest }
+  return {
+    least: least !== undefined && least < -safe ? -safe : least,
+    greatest: greatest !== undefined && greatest > safe ? safe : greatest,
   }
 }
 
@@ -76,7 +86,7 @@ const between = (least: bigint, greatest: bigint): fc.Arbitrary<bigint> | undefi
 /** Returns integers that satisfy the keywords, or undefined if there are none. */
 export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   const multipleOf = Number(keywords.multipleOf ?? 1)
-  const { least = -safe, greatest = safe } = rangeOf(keywords)
+  const { least = -safe, greatest = safe } = sendable(keywords)
   if (multipleOf === 1) return between(least, greatest)
   // The reference validator divides doubles, so it finds multiples only among integers that a double holds exactly.
   const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
+import { hasFormat } from 'fastify-contract/schema'
 import { expressionOf, growthOf, textOfPattern } from '../../document/patterns.ts'
-import { filterOrThrow, isFoundInSample, text } from './arbitrary.ts'
+import { filterOrThrow, findableOf, isFoundInSample, text } from './arbitrary.ts'
 import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
 import { rootViolations, type SchemaViolation } from './schema-violation.ts'
@@ -25,15 +26,17 @@ export function strings(
     return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) }, characters)
   const expression = pattern === undefined ? undefined : matchable(pattern)
   if (pattern !== undefined && expression === undefined) return undefined
-  const values = known ?? textsOf(pattern as string, expression as RegExp)
-  if (values === undefined) return undefined
+  const matching = expression && textsOf(pattern as string, expression)
+  const sources = [known, matching].filter((one) => one !== undefined)
+  if (sources.length === 0) return undefined
   const fits = (value: string) =>
     lengthOf(value) >= minLength &&
     lengthOf(value) <= maxLength &&
     !value.includes('\0') &&
     value.isWellFormed() &&
-    (expression?.test(value) ?? true)
-  return filterOrThrow(values, fits, `format ${format}, pattern ${pattern}`)
+    (expression?.test(value) ?? true) &&
+    (known === undefined || hasFormat(format, value))
+  return findableOf(fc.oneof(...sources), fits, `format ${format}, pattern ${pattern}`)
 }
 
 /** Formats that only say how a text is shown, and the lack of one. */

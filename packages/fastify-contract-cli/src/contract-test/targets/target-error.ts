@@ -1,0 +1,44 @@
+/**
+ * Why a request has no response: the server cannot be reached, its certificate is not trusted, the response is not
+ * complete within the time limit, is larger than the limit, or is not valid HTTP; or the request cannot be sent.
+ */
+export type TargetErrorKind = 'unreachable' | 'tls' | 'timeout' | 'tooLarge' | 'broken' | 'unsendable'
+
+/** Reports that a request has no complete response. Its message contains neither credentials nor a body. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+  readonly kind: TargetErrorKind
+
+  constructor(kind: TargetErrorKind, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.kind = kind
+  }
+}
+
+/** The bounds of what a server under test can cause. */
+export type TargetLimits = {
+  /** Milliseconds from the call until the response is complete, with the wait for a connection. */
+  time: number
+  /** Bytes of the body of a response. */
+  bytes: number
+  /** Number of open connections. */
+  connections: number
+}
+
+/** The time exceeds the handler timeout of the engine, whose 503 is a response like any other. */
+export const defaultTargetLimits: TargetLimits = { time: 15_000, bytes: 2 ** 24, connections: 8 }
+
+/** Returns the error of a response that takes too long. */
+export const late = (time: number): TargetError =>
+  new TargetError(
+    'timeout',
+    `no complete response within ${time} ms; the server may hang, or the time limit is too short`,
+  )
+
+/** Returns the error of a response with a too large body. */
+export const tooLarge = (bytes: number): TargetError =>
+  new TargetError('tooLarge', `the body of the response has more than ${bytes} bytes; it may be a stream without end`)
+
+/** Returns the error of a response that ends early. */
+export const cutOff = (cause?: unknown): TargetError =>
+  new TargetError('broken', 'the server closed the connection before the response was complete', cause)

@@ -58,7 +58,9 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
         app.routing(incoming, response)
       }
       inject(route, {
-        method: 'GET',
+        // A response reads the method of HEAD when it is created.
+        method,
+        validate: false,
         url: '/',
         headers,
         remoteAddress: remoteAddress ?? loopbackAddress(sent++),

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { Endpoint } from '../../../src/document/openapi-document.ts'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { injectTarget } from '../../../src/contract-test/targets/inject-target.ts'
+import type { TargetError } from '../../../src/contract-test/targets/target-error.ts'
 import { urlTarget } from '../../../src/contract-test/targets/url-target.ts'
 
 const requestOf = (method: string, target: string, body?: Uint8Array): TestRequest => ({
@@ -15,6 +16,13 @@ const requestOf = (method: string, target: string, body?: Uint8Array): TestReque
   violation: undefined,
   values: { parameters: new Map(), body: undefined },
 })
+
+/** Returns the kind of the error with which a promise rejects; undefined if it resolves. */
+const failureOf = (sent: Promise<unknown>) =>
+  sent.then(
+    () => undefined,
+    ({ kind }: TargetError) => kind,
+  )
 
 /** Returns an application that responds with what it received. */
 function echoApp(t: Test) {
@@ -39,7 +47,7 @@ t.test('both targets send the same bytes', async (t) => {
     t.equal(headers['x-received'], 'PUT /a/../%7B|?q=%27 undefined 01c8', target.name)
     t.same([...body], [0, 255], target.name)
     t.equal((await target.send(requestOf('HEAD', '/x'))).body.length, 0, target.name)
-    await t.rejects(target.send(requestOf('GET', '/a b')), { kind: 'unsendable' })
+    t.equal(await failureOf(target.send(requestOf('GET', '/a b'))), 'unsendable', target.name)
   }
 })
 
@@ -61,8 +69,8 @@ t.test('endless and missing responses end at the bounds', async (t) => {
   const limits = { time: 2_000, bytes: 100_000 }
   for (const target of [injectTarget(app, { limits }), urlTarget(url, { limits })]) {
     t.teardown(() => target.close())
-    await t.rejects(target.send(requestOf('GET', '/endless')), { kind: 'tooLarge' }, target.name)
-    await t.rejects(target.send(requestOf('GET', '/closed')), { kind: 'broken' }, target.name)
-    await t.rejects(target.send(requestOf('GET', '/never')), { kind: 'timeout' }, target.name)
+    t.equal(await failureOf(target.send(requestOf('GET', '/endless'))), 'tooLarge', target.name)
+    t.equal(await failureOf(target.send(requestOf('GET', '/closed'))), 'broken', target.name)
+    t.equal(await failureOf(target.send(requestOf('GET', '/never'))), 'timeout', target.name)
   }
 })

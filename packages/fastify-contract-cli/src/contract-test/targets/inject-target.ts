@@ -3,7 +3,7 @@ import inject from 'light-my-request'
 import type { Target, TestRequest, TestResponse } from '../exchange.ts'
 import { readBody, responseHeaders } from './read-response.ts'
 import { checkSendable } from './sendable-request.ts'
-import { cutOff, defaultTargetLimits, late, TargetError, type TargetLimits } from './target-error.ts'
+import { cutOff, defaultTargetLimits, late, type TargetLimits, TargetError } from './target-error.ts'
 import { urlTarget } from './url-target.ts'
 
 /** The members of a Fastify instance that a target needs. Each version and each type of instance has them. */
@@ -58,7 +58,9 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
         app.routing(incoming, response)
       }
       inject(route, {
-        method: 'GET',
+        // A response reads the method of HEAD when it is created.
+        method,
+        validate: false,
         url: '/',
         headers,
         remoteAddress: remoteAddress ?? loopbackAddress(sent++),
@@ -97,39 +99,35 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
   }
 }
 
-/** inject adds its own name, which the request does not have. */
-function removeUserAgent(incoming: IncomingMessage): void {
-  delete incoming.headers['user-agent']
-  const at = incoming.rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === 'user-agent')
-  if (at !== -1) incoming.rawHeaders.splice(at, 2)
-}
-
-/** Returns one of 16 million addresses of the loopback network (RFC 6890 section 2.2.2). */
-const loopbackAddress = (index: number): string =>
-  `127.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255 || 1}`
-
-/** Returns what an HTTP client would find wrong with the length of a body (RFC 9112 section 6.3); undefined if nothing. */
-function framingProblem(
-  method: string,
-  { status, headers, body }: Omit<TestResponse, 'milliseconds'>,
-): string | undefined {
-  const { 'content-length': length } = headers
-  if (length === undefined || method === 'HEAD' || status === 204 || status === 304) return undefined
-  if (Number(length) === body.length) return undefined
-  return `the response has content-length ${length}, but a body of ${body.length} bytes`
-}
-
-/** Makes an application listen on a free port of this machine, for as long as the target is open. */
+/** Lets an application listen, and returns a target for the listener. Closing it leaves the application usable. */
 async function listeningTarget(app: FastifyApp, limits: TargetLimits): Promise<Target> {
-  const { server } = app
-  if (server.listening) throw new Error('the application listens already; test it by its URL')
   const target = urlTarget(await app.listen({ host: '127.0.0.1', port: 0 }), { limits })
   return {
     ...target,
     async close() {
       await target.close()
-      server.close()
-      server.closeAllConnections()
+      app.server.close()
+      app.server.closeAllConnections()
     },
   }
+}
+
+/** Returns a loopback address for a number: 127.0.0.1 for 0, and the next ones for the following. */
+function loopbackAddress(index: number): string {
+  const host = (index % 0xfffffe) + 1
+  return `127.${host >> 16}.${(host >> 8) & 0xff}.${host & 0xff}`
+}
+
+/** Removes the header that inject adds. */
+function removeUserAgent({ headers, rawHeaders }: IncomingMessage): void {
+  delete headers['user-agent']
+  const index = rawHeaders.indexOf('user-agent')
+  rawHeaders.splice(index, 2)
+}
+
+/** Returns why a response cannot be framed: its length is not that of its body (RFC 9112 section 6.2). */
+function framingProblem(method: string, { status, headers, body }: Omit<TestResponse, 'milliseconds'>) {
+  const length = headers['content-length']
+  if (length === undefined || method === 'HEAD' || status === 304 || Number(length) === body.length) return undefined
+  return `the response has Content-Length ${length}, but its body has ${body.length} bytes`
 }

@@ -31,7 +31,6 @@ t.test('a request arrives as it was given, from an address of its own', async (t
   const sent = request({ method: 'POST', target: '/p/a%2Fb/../c?x=[1]', body: Buffer.from('xyz') })
   const bodyOf = async () => JSON.parse(Buffer.from((await target.send(sent)).body).toString())
   t.same(await bodyOf(), [sent.target, 'xyz', '127.0.0.1', null])
-  t.same((await bodyOf())[2], '127.0.0.1', 'no address ends in 0')
   t.same((await bodyOf())[2], '127.0.0.2')
 })
 

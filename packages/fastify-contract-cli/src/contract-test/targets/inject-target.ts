@@ -58,7 +58,9 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
         app.routing(incoming, response)
       }
       inject(route, {
-        method: 'GET',
+        // A response reads the method of HEAD when it is created.
+        method,
+        validate: false,
         url: '/',
         headers,
         remoteAddress: remoteAddress ?? loopbackAddress(sent++),
@@ -95,4 +97,37 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
       await (await listener)?.close()
     },
   }
+}
+
+/** Lets an application listen, and returns a target for the listener. Closing it leaves the application usable. */
+async function listeningTarget(app: FastifyApp, limits: TargetLimits): Promise<Target> {
+  const target = urlTarget(await app.listen({ host: '127.0.0.1', port: 0 }), { limits })
+  return {
+    ...target,
+    async close() {
+      await target.close()
+      app.server.close()
+      app.server.closeAllConnections()
+    },
+  }
+}
+
+/** Returns a loopback address for a number: 127.0.0.1 for 0, and the next ones for the following. */
+function loopbackAddress(index: number): string {
+  const host = (index % 0xfffffe) + 1
+  return `127.${host >> 16}.${(host >> 8) & 0xff}.${host & 0xff}`
+}
+
+/** Removes the header that inject adds. */
+function removeUserAgent({ headers, rawHeaders }: IncomingMessage): void {
+  delete headers['user-agent']
+  const index = rawHeaders.indexOf('user-agent')
+  rawHeaders.splice(index, 2)
+}
+
+/** Returns why a response cannot be framed: its length is not that of its body (RFC 9112 section 6.2). */
+function framingProblem(method: string, { status, headers, body }: Omit<TestResponse, 'milliseconds'>) {
+  const length = headers['content-length']
+  if (length === undefined || method === 'HEAD' || status === 304 || Number(length) === body.length) return undefined
+  return `the response has Content-Length ${length}, but its body has ${body.length} bytes`
 }

@@ -39,7 +39,9 @@ export function checksOff(document: Document, settings: ChecksOff = {}): OffReas
     if (!isNode(off)) throw new Error(`${place}: expected an object with a reason for each check`)
     for (const [check, reason] of Object.entries(off)) {
       if (!checks.some(({ name }) => name === check))
-        throw new Error(`${place}: unknown check ${JSON.stringify(check)}; use ${checks.map(({ name }) => name).join(', ')}`)
+        throw new Error(
+          `${place}: unknown check ${JSON.stringify(check)}; use ${checks.map(({ name }) => name).join(', ')}`,
+        )
       if (typeof reason !== 'string' || reason.trim() === '')
         throw new Error(`${place}: ${check} has no reason; write a text that says why it is turned off`)
       reasons.set(`${operationId} ${check}`, reason)

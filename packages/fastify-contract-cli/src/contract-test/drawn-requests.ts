@@ -17,7 +17,10 @@ export function drawn(requests: fc.Arbitrary<TestRequest>, seed: number): TestRe
   try {
     // The check generates the same value as the one that shrinks it.
     let first: TestRequest | undefined
-    fc.check(fc.property(requests, (request) => void (first ??= request)), { seed, numRuns: 1 })
+    fc.check(
+      fc.property(requests, (request) => void (first ??= request)),
+      { seed, numRuns: 1 },
+    )
     return first
   } catch {
     return undefined

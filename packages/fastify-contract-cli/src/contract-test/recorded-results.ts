@@ -24,7 +24,15 @@ export class RecordedResults {
         const why = reason(operationId, name)
         if (why !== undefined) off.push({ check: name, reason: why })
       }
-      this.#operations.set(operationId, { operationId, method, path, requests: 0, failures: [], off, untested: undefined })
+      this.#operations.set(operationId, {
+        operationId,
+        method,
+        path,
+        requests: 0,
+        failures: [],
+        off,
+        untested: undefined,
+      })
     }
     for (const { name, summary } of checks) this.#checks.set(name, { check: name, summary, looked: 0, failures: 0 })
   }
@@ -65,7 +73,8 @@ export class RecordedResults {
   isRepeated(operation: Endpoint, check: string, { kind }: Pick<Found, 'kind'>): boolean {
     const { failures } = this.of(operation)
     const ofCheck = failures.filter((one) => one.check === check)
-    const known = this.#known.get(keyOf(operation, check, kind)) ?? (ofCheck.length >= maxOfCheck ? ofCheck.at(-1) : undefined)
+    const known =
+      this.#known.get(keyOf(operation, check, kind)) ?? (ofCheck.length >= maxOfCheck ? ofCheck.at(-1) : undefined)
     if (known === undefined) return false
     known.repeats++
     return true
@@ -79,4 +88,5 @@ export class RecordedResults {
   }
 }
 
-const keyOf = ({ operationId }: Endpoint, check: string, kind: string): string => JSON.stringify([operationId, check, kind])
+const keyOf = ({ operationId }: Endpoint, check: string, kind: string): string =>
+  JSON.stringify([operationId, check, kind])

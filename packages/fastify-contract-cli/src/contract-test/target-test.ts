@@ -5,7 +5,7 @@ import { RecordedResults } from './recorded-results.ts'
 import { type RequestMaker, requestMaker } from './requests/requests-of.ts'
 import type { ContractTestResult, RunEnd, RunOptions } from './results.ts'
 import { RunPlan } from './run-plan.ts'
-import { RunEnded, type RunBounds, TestRun } from './test-run.ts'
+import { type RunBounds, RunEnded, TestRun } from './test-run.ts'
 import { selectedOperations, type TestedDocument } from './tested-document.ts'
 
 /** The server that is tested. */

@@ -101,7 +101,13 @@ export class TestRun {
   }
 
   /** Records a failure, unless its check is turned off or it is a repetition. Ends the run if there are too many. */
-  record(check: NamedCheck, found: Found, request: TestRequest, response?: TestResponse, earlier: TestRequest[] = []): void {
+  record(
+    check: NamedCheck,
+    found: Found,
+    request: TestRequest,
+    response?: TestResponse,
+    earlier: TestRequest[] = [],
+  ): void {
     const { results, bounds } = this.parts
     const { operation, violation, source } = request
     if (this.isShrinking || results.isOff(operation, check) || results.isRepeated(operation, check.name, found)) return
@@ -202,4 +208,3 @@ function pauseOf({ status, headers }: TestResponse): number | undefined {
   if ((status !== 429 && status !== 503) || typeof text !== 'string') return undefined
   return /^\d+$/.test(text) ? Number(text) * 1_000 : maxWait
 }
-

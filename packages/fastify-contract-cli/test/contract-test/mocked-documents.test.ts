@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { parseExactJson } from 'fastify-contract/json'
 import t from 'tap'
 import type { Credentials, TestRequest } from '../../src/contract-test/exchange.ts'
+import type { ChecksOff } from '../../src/contract-test/results.ts'
 import { testTarget } from '../../src/contract-test/target-test.ts'
 import { testedDocument } from '../../src/contract-test/tested-document.ts'
-import type { ChecksOff } from '../../src/contract-test/results.ts'
 import type { Document } from '../../src/document/openapi-document.ts'
 import { credentialOf, shownRequirement } from '../../src/document/security-schemes.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
@@ -28,7 +28,8 @@ const anyCredentials = (document: Document): Credentials => ({
       const value = credential.prefix === 'Basic ' ? 'Basic dTpw' : `${credential.prefix}token`
       const name = credential.name.toLowerCase()
       if (credential.in === 'header') sent.headers[name] = value
-      else if (credential.in === 'cookie') sent.headers.cookie = [headers.cookie, `${credential.name}=${value}`].filter(Boolean).join('; ')
+      else if (credential.in === 'cookie')
+        sent.headers.cookie = [headers.cookie, `${credential.name}=${value}`].filter(Boolean).join('; ')
       else sent.target += `${sent.target.includes('?') ? '&' : '?'}${encodeURIComponent(credential.name)}=${value}`
     }
     return sent
@@ -65,7 +66,12 @@ for (const name of names)
     const normalized = normalizedDocument(parseExactJson(contract.documentText) as Document)
     const { app } = mockServer(contract, describedErrorBody({ document: normalized, routes: contract.routes }), {})
     t.teardown(() => app.close())
-    const server = { target: applicationTarget(app), credentials: anyCredentials(normalized), isOwn: true, isInProcess: true }
+    const server = {
+      target: applicationTarget(app),
+      credentials: anyCredentials(normalized),
+      isOwn: true,
+      isInProcess: true,
+    }
     const { failures, requests, seconds } = await testTarget(await testedDocument(contract), server, {
       off: { '*': always, ...off[name] },
       requests: 200,
@@ -73,5 +79,8 @@ for (const name of names)
       maxGap: 10_000,
     })
     t.comment(`${requests} requests in ${seconds.toFixed(1)} s`)
-    t.same(failures.map(({ check, operation, expected, got }) => [check, operation.operationId, expected, got]), [])
+    t.same(
+      failures.map(({ check, operation, expected, got }) => [check, operation.operationId, expected, got]),
+      [],
+    )
   })

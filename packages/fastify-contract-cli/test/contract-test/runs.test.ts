@@ -74,7 +74,10 @@ t.test('a check is turned off by the document or a setting, with its reason in t
     t.same(operations[0]?.off, [{ check: 'no-server-error', reason: 'the parser of names is being replaced' }])
   }
   const rejected = async (off: object) => await testApplication(application(true), document, { off: off as never })
-  await t.rejects(rejected({ send: { 'no-error': 'why' } }), /^off of send: unknown check "no-error"; use complete-response, /)
+  await t.rejects(
+    rejected({ send: { 'no-error': 'why' } }),
+    /^off of send: unknown check "no-error"; use complete-response, /,
+  )
   await t.rejects(rejected({ send: { 'valid-body': ' ' } }), /valid-body has no reason; write a text/)
   await t.rejects(rejected({ other: {} }), /the document has no operation other; use send, or \* for all/)
   const unknown = documentOf({ '/names': { post: { ...operation, 'x-contract-test': { of: off } } } })
@@ -98,8 +101,14 @@ t.test('operations are selected by operationId or path, and each is prepared by 
 
 t.test('progress is reported after each request', async (t) => {
   const reported: number[] = []
-  await testApplication(application(false), document, { requests: 30, onProgress: ({ requests }) => reported.push(requests) })
-  t.same([...new Set(reported)], Array.from({ length: 30 }, (_, index) => index + 1))
+  await testApplication(application(false), document, {
+    requests: 30,
+    onProgress: ({ requests }) => reported.push(requests),
+  })
+  t.same(
+    [...new Set(reported)],
+    Array.from({ length: 30 }, (_, index) => index + 1),
+  )
 })
 
 t.test('each of 1,000 operations gets a request within the default bound', async (t) => {
@@ -118,22 +127,29 @@ t.test('each of 1,000 operations gets a request within the default bound', async
   t.equal(requests, 1_000)
 })
 
-t.test('a server that sends no complete response fails complete-response, and one that is away ends the run', async (t) => {
-  const failing = (kind: string): Target => ({
-    ...applicationTarget(Fastify()),
-    send: () => Promise.reject(Object.assign(new Error('no response'), { kind })),
-  })
-  const run = (kind: string) => testApplication(Fastify(), document, { target: failing(kind), credentials: noCredentials })
-  const { failures, operations } = await run('timeout')
-  t.match(failures, [{ check: 'complete-response', got: 'no response', response: undefined }])
-  t.equal(operations[0]?.untested, 'no valid request got a status below 300')
-  t.same((await run('unsendable')).failures, [])
-  await t.rejects(run('unreachable'), { message: 'no response' })
-})
+t.test(
+  'a server that sends no complete response fails complete-response, and one that is away ends the run',
+  async (t) => {
+    const failing = (kind: string): Target => ({
+      ...applicationTarget(Fastify()),
+      send: () => Promise.reject(Object.assign(new Error('no response'), { kind })),
+    })
+    const run = (kind: string) =>
+      testApplication(Fastify(), document, { target: failing(kind), credentials: noCredentials })
+    const { failures, operations } = await run('timeout')
+    t.match(failures, [{ check: 'complete-response', got: 'no response', response: undefined }])
+    t.equal(operations[0]?.untested, 'no valid request got a status below 300')
+    t.same((await run('unsendable')).failures, [])
+    await t.rejects(run('unreachable'), { message: 'no response' })
+  },
+)
 
 t.test('credentials are shown as placeholders, and a request without them must be rejected', async (t) => {
   const schemes = { token: { type: 'http', scheme: 'bearer' }, key: { type: 'apiKey', in: 'query', name: 'key' } }
-  const secured = documentOf({ '/names': { post: { ...operation, security: [{ token: [], key: [] }] } } }, { securitySchemes: schemes })
+  const secured = documentOf(
+    { '/names': { post: { ...operation, security: [{ token: [], key: [] }] } } },
+    { securitySchemes: schemes },
+  )
   const app = application(true)
   const accepted = (request: TestRequest): TestRequest => ({
     ...request,

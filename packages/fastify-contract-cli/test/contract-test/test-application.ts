@@ -26,7 +26,13 @@ export async function testApplication(
   document: Document,
   options: Omit<RunOptions, 'document'> & Partial<TestedServer> = {},
 ): Promise<ContractTestResult> {
-  const server = { target: applicationTarget(app), credentials: noCredentials, isOwn: false, isInProcess: true, ...options }
+  const server = {
+    target: applicationTarget(app),
+    credentials: noCredentials,
+    isOwn: false,
+    isInProcess: true,
+    ...options,
+  }
   return await testTarget(await testedDocument(document), server, { requests: 300, ...options })
 }
 

@@ -11,7 +11,8 @@ export const headAsGet: Probe = {
   async probe({ request }, { contract, operations, send }) {
     if (request.method !== 'GET') return []
     // A document with an operation for HEAD describes it itself.
-    if (operations.some((one) => one.method === 'HEAD' && shapeOf(one.path) === shapeOf(request.operation.path))) return []
+    if (operations.some((one) => one.method === 'HEAD' && shapeOf(one.path) === shapeOf(request.operation.path)))
+      return []
     const head: TestRequest = { ...request, method: 'HEAD' }
     const got = await send(head)
     const expected = await send(request)

@@ -3,8 +3,8 @@ import { runtimeValue } from 'fastify-contract/webhooks'
 import { join, resolve } from '../../document/json-pointer.ts'
 import { type Document, type Endpoint, locate, named } from '../../document/openapi-document.ts'
 import { isNode } from '../../document/walk-document.ts'
-import type { Exchange } from '../exchange.ts'
 import { createdIsReadable } from '../checks/checks.ts'
+import type { Exchange } from '../exchange.ts'
 import { exchangeJson } from './exchange-json.ts'
 import type { SequenceTools } from './lifecycle.ts'
 import { withParameters } from './moved-request.ts'
@@ -33,7 +33,11 @@ function followedLinks(document: Document, operations: Endpoint[], exchange: Exc
 }
 
 /** Returns what a link leads to; undefined if the exchange lacks a value that the link needs. */
-function followedLink(operation: Endpoint, { parameters = {}, requestBody }: Link, exchange: Exchange): Followed | undefined {
+function followedLink(
+  operation: Endpoint,
+  { parameters = {}, requestBody }: Link,
+  exchange: Exchange,
+): Followed | undefined {
   const context = exchangeJson(exchange)
   const values = new Map<string, unknown>()
   for (const [given, expression] of Object.entries(parameters)) {
@@ -43,7 +47,11 @@ function followedLink(operation: Endpoint, { parameters = {}, requestBody }: Lin
     if (parameter === undefined || value === undefined || value === null) return undefined
     values.set(`${parameter.in} ${parameter.name}`, value)
   }
-  return { operation, parameters: values, body: requestBody === undefined ? undefined : runtimeValue(requestBody, context) }
+  return {
+    operation,
+    parameters: values,
+    body: requestBody === undefined ? undefined : runtimeValue(requestBody, context),
+  }
 }
 
 /**

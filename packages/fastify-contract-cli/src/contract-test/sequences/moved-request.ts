@@ -1,5 +1,5 @@
-import { isJsonScalar } from './identifying-value.ts'
 import type { RequestValues, TestRequest } from '../exchange.ts'
+import { isJsonScalar } from './identifying-value.ts'
 
 /** Writes a request from its values, such as `requestWith` of a RequestMaker. */
 export type WriteRequest = (operation: TestRequest['operation'], values: RequestValues) => TestRequest | undefined
@@ -33,6 +33,7 @@ export function atPathOf(other: TestRequest, request: TestRequest): TestRequest 
 /** Returns the parameters of the path of a request. */
 export function pathParameters({ values }: TestRequest): Map<string, unknown> {
   const found = new Map<string, unknown>()
-  for (const [key, value] of values.parameters) if (key.startsWith('path ') && isJsonScalar(value)) found.set(key, value)
+  for (const [key, value] of values.parameters)
+    if (key.startsWith('path ') && isJsonScalar(value)) found.set(key, value)
   return found
 }

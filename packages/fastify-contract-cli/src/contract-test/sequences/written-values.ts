@@ -40,6 +40,11 @@ function isAlike(one: string, other: string): boolean {
   return first.includes(second) || second.includes(first) || Date.parse(one) === Date.parse(other)
 }
 
-const plain = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+const plain = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
 
-const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 200)
+const shown = (value: unknown): string =>
+  (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 200)

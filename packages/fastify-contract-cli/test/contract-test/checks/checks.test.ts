@@ -1,10 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import { checks } from '../../../src/contract-test/checks/checks.ts'
-import type { Credentials } from '../../../src/contract-test/exchange.ts'
-import type { TestedServer } from '../../../src/contract-test/target-test.ts'
-import type { Document } from '../../../src/testing.ts'
-import { applicationTarget, documentOf, testApplication } from '../test-application.ts'
+import { documentOf, testApplication } from '../test-application.ts'
 
 const json = (schema: object) => ({ description: 'ok', content: { 'application/json': { schema } } })
 const text = { type: 'string', maxLength: 20, example: 'abc' }
@@ -22,7 +18,10 @@ const paths = {
       operationId: 'getThings',
       parameters: [{ name: 'size', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 10 }, example: 3 }],
       responses: {
-        200: { ...json({ type: 'array', items: thing }), headers: { 'X-Total': { required: true, schema: { type: 'integer' } } } },
+        200: {
+          ...json({ type: 'array', items: thing }),
+          headers: { 'X-Total': { required: true, schema: { type: 'integer' } } },
+        },
         400: json(problem),
       },
     },
@@ -75,32 +74,91 @@ t.test('a right application fails no check', async (t) => {
 })
 
 const faults: Record<string, { check: string; fault: Fault }> = {
-  'a handler that throws': { check: 'no-server-error', fault: (app) => app.get('/things', () => { throw new Error('x') }) },
-  'an unlisted status': { check: 'documented-status', fault: (app) => app.get('/things', (_, reply) => reply.code(203).send([])) },
-  'another media type': { check: 'documented-media-type', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).type('text/plain').send('[]')) },
+  'a handler that throws': {
+    check: 'no-server-error',
+    fault: (app) =>
+      app.get('/things', () => {
+        throw new Error('x')
+      }),
+  },
+  'an unlisted status': {
+    check: 'documented-status',
+    fault: (app) => app.get('/things', (_, reply) => reply.code(203).send([])),
+  },
+  'another media type': {
+    check: 'documented-media-type',
+    fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).type('text/plain').send('[]')),
+  },
   'a missing header': { check: 'documented-headers', fault: (app) => app.get('/things', (_, reply) => reply.send([])) },
-  'a header of another type': { check: 'documented-headers', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 'many').send([])) },
-  'a body without a property': { check: 'valid-body', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).send([{ name: 'a' }])) },
-  'an integer beyond int64': { check: 'valid-body', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).type('application/json').send('[{"name":"a","count":9223372036854775808}]')) },
-  'a body that is no JSON': { check: 'valid-body', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).type('application/json').send('[')) },
-  'no validation of a parameter': { check: 'rejects-invalid', fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).send([])) },
-  'no validation of a body': { check: 'rejects-invalid', fault: (app) => app.post('/things', (_, reply) => reply.code(201).send({ name: 'a', count: 1 })) },
-  'a bound that is one too low': { check: 'accepts-valid', fault: (app) => app.get('/things', (request, reply) => {
-    const { size } = request.query as { size?: string }
-    if (size !== undefined && !/^[1-9]$/.test(size)) return reply.code(400).send({ message: 'size' })
-    return reply.header('x-total', 1).send([])
-  }) },
+  'a header of another type': {
+    check: 'documented-headers',
+    fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 'many').send([])),
+  },
+  'a body without a property': {
+    check: 'valid-body',
+    fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).send([{ name: 'a' }])),
+  },
+  'an integer beyond int64': {
+    check: 'valid-body',
+    fault: (app) =>
+      app.get('/things', (_, reply) =>
+        reply.header('x-total', 1).type('application/json').send('[{"name":"a","count":9223372036854775808}]'),
+      ),
+  },
+  'a body that is no JSON': {
+    check: 'valid-body',
+    fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).type('application/json').send('[')),
+  },
+  'no validation of a parameter': {
+    check: 'rejects-invalid',
+    fault: (app) => app.get('/things', (_, reply) => reply.header('x-total', 1).send([])),
+  },
+  'no validation of a body': {
+    check: 'rejects-invalid',
+    fault: (app) => app.post('/things', (_, reply) => reply.code(201).send({ name: 'a', count: 1 })),
+  },
+  'a bound that is one too low': {
+    check: 'accepts-valid',
+    fault: (app) =>
+      app.get('/things', (request, reply) => {
+        const { size } = request.query as { size?: string }
+        if (size !== undefined && !/^[1-9]$/.test(size)) return reply.code(400).send({ message: 'size' })
+        return reply.header('x-total', 1).send([])
+      }),
+  },
   'another method that is served': { check: 'unknown-method', fault: (app) => app.patch('/things', () => 'ok') },
-  'a 405 without Allow': { check: 'unknown-method', fault: (app) => app.patch('/things', (_, reply) => reply.code(405).send()) },
-  'another status for HEAD': { check: 'head-as-get', fault: (app) => app.head('/things', (_, reply) => reply.code(204).send()) },
-  'a GET that changes what the next one reads': { check: 'repeated-get', fault: (app, service) => app.addHook('onSend', async ({ method }) => { if (method === 'GET' && service.things.length < 4) service.things.push({ name: 'more', count: 1 }) }) },
-  'a rejected request that is stored': { check: 'rejection-changes-nothing', fault: (app, { things }) => app.post('/things', (request, reply) => {
-    const { name, count } = Object(request.body) as Thing
-    things.push({ name: 'x', count: 1 })
-    if (typeof name !== 'string' || typeof count !== 'number') return reply.code(400).send({ message: 'body' })
-    return reply.code(201).send({ name, count })
-  }) },
-  'a handler that blocks the event loop': { check: 'event-loop-gap', fault: (app) => app.addHook('onRequest', async () => { for (const end = performance.now() + 60; performance.now() < end; ); }) },
+  'a 405 without Allow': {
+    check: 'unknown-method',
+    fault: (app) => app.patch('/things', (_, reply) => reply.code(405).send()),
+  },
+  'another status for HEAD': {
+    check: 'head-as-get',
+    fault: (app) => app.head('/things', (_, reply) => reply.code(204).send()),
+  },
+  'a GET that changes what the next one reads': {
+    check: 'repeated-get',
+    fault: (app, service) =>
+      app.addHook('onSend', async ({ method }) => {
+        if (method === 'GET' && service.things.length < 4) service.things.push({ name: 'more', count: 1 })
+      }),
+  },
+  'a rejected request that is stored': {
+    check: 'rejection-changes-nothing',
+    fault: (app, { things }) =>
+      app.post('/things', (request, reply) => {
+        const { name, count } = Object(request.body) as Thing
+        things.push({ name: 'x', count: 1 })
+        if (typeof name !== 'string' || typeof count !== 'number') return reply.code(400).send({ message: 'body' })
+        return reply.code(201).send({ name, count })
+      }),
+  },
+  'a handler that blocks the event loop': {
+    check: 'event-loop-gap',
+    fault: (app) =>
+      app.addHook('onRequest', async () => {
+        for (const end = performance.now() + 60; performance.now() < end; );
+      }),
+  },
 }
 
 for (const [title, { check, fault }] of Object.entries(faults))
@@ -109,5 +167,8 @@ for (const [title, { check, fault }] of Object.entries(faults))
       requests: 150,
       ...(check === 'event-loop-gap' && { maxGap: 50, requests: 10 }),
     })
-    t.ok(failures.some((one) => one.check === check), JSON.stringify(failures.map(({ check, expected, got }) => [check, expected, got])))
+    t.ok(
+      failures.some((one) => one.check === check),
+      JSON.stringify(failures.map(({ check, expected, got }) => [check, expected, got])),
+    )
   })

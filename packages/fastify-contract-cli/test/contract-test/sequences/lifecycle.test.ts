@@ -6,7 +6,10 @@ const json = (schema: object) => ({ description: 'ok', content: { 'application/j
 const pet = {
   type: 'object',
   required: ['id', 'name'],
-  properties: { id: { type: 'integer', minimum: 1, readOnly: true }, name: { type: 'string', minLength: 1, maxLength: 10 } },
+  properties: {
+    id: { type: 'integer', minimum: 1, readOnly: true },
+    name: { type: 'string', minLength: 1, maxLength: 10 },
+  },
 }
 const problem = json({ type: 'object', properties: { message: { type: 'string' } } })
 const petId = { name: 'petId', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 1_000 } }
@@ -112,7 +115,12 @@ const faults: Record<string, [string, (store: Store) => void]> = {
   ],
   'a change that stores nothing': ['written-is-read', (store) => void (store.replace = () => {})],
   'a removal that keeps the resource': ['deleted-is-gone', (store) => void (store.remove = () => {})],
-  'a rejected change that is stored': ['rejection-changes-nothing', () => void (rejectsLate = true)],
+  'a rejected change that is stored': [
+    'rejection-changes-nothing',
+    () => {
+      rejectsLate = true
+    },
+  ],
 }
 
 for (const [title, [check, fault]] of Object.entries(faults))

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import { type ContractTestResult, runContractTest } from 'fastify-contract-cli/contract-test'
 import { Generator, type Json, jsonText, type Members, styles } from 'fastify-contract-cli/testing-values'
 import { assertGenerator } from 'fastify-contract-test-support/requests/assert-generator'
-import { casesOf } from 'fastify-contract-test-support/requests/cases'
-import { runCasesConcurrently } from 'fastify-contract-test-support/requests/run-cases'
 import { connect } from 'fastify-contract-test-support/requests/service-client'
-import t from 'tap'
-import { errorNumbers } from '../../../generated/error-numbers.ts'
+import t, { type Test } from 'tap'
+import { contract } from '../../../generated/contract.mjs'
+import { createApp } from '../../../src/app.ts'
+import { openMemory } from '../../../src/store/memory.ts'
 import { document } from '../../support/contract.ts'
 import { startService } from '../../support/service-process.ts'
-import { checkedRequest } from './checked-request.ts'
 
 const runs = 1_000
 /** A fixed seed repeats the same requests each time; `.ci/nightly property` uses other seeds. */
@@ -47,13 +47,38 @@ t.test('a repeated create gets 200, another plant with the same id 409', async (
   t.ok(known.size > 50, `${known.size} ids`)
 })
 
-t.test('every response to generated requests conforms to the document', async (t) => {
-  const { requests, seconds } = await runCasesConcurrently(
-    casesOf(document, errorNumbers),
-    checkedRequest(client),
-    runs,
-    seed,
-  )
-  t.comment(`${requests} requests in ${seconds.toFixed(1)} s, seed ${seed}`)
-  t.ok(requests >= runs, 'at least the requested number of requests')
+const tested = { document: contract, requests: runs, seed, credentials: { bearer: await generatedToken() } }
+
+t.test('each response of the service to requests that the document implies conforms to it', async (t) => {
+  const result = await runContractTest({ url: `http://127.0.0.1:${port}` }, tested)
+  assertPassed(t, result)
 })
+
+t.test('so does each response of the application in process, with credentials that its verifiers make', async (t) => {
+  const store = openMemory()
+  const limits = { eventLoopDelay: 60_000, authFailures: 0 }
+  const app = createApp({ contract, store, verifyToken: () => undefined, limits })
+  t.teardown(() => app.close())
+  const { credentials: _, ...others } = tested
+  assertPassed(t, await runContractTest(app, others))
+})
+
+t.test('a service whose store is broken fails', async (t) => {
+  const store = { create: () => Promise.reject(new Error('the store is broken')) }
+  const app = createApp({ contract, store, verifyToken: () => undefined, limits: { eventLoopDelay: 60_000 } })
+  t.teardown(() => app.close())
+  const { failures } = await runContractTest(app, { document: contract, requests: 100 })
+  t.match(failures, [{ check: 'no-server-error', operation: { operationId: 'createPlant' } }])
+})
+
+function assertPassed(t: Test, { failures, operations, checks, requests, end }: ContractTestResult): void {
+  t.same(
+    failures.map(({ check, expected, got, request }) => [check, expected, got, request.target, String(request.body)]),
+    [],
+  )
+  t.match([operations.map(({ untested }) => untested), requests, end], [[undefined], runs, 'requests'])
+  const looked = new Map(checks.map(({ check, looked }) => [check, looked]))
+  for (const check of ['valid-body', 'rejects-invalid', 'accepts-valid']) t.ok((looked.get(check) ?? 0) > 900, check)
+  for (const check of ['requires-credentials', 'unknown-method', 'survives-cut-request'])
+    t.equal(looked.get(check), 1, check)
+}

@@ -2,7 +2,7 @@ import type { Endpoint } from '../document/openapi-document.ts'
 import type { Tools } from './checks/check.ts'
 import { probes } from './checks/checks.ts'
 import { drawn, seedOf, sendAndRecord, sendDrawn } from './drawn-requests.ts'
-import type { Exchange, TestRequest } from './exchange.ts'
+import type { Exchange, TestRequest, TestResponse } from './exchange.ts'
 import type { OperationRequests, RequestMaker } from './requests/requests-of.ts'
 import type { OperationName } from './results.ts'
 import { followLinks } from './sequences/follow-links.ts'
@@ -139,14 +139,23 @@ export class RunPlan {
     return random && drawn(random, this.#seed(operation, 'sequence', index))
   }
 
+  async #sendAsIs(request: TestRequest): Promise<TestResponse | undefined> {
+    const response = await this.#run.sendAsIs(request)
+    if (response === undefined) return undefined
+    for (const { check, found } of this.#run.look({ request, response }))
+      this.#run.record(check, found, request, response)
+    return response
+  }
+
   async #runProbes(operation: Endpoint): Promise<void> {
     const exchange = this.#accepted.get(operation)
     const { results, credentials, target } = this.#run.parts
+    const { sendCut } = target
     const tools: Tools = {
       contract: this.#run.contract,
-      target,
       send: async (request) => (await sendAndRecord(this.#run, request))?.response,
-      sendAsIs: (request) => this.#run.sendAsIs(request),
+      sendAsIs: (request) => this.#sendAsIs(request),
+      sendCut: sendCut && (async (request, length) => await sendCut(credentials.accepted(request) ?? request, length)),
       rejected: (request) => credentials.rejected(request),
       invalid: (one) => this.#invalid(one),
       operations: this.#parts.operations,

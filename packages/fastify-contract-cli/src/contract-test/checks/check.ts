@@ -1,7 +1,7 @@
 import type { Operation, Schema } from 'fastify-contract/contract'
 import type { Validator } from 'fastify-contract/schema'
 import type { Document, Endpoint } from '../../document/openapi-document.ts'
-import type { Exchange, Source, Target, TestRequest, TestResponse } from '../exchange.ts'
+import type { Exchange, Source, TestRequest, TestResponse } from '../exchange.ts'
 
 /** What responses are compared with. */
 export type ResponseContract = {
@@ -35,11 +35,12 @@ export type FoundBySending = Found & { exchange: Exchange; earlier: TestRequest[
 /** What a check sends requests with. */
 export type Tools = {
   contract: ResponseContract
-  target: Target
   /** Sends a request with accepted credentials. Returns undefined if there is no response, which is then reported. */
   send(request: TestRequest): Promise<TestResponse | undefined>
-  /** Sends a request with the credentials that it has. */
+  /** Sends a request with the credentials that it has, and checks the response like any other. */
   sendAsIs(request: TestRequest): Promise<TestResponse | undefined>
+  /** Sends the first bytes of the body of a request with accepted credentials, and closes the connection. */
+  sendCut: ((request: TestRequest, length: number) => Promise<void>) | undefined
   /** Returns requests that must get 401 or 403. */
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
   /** Returns some invalid requests of the operation. */

@@ -13,7 +13,7 @@ export type JsonBody = { schema: Schema; documents: JsonDocument[] } | { problem
 const maxCompared = 2 ** 22
 
 /** Returns the JSON of a response that the document describes; undefined if it describes no JSON for it. */
-export function jsonBody(exchange: Exchange, { routeOf }: ResponseContract): JsonBody | undefined {
+export function jsonBody(exchange: Exchange, { routeOf, isOwn }: ResponseContract): JsonBody | undefined {
   const { request, response } = exchange
   if (!isDescribed(exchange) || isWithoutContent(exchange) || response.body.length > maxCompared) return undefined
   const { response: described = {} } = routeOf(request.operation)?.schema ?? {}
@@ -24,7 +24,22 @@ export function jsonBody(exchange: Exchange, { routeOf }: ResponseContract): Jso
   if (sent === undefined || schema === undefined) return undefined
   const kind = kindOf(sent)
   if (kind !== 'json' && kind !== 'lines') return undefined
-  return readJson(response.body, schema, kind)
+  const body = readJson(response.body, schema, kind)
+  return isOwn || isComparable(response.body, kind, body) ? body : undefined
+}
+
+/**
+ * Returns whether what this engine rejects in a body is no JSON for other servers either: the engine also rejects names
+ * that occur twice, and deep nesting, which JSON allows (RFC 8259 sections 4 and 9).
+ */
+function isComparable(bytes: Uint8Array, kind: 'json' | 'lines', body: JsonBody): boolean {
+  if (kind === 'lines' || !('problem' in body)) return true
+  try {
+    JSON.parse(new TextDecoder().decode(bytes))
+    return false
+  } catch {
+    return true
+  }
 }
 
 function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines'): JsonBody {

@@ -1,3 +1,4 @@
+import type { TestRequest } from '../exchange.ts'
 import type { FoundBySending, Probe } from './check.ts'
 
 export const requiresCredentials: Probe = {
@@ -7,7 +8,8 @@ export const requiresCredentials: Probe = {
     'either of them, or 404, which hides what exists.',
   async probe({ request }, { contract, rejected, sendAsIs }) {
     const failures: FoundBySending[] = []
-    for (const { request: sent, status, reason } of rejected(request)) {
+    for (const { request: wrong, status, reason } of rejected(request)) {
+      const sent: TestRequest = { ...wrong, violation: { part: 'credentials', place: '', reason } }
       const response = await sendAsIs(sent)
       if (response === undefined || response.status >= 500) continue
       const accepted = contract.isOwn ? [status] : [401, 403, 404]

@@ -16,6 +16,8 @@ import { typesOf } from './types.ts'
 /** The longest text, in code points, and the longest array that are made for a bound. */
 const maxText = 10_000
 const maxItems = 1_000
+/** The length of a text that has no limit. */
+const unlimitedText = 1_000
 /** The maximum number of values of one schema, and of levels below it that are varied. */
 const maxValues = 300
 const maxLevels = 3
@@ -108,7 +110,8 @@ export function boundaryValues(document: Document, generator: Generator, schema:
 function textBoundaries({ minLength = 0, maxLength, pattern, format = '' }: Keywords): string[] {
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
   if (known !== undefined) return sampled(known.values, 3)
-  const lengths = [minLength, ...(maxLength === undefined ? [] : [maxLength])].filter((length) => length <= maxText)
+  // A text without a limit may be longer than a column of the store.
+  const lengths = [minLength, maxLength ?? Math.max(minLength, unlimitedText)].filter((length) => length <= maxText)
   if (pattern === undefined) return lengths.map((length) => 'a'.repeat(length))
   return [0, 1, ...lengths].flatMap((more) => textOfPattern(pattern, Math.min(more, 200)) ?? [])
 }

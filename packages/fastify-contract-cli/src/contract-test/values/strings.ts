@@ -64,15 +64,17 @@ const matchable = (pattern: string): RegExp | undefined =>
   growthOf(pattern) === 'steep' ? undefined : expressionOf(pattern)
 
 /** Returns strings that are too short, too long, or do not match the pattern or the format. */
-export function stringViolations(
-  { minLength = 0, maxLength = longest, pattern, format = '' }: Keywords,
-  { characters }: ValueOptions = anyValues,
-): SchemaViolation[] {
+export function stringViolations(keywords: Keywords, options: ValueOptions = anyValues): SchemaViolation[] {
+  const { minLength = 0, maxLength = longest, pattern, format = '' } = keywords
+  const { characters } = options
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
   return rootViolations({
     'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }, characters) : undefined,
     'too long':
-      maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters) : undefined,
+      maxLength < longest
+        ? (longerOfPattern(keywords, options) ??
+          text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters))
+        : undefined,
     'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
     [`no ${format}`]:
       known &&
@@ -82,6 +84,24 @@ export function stringViolations(
         text().map((other) => ` ${other.replaceAll(/[\n\r\u2028\u2029]/g, ' ')}`),
       ),
   })
+}
+
+/** Returns texts that are too long, but match the pattern, so that only their length is wrong. */
+function longerOfPattern(
+  { maxLength = 0, pattern }: Keywords,
+  { characters }: ValueOptions,
+): fc.Arbitrary<string> | undefined {
+  const expression = pattern === undefined ? undefined : matchable(pattern)
+  if (expression === undefined) return undefined
+  const length = { minLength: maxLength + 1, maxLength: maxLength + 10 }
+  const made = textOfPattern(pattern as string, maxLength + 1)
+  const sources = [
+    text(length, characters),
+    fc.constant('a'.repeat(length.minLength)),
+    ...(made === undefined ? [] : [fc.constant(made)]),
+  ]
+  const isLonger = (value: string) => lengthOf(value) > maxLength && expression.test(value)
+  return findableOf(fc.oneof(...sources), isLonger, `longer than ${maxLength}, of ${pattern}`)
 }
 
 function notOf(pattern: string): fc.Arbitrary<string> | undefined {

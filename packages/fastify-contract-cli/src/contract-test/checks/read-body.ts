@@ -13,7 +13,7 @@ export type JsonBody = { schema: Schema; documents: JsonDocument[] } | { problem
 const maxCompared = 2 ** 22
 
 /** Returns the JSON of a response that the document describes; undefined if it describes no JSON for it. */
-export function jsonBody(exchange: Exchange, { routeOf }: ResponseContract): JsonBody | undefined {
+export function jsonBody(exchange: Exchange, { routeOf, isOwn }: ResponseContract): JsonBody | undefined {
   const { request, response } = exchange
   if (!isDescribed(exchange) || isWithoutContent(exchange) || response.body.length > maxCompared) return undefined
   const { response: described = {} } = routeOf(request.operation)?.schema ?? {}
@@ -24,16 +24,28 @@ export function jsonBody(exchange: Exchange, { routeOf }: ResponseContract): Jso
   if (sent === undefined || schema === undefined) return undefined
   const kind = kindOf(sent)
   if (kind !== 'json' && kind !== 'lines') return undefined
-  return readJson(response.body, schema, kind)
+  return readJson(response.body, schema, kind, isOwn)
 }
 
-function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines'): JsonBody {
+/** Reads JSON. Of a server that is not of this engine, JSON that is only not I-JSON or nested too deep is undefined. */
+function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines', isOwn: boolean): JsonBody | undefined {
+  let texts: string[] = []
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const texts =
+    texts =
       kind === 'json' ? [text] : text.split(new RegExp(`[\\n${recordSeparator}]`)).filter((line) => line.trim() !== '')
     return { schema, documents: texts.map(parseJson) }
   } catch (error) {
+    if (!isOwn && texts.length > 0 && texts.every(isJson)) return undefined
     return { problem: (error as Error).message }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

@@ -13,11 +13,24 @@ export const validBody: ResponseCheck = {
     for (const document of body.documents) {
       if (contract.validator.converter(body.schema)(document)) continue
       const result = validate(document)
-      const got = 'error' in result ? result.error.message : 'another value'
+      const got = 'error' in result ? comparedProblems(result.error.message, contract.isOwn) : 'another value'
+      if (got === '') continue
       return { expected: 'a body that matches its schema', got, kind: `${status} ${placeOf(got)}` }
     }
     return undefined
   },
+}
+
+/** How the messages end for numbers that JSON Schema accepts, and this engine rejects since a double rounds them. */
+const exactNumber = /must be (?:an integer from -9007199254740991 to 9007199254740991|a number that a double holds .*)$/
+
+/** Returns the problems of a body, without those that only a server of this engine must avoid; '' if none is left. */
+function comparedProblems(message: string, isOwn: boolean): string {
+  if (isOwn) return message
+  return message
+    .split('; ')
+    .filter((problem) => !exactNumber.test(problem))
+    .join('; ')
 }
 
 /** Returns the place of the first problem without indexes, so that each item of a list has the same one. */

@@ -3,7 +3,7 @@ import inject from 'light-my-request'
 import type { Target, TestRequest, TestResponse } from '../exchange.ts'
 import { readBody, responseHeaders } from './read-response.ts'
 import { checkSendable } from './sendable-request.ts'
-import { cutOff, defaultTargetLimits, late, type TargetLimits, TargetError } from './target-error.ts'
+import { cutOff, defaultTargetLimits, late, TargetError, type TargetLimits } from './target-error.ts'
 import { urlTarget } from './url-target.ts'
 
 /** The members of a Fastify instance that a target needs. Each version and each type of instance has them. */

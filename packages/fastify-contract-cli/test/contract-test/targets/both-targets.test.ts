@@ -1,10 +1,10 @@
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import type { Endpoint } from '../../../src/document/openapi-document.ts'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { injectTarget } from '../../../src/contract-test/targets/inject-target.ts'
 import type { TargetError } from '../../../src/contract-test/targets/target-error.ts'
 import { urlTarget } from '../../../src/contract-test/targets/url-target.ts'
+import type { Endpoint } from '../../../src/document/openapi-document.ts'
 
 const requestOf = (method: string, target: string, body?: Uint8Array): TestRequest => ({
   operation: { server: 'http://127.0.0.1:3000' } as Endpoint,

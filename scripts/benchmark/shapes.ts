@@ -13,8 +13,8 @@ import { addSlice, type Figure, type Results, type Row } from './results.ts'
 import { shuffled } from './statistics.ts'
 import type { QuietSlices } from './steal.ts'
 
-/** Seconds of load on each server before its first measurement, in which V8 optimizes most of the code. */
-const warmUp = 2
+/** Seconds of load on each server before its first measurement: V8 optimizes for several seconds, on the same core. */
+const warmUp = 6
 
 /** Seconds without a request, before and while the idle processes are measured. */
 const idle = { before: 1, measured: 3 }
@@ -199,7 +199,7 @@ async function startWarm(
   await assertWorks(server, served)
   for (const [index, template] of [...new Set(shapes.map((shape) => shape.template))].entries()) {
     const load = loadOf(server, served, template, 64)
-    countIds(server, load, await sendRequests(load, { seconds: index === 0 ? warmUp : seconds / 2 }))
+    countIds(server, load, await sendRequests(load, { seconds: index === 0 ? warmUp : 2 * seconds }))
   }
   return server
 }

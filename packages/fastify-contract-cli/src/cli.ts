@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<{ run(args: string[]): Promise<void
   changes: () => import('./cli/changes.ts'),
   docs: () => import('./cli/docs.ts'),
   mock: () => import('./cli/mock.ts'),
+  test: () => import('./cli/test.ts'),
   typecheck: () => import('./cli/typecheck.ts'),
   dev: () => import('./cli/dev.ts'),
 }
@@ -28,6 +29,7 @@ generate  writes types, route schemas and a client table from an OpenAPI documen
 changes   lists the changes of the document since its last release
 docs      writes the documentation of the document
 mock      runs a mock server that returns the examples in the document
+test      sends requests that the document implies, and checks the responses
 typecheck checks the types of a project, with short messages about its handlers
 dev       runs the service and restarts it after each change
 

@@ -6,9 +6,9 @@ import { UsageError } from 'fastify-contract/token-command'
 import { checks } from '../contract-test/checks/checks.ts'
 import {
   type ChecksOff,
-  ContractTestError,
   type ContractTestResult,
   type RunOptions,
+  runContractTest,
 } from '../contract-test/contract-test.ts'
 import { githubReport, withoutCommands } from '../contract-test/reports/github-report.ts'
 import { jsonReport } from '../contract-test/reports/json-report.ts'
@@ -33,7 +33,10 @@ export type ContractTest = (
 ) => Promise<ContractTestResult>
 
 /** Runs `fastify-contract test`. */
-export async function runContractTest(contractTest: ContractTest, args: string[]): Promise<void> {
+export const run = (args: string[]): Promise<void> => runWith(runContractTest, args)
+
+/** Runs `fastify-contract test` by another function than `runContractTest`, as tests do. */
+export async function runWith(contractTest: ContractTest, args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract test [DOCUMENT] [OPTIONS]
 
@@ -141,9 +144,6 @@ async function testUntilSignal(
         signal: interruption.signal,
         onProgress: ({ tested, operations, requests, failures }) =>
           onStep(`testing: ${tested} of ${operations} operations, ${requests} requests, ${failures} failures`),
-      }).catch(function resultOf(error) {
-        if (error instanceof ContractTestError) return error.result
-        throw error
       }),
     )
     return maskedResult(result, secrets())

@@ -1,6 +1,10 @@
 import type { Contract } from 'fastify-contract/contract'
 import type { Document } from '../document/openapi-document.ts'
-import type { Credentials, Target } from './exchange.ts'
+import { applicationCredentials } from './credentials/application-credentials.ts'
+import { environmentCredentials } from './credentials/environment-credentials.ts'
+import { requestCredentials } from './credentials/request-credentials.ts'
+import type { GivenCredentials } from './credentials/scheme-credentials.ts'
+import type { Target } from './exchange.ts'
 import { failureLines } from './reports/terminal-report.ts'
 import type { ContractTestResult, RunOptions } from './results.ts'
 import { testTarget } from './target-test.ts'
@@ -8,7 +12,7 @@ import { type FastifyApp, injectTarget } from './targets/inject-target.ts'
 import { urlTarget } from './targets/url-target.ts'
 import { testedDocument } from './tested-document.ts'
 
-export type { Credentials } from './exchange.ts'
+export type { GivenCredentials, SchemeCredentials } from './credentials/scheme-credentials.ts'
 export type {
   CheckResult,
   ChecksOff,
@@ -30,8 +34,13 @@ export type ServerUnderTest = FastifyApp | { url: string }
 export type ContractTestOptions = Omit<RunOptions, 'document'> & {
   /** The path of the OpenAPI document, the document, or the contract that was generated from it. */
   document: string | Document | Contract
-  /** Default: none, so that operations which require credentials are not tested. */
-  credentials?: Credentials
+  /**
+   * Credentials by the name of their security scheme, instead of those that environment variables have
+   * (`environmentCredentials`), and of those that the verifiers of an application of the engine accept during the test.
+   */
+  credentials?: GivenCredentials | undefined
+  /** What precedes each path in an application: the prefix of the plugin that serves the operations; default: nothing. */
+  prefix?: string | undefined
 }
 
 /** The failures of a contract test. Its message lists them with their requests. */
@@ -59,15 +68,22 @@ export async function contractTest(server: ServerUnderTest, options: ContractTes
 /** Tests a server like `contractTest`, but resolves with the result also if checks fail. */
 export async function runContractTest(
   server: ServerUnderTest,
-  { document, credentials = noCredentials, ...options }: ContractTestOptions,
+  { document: given, credentials, prefix, ...options }: ContractTestOptions,
 ): Promise<ContractTestResult> {
-  const tested = await testedDocument(document)
+  const tested = await testedDocument(given)
+  const { document } = tested
   const isInProcess = !('url' in server)
-  const target: Target = isInProcess ? injectTarget(server, { listen: true }) : urlTarget(server.url)
+  const target: Target = isInProcess ? injectTarget(server, { listen: true, prefix }) : urlTarget(server.url)
   // Only the generator of this engine makes contracts, whose service keeps more than other servers promise.
-  const isOwn = typeof document === 'object' && 'routes' in document
+  const isOwn = typeof given === 'object' && 'routes' in given
+  const all = {
+    ...environmentCredentials(document, process.env),
+    ...(isInProcess && (await applicationCredentials(document, server))),
+    ...credentials,
+  }
   try {
-    return await testTarget(tested, { target, credentials, isOwn, isInProcess }, options)
+    const parts = { target, credentials: requestCredentials(document, all), isOwn, isInProcess }
+    return await testTarget(tested, parts, options)
   } finally {
     await target.close()
   }
@@ -85,14 +101,4 @@ function messageOf({ failures }: ContractTestResult, server: ServerUnderTest): s
   }
   const texts = failures.map((failure) => failureLines(failure, context).join('\n'))
   return [`${failures.length} failures of the contract test`, ...texts].join('\n\n')
-}
-
-/** Accepts requests of operations that require none. */
-const noCredentials: Credentials = {
-  accepted: (request) =>
-    request.operation.security.every((requirement) => Object.keys(requirement).length > 0) &&
-    request.operation.security.length > 0
-      ? undefined
-      : request,
-  rejected: () => [],
 }

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type { Client } from '../http/request-context.ts'
 import { newToken } from './tokens.ts'
 import type { ReplaceVerify, Verify } from './verifiers.ts'
@@ -11,14 +10,15 @@ export type TestCredentials = {
   narrow: string
 }
 
-/** A server with what replaces the verifiers of its schemes. Plugins of one server share it. */
-type ServerOfApp = Pick<FastifyInstance, 'server'>
+/** The members of a Fastify instance that tests need. Instances of each type have them. */
+export type TestableApp = { server: object; ready(): PromiseLike<unknown> }
 
+/** What replaces the verifiers of a server, by their schemes. The plugins of a server share it. */
 const replaceable = new WeakMap<object, Map<string, ReplaceVerify[]>>()
 
 /** Returns a function that adds what replaces a verifier of a scheme, for `testCredentials`. */
 export const replaceableIn =
-  ({ server }: ServerOfApp, scheme: string) =>
+  ({ server }: TestableApp, scheme: string) =>
   (replace: ReplaceVerify): void => {
     const schemes = replaceable.get(server) ?? new Map<string, ReplaceVerify[]>()
     replaceable.set(server, schemes.set(scheme, [...(schemes.get(scheme) ?? []), replace]))
@@ -35,7 +35,7 @@ export const replaceableIn =
  * @param scopes The scopes of the accepted clients.
  */
 export async function testCredentials(
-  app: FastifyInstance,
+  app: TestableApp,
   scopes: readonly string[],
 ): Promise<Record<string, TestCredentials>> {
   if (process.env.NODE_ENV === 'production')

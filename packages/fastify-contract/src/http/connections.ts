@@ -59,6 +59,12 @@ export type Tracking = {
 const interval = 250
 const idleInterval = 1_000
 
+/**
+ * The number of connections without a request that one check looks at, so that thousands of them cost little. With more,
+ * each waits for further checks; Node.js itself limits the time and the names and values of an incomplete head.
+ */
+const maxIdleChecks = 1_000
+
 /** Destroys a connection so that a response that is not completely sent looks broken. */
 const abort = (socket: Socket) => abortConnection(socket, connectionOf(socket).pending)
 
@@ -80,6 +86,8 @@ export function trackConnections(
 ): void {
   const observer = safeObserver(app, given)
   const sockets = new Set<Socket>()
+  /** The connections on which something has arrived whose request is incomplete or has no response yet. */
+  const busy = new Set<Socket>()
   const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare))
   const local = listenLocally(app)
   let closesAfterResponse = draining
@@ -111,10 +119,12 @@ export function trackConnections(
     const connection = beginConnection(socket, { observer, writeError, lingering })
     const { pending } = connection
     sockets.add(socket)
+    busy.add(socket)
     checkSoon()
     lingering.watch(socket, () => isUnread(connection))
     socket.once('close', function finishPending() {
       sockets.delete(socket)
+      busy.delete(socket)
       // Node.js emits no close event for a response that waits behind another one.
       for (const response of pending.splice(0)) {
         finish(response)
@@ -133,6 +143,7 @@ export function trackConnections(
     if (closesAfterResponse() || request.headers.upgrade !== undefined || followsLastResponse(request))
       response.shouldKeepAlive = false
     connection.pending.push(response)
+    busy.add(request.socket)
     checkSoon()
     observer.begin(contextOf(request))
     response.on('close', onResponseClose)
@@ -140,6 +151,8 @@ export function trackConnections(
   const bodyLimit = app.initialConfig.bodyLimit as number
   let timer: NodeJS.Timeout | undefined
   let isChecked = false
+  let idleCheckAt = 0
+  let idle = sockets.values()
   // A timer that always runs would wake an idle process.
   function checkSoon(): void {
     if (isChecked) return
@@ -150,15 +163,31 @@ export function trackConnections(
   function checkSockets(): void {
     isChecked = false
     if (sockets.size > 0) timer = setTimeout(checkSockets, idleInterval).unref()
-    for (const socket of sockets) {
-      const connection = connectionOf(socket)
-      if (!noteIdle(socket, connection)) checkSoon()
-      // Not set for each request: a timer costs 1 us, and most requests have their response before this check.
-      if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
-      // What arrives after the last response is discarded.
-      if (socket.writable && isTooLarge(socket, connection, headersLimit, bodyLimit))
-        rejectConnection(headersTooLarge(), socket)
+    for (const socket of busy) checkSocket(socket)
+    const now = performance.now()
+    if (now < idleCheckAt) return
+    idleCheckAt = now + idleInterval - interval / 2
+    for (let left = Math.min(sockets.size, maxIdleChecks); left > 0; left--) checkSocket(nextSocket())
+  }
+  /** Returns the sockets in turn. There is at least one. */
+  function nextSocket(): Socket {
+    const { value } = idle.next()
+    if (value !== undefined) return value
+    idle = sockets.values()
+    return idle.next().value as Socket
+  }
+  function checkSocket(socket: Socket): void {
+    const connection = connectionOf(socket)
+    if (noteIdle(socket, connection)) busy.delete(socket)
+    else {
+      busy.add(socket)
+      checkSoon()
     }
+    // Not set for each request: a timer costs 1 us, and most requests have their response before this check.
+    if (connection.pending.length > 0 && !socket.timeout) socket.setTimeout(silence)
+    // What arrives after the last response is discarded.
+    if (socket.writable && isTooLarge(socket, connection, headersLimit, bodyLimit))
+      rejectConnection(headersTooLarge(), socket)
   }
   app.server.on('timeout', abort)
   app.server.on('connect', function rejectTunnel(_request: IncomingMessage, socket: Socket) {

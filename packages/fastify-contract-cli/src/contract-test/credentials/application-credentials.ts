@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import { testCredentials } from 'fastify-contract/testing'
+import { type TestableApp, testCredentials } from 'fastify-contract/testing'
 import type { Document } from '../../document/openapi-document.ts'
 import { scopesOf, securityScheme, tokenVerifierOf } from '../../document/security-schemes.ts'
 import type { SchemeCredentials } from './scheme-credentials.ts'
@@ -10,7 +9,7 @@ import type { SchemeCredentials } from './scheme-credentials.ts'
  */
 export async function applicationCredentials(
   document: Document,
-  app: FastifyInstance,
+  app: TestableApp,
 ): Promise<Record<string, SchemeCredentials>> {
   const found: Record<string, SchemeCredentials> = {}
   for (const [scheme, { accepted, narrow }] of Object.entries(await testCredentials(app, scopesOf(document)))) {

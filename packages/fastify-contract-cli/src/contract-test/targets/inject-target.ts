@@ -11,13 +11,13 @@ export type FastifyApp = {
   ready(): PromiseLike<unknown>
   routing(request: IncomingMessage, response: ServerResponse): void
   listen(options: { host: string; port: number }): PromiseLike<string>
-  readonly server: { readonly listening: boolean; address(): unknown; close(): unknown; closeAllConnections(): void }
+  server: { readonly listening: boolean; address(): unknown; close(): unknown; closeAllConnections(): void }
 }
 
 export type InjectTargetOptions = {
   limits?: Partial<Pick<TargetLimits, 'time' | 'bytes'>>
   /** What precedes the path of each request, such as the prefix of the plugin that serves the operations. */
-  prefix?: string
+  prefix?: string | undefined
   /** The address of the client. Default: another one of 127.0.0.0/8 for each request. */
   remoteAddress?: string
   /**

@@ -12,6 +12,12 @@ import type { TestRun } from './test-run.ts'
 
 /** The number of times that each resource is created, and of invalid requests that a check of its own sends. */
 const lifecycles = 3
+/**
+ * The number of random requests until one is accepted. The state of a server may reject some, as with a name in use; others
+ * than those that create something would meet what sequences need.
+ */
+const firstTries = 5
+const triesOf = ({ method }: Endpoint): number => (method === 'POST' ? firstTries : 1)
 const maxInvalid = 8
 
 /** What a plan needs beside the run. */
@@ -42,7 +48,9 @@ export class RunPlan {
     const { operations } = this.#parts
     await this.#inTurn(({ examples }) => examples)
     // A random request stands for an example that is missing or was not accepted.
-    for (const operation of operations) if (!this.#accepted.has(operation)) await this.#sendRandom(operation, 0)
+    for (const operation of operations)
+      for (let round = 0; round < triesOf(operation) && !this.#accepted.has(operation); round++)
+        await this.#sendRandom(operation, round)
     for (const operation of operations) await this.#runProbes(operation)
     await this.#runSequences()
     await this.#inTurn(({ boundaries }) => boundaries)
@@ -50,7 +58,7 @@ export class RunPlan {
     await this.#sendEachViolation()
     const varied = operations.filter(isVaried)
     // Without values or credentials nothing is sent, and no bound would be reached.
-    for (let round = 1, sent = -1; sent < this.#run.requests; round++) {
+    for (let round = firstTries, sent = -1; sent < this.#run.requests; round++) {
       sent = this.#run.requests
       for (const operation of varied) await this.#sendRound(operation, round)
     }

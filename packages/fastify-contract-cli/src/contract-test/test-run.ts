@@ -74,7 +74,7 @@ export class TestRun {
     return (performance.now() - this.#start) / 1_000
   }
 
-  /** Sends a request with accepted credentials; undefined if there are none for it, or no response. */
+  /** Sends a request with accepted credentials; undefined if there are none for it, or no response to compare. */
   async send(request: TestRequest): Promise<TestResponse | undefined> {
     const sent = this.parts.credentials.accepted(request)
     if (sent === undefined) return undefined
@@ -82,7 +82,7 @@ export class TestRun {
     return await this.#exchange(request, sent)
   }
 
-  /** Sends a request as it is; undefined if there is no response. */
+  /** Sends a request as it is; undefined if there is no response to compare. */
   sendAsIs(request: TestRequest): Promise<TestResponse | undefined> {
     return this.#exchange(request, request)
   }
@@ -166,13 +166,17 @@ export class TestRun {
     return response
   }
 
-  /** Sends a request, again if the server is busy. Records a failure if there is no complete response. */
+  /**
+   * Sends a request, again if the server is busy; undefined if its rate limit still rejects it. Records a failure if there
+   * is no complete response.
+   */
   async #response(request: TestRequest, sent: TestRequest): Promise<TestResponse | undefined> {
     for (let retries = 0; ; retries++) {
       try {
         const response = await this.#measured(request, sent)
         const pause = retries < maxRetries ? pauseOf(response) : undefined
-        if (pause === undefined) return response
+        // A rate limit says nothing about the request.
+        if (pause === undefined) return response.status === 429 ? undefined : response
         await wait(Math.min(pause, maxWait))
       } catch (error) {
         const { kind, message } = error as Partial<TargetFailure>

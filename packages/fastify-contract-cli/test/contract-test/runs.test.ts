@@ -23,7 +23,11 @@ function application(isFaulty: boolean): FastifyInstance {
 function recording(app: FastifyInstance): { target: Target; sent: TestRequest[] } {
   const sent: TestRequest[] = []
   const { send, ...target } = applicationTarget(app)
-  return { sent, target: { ...target, send: (request) => (sent.push(request), send(request)) } }
+  const recorded: Target['send'] = (request) => {
+    sent.push(request)
+    return send(request)
+  }
+  return { sent, target: { ...target, send: recorded } }
 }
 
 const texts = (sent: TestRequest[]) =>

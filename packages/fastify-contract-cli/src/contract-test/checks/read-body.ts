@@ -24,31 +24,28 @@ export function jsonBody(exchange: Exchange, { routeOf, isOwn }: ResponseContrac
   if (sent === undefined || schema === undefined) return undefined
   const kind = kindOf(sent)
   if (kind !== 'json' && kind !== 'lines') return undefined
-  const body = readJson(response.body, schema, kind)
-  return isOwn || isComparable(response.body, kind, body) ? body : undefined
+  return readJson(response.body, schema, kind, isOwn)
 }
 
-/**
- * Returns whether what this engine rejects in a body is no JSON for other servers either: the engine also rejects names
- * that occur twice, and deep nesting, which JSON allows (RFC 8259 sections 4 and 9).
- */
-function isComparable(bytes: Uint8Array, kind: 'json' | 'lines', body: JsonBody): boolean {
-  if (kind === 'lines' || !('problem' in body)) return true
-  try {
-    JSON.parse(new TextDecoder().decode(bytes))
-    return false
-  } catch {
-    return true
-  }
-}
-
-function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines'): JsonBody {
+/** Reads JSON. Of a server that is not of this engine, JSON that is only not I-JSON or nested too deep is undefined. */
+function readJson(body: Uint8Array, schema: Schema, kind: 'json' | 'lines', isOwn: boolean): JsonBody | undefined {
+  let texts: string[] = []
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const texts =
+    texts =
       kind === 'json' ? [text] : text.split(new RegExp(`[\\n${recordSeparator}]`)).filter((line) => line.trim() !== '')
     return { schema, documents: texts.map(parseJson) }
   } catch (error) {
+    if (!isOwn && texts.length > 0 && texts.every(isJson)) return undefined
     return { problem: (error as Error).message }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
+import type { Credentials, TestRequest } from '../../../src/contract-test/exchange.ts'
 import { documentOf, testApplication } from '../test-application.ts'
 
 const json = (schema: object) => ({ description: 'ok', content: { 'application/json': { schema } } })
@@ -71,6 +72,39 @@ t.test('a right application fails no check', async (t) => {
   )
   t.equal(end, 'requests')
   t.ok(counts.some(({ check, looked }) => check === 'valid-body' && looked > 100))
+})
+
+const lax = { type: 'object', properties: { count: { type: 'integer' }, any: {} } }
+const laxDocument = documentOf({ '/lax': { get: { operationId: 'getLax', responses: { 200: json(lax) } } } })
+
+const accepted: Record<string, string> = {
+  'an integer beyond 2^53': '{"count":9007199254740993}',
+  'a number that a double rounds': '{"any":9007199254740993}',
+  'a deep value': `{"any":${'['.repeat(200)}${']'.repeat(200)}}`,
+  'a duplicate name': '{"any":1,"any":2}',
+}
+for (const [title, body] of Object.entries(accepted))
+  t.test(`another server may send ${title}`, async (t) => {
+    const app = Fastify()
+    app.get('/lax', (_, reply) => reply.type('application/json').send(body))
+    t.same((await testApplication(app, laxDocument, { requests: 5 })).failures, [])
+  })
+
+t.test('another server may not send an integer of a wrong type beside a large one', async (t) => {
+  const app = Fastify()
+  app.get('/lax', (_, reply) => reply.type('application/json').send('{"count":"x","any":9007199254740993}'))
+  t.match((await testApplication(app, laxDocument, { requests: 5 })).failures, [{ check: 'valid-body' }])
+})
+
+t.test('a response of a rate limit is not compared', async (t) => {
+  const app = Fastify()
+  app.get('/lax', ({ headers }, reply) => (headers.authorization ? reply.send({}) : reply.code(429).send('slow down')))
+  const withToken = (request: TestRequest) => ({ ...request, headers: { ...request.headers, authorization: 'x' } })
+  const credentials: Credentials = {
+    accepted: withToken,
+    rejected: (request) => [{ request, status: 401, reason: 'without credentials' }],
+  }
+  t.same((await testApplication(app, laxDocument, { requests: 20, credentials })).failures, [])
 })
 
 const faults: Record<string, { check: string; fault: Fault }> = {

@@ -57,7 +57,11 @@ t.test('endless and missing responses end at the bounds', async (t) => {
   app.get('/never', () => new Promise(() => {}))
   app.get('/endless', (_, reply) => {
     reply.hijack()
-    const write = () => reply.raw.destroyed || (reply.raw.write(Buffer.alloc(1_000)), setImmediate(write))
+    const write = () => {
+      if (reply.raw.destroyed) return
+      reply.raw.write(Buffer.alloc(1_000))
+      setImmediate(write)
+    }
     write()
   })
   app.get('/closed', (_, reply) => {

@@ -151,6 +151,24 @@ t.test('each constraint has a violation, and none that a server may read as a va
     t.same(fc.sample(requests, { numRuns: 1, seed: 1 })[0]?.violation, violation)
 })
 
+t.test('a text that is too long for its schema matches its pattern, so that nothing else is wrong', async (t) => {
+  const schema = {
+    type: 'object',
+    required: ['title'],
+    properties: { title: { type: 'string', maxLength: 5, pattern: '^[a-z ]*$' } },
+  }
+  const { invalid } = requestsOf({ requestBody: { required: true, content: json(schema) }, parameters: [id()] })
+  const tooLong = invalid.find(({ violation }) => violation.reason === 'too long')
+  for (const request of fc.sample(tooLong?.requests as fc.Arbitrary<TestRequest>, { numRuns: 20, seed: 1 }))
+    t.match(JSON.parse(String(textOf(request))).title, /^[a-z ]{6,}$/)
+})
+
+t.test('a text without a limit has 1,000 characters once, for the columns of a store', async (t) => {
+  const schema = { type: 'object', required: ['title'], properties: { title: { type: 'string' } } }
+  const { boundaries } = requestsOf({ requestBody: { required: true, content: json(schema) }, parameters: [id()] })
+  t.ok(bodiesOf(boundaries).includes(JSON.stringify({ title: 'a'.repeat(1_000) })))
+})
+
 t.test('a response with several media types makes an undeclared Accept a violation', async (t) => {
   const content = { ...json({}), 'text/csv': {} }
   const responses = { 200: { description: 'Plants.', content } }

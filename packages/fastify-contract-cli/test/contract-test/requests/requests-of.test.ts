@@ -155,12 +155,12 @@ t.test('a text that is too long for its schema matches its pattern, so that noth
   const schema = {
     type: 'object',
     required: ['title'],
-    properties: { title: { type: 'string', maxLength: 5, pattern: '^[a-z ]*$' } },
+    properties: { title: { type: 'string', maxLength: 5, pattern: '^t[0-9]*$' } },
   }
   const { invalid } = requestsOf({ requestBody: { required: true, content: json(schema) }, parameters: [id()] })
   const tooLong = invalid.find(({ violation }) => violation.reason === 'too long')
   for (const request of fc.sample(tooLong?.requests as fc.Arbitrary<TestRequest>, { numRuns: 20, seed: 1 }))
-    t.match(JSON.parse(String(textOf(request))).title, /^[a-z ]{6,}$/)
+    t.match(JSON.parse(String(textOf(request))).title, /^t[0-9]{5,}$/)
 })
 
 t.test('a text without a limit has 1,000 characters once, for the columns of a store', async (t) => {

@@ -163,6 +163,8 @@ export function trackConnections(
   function checkSockets(): void {
     isChecked = false
     if (sockets.size > 0) timer = setTimeout(checkSockets, idleInterval).unref()
+    // V8 keeps the deleted members of a set until its iterator advances.
+    else idle = sockets.values()
     for (const socket of busy) checkSocket(socket)
     const now = performance.now()
     if (now < idleCheckAt) return

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
-import t from 'tap'
+import { until } from 'fastify-contract-test-support/poll'
+import t, { type Test } from 'tap'
 import { createServer } from '../../src/routes/create-server.ts'
 import { compileRoutes, errorBody } from '../support/serve-document.ts'
 
@@ -14,7 +17,7 @@ const routes = compileRoutes({
 /** More than one check looks at. */
 const count = 1_200
 
-t.test('an incomplete head that is too large gets 431 on the last of many idle connections, too', async (t) => {
+async function served(t: Test) {
   const app = createServer({
     contract: { routes },
     handlers: { getTrees: async () => ({ status: 200, body: [] }) } as never,
@@ -25,13 +28,42 @@ t.test('an incomplete head that is too large gets 431 on the last of many idle c
   t.teardown(() => app.close())
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }
+  return { app, port }
+}
+
+const get = 'GET /trees HTTP/1.1\r\nhost: a\r\nconnection: keep-alive\r\n\r\n'
+
+t.test('an incomplete head that is too large gets 431 on the last of many idle connections, too', async (t) => {
+  const { port } = await served(t)
   const sockets = []
   for (let index = 0; index < count; index++) sockets.push(await openSocket(t, port))
-  for (const index of [0, count - 1])
-    sockets[index]?.socket.write('GET /trees HTTP/1.1\r\nhost: a\r\nconnection: keep-alive\r\n\r\n')
+  for (const index of [0, count - 1]) sockets[index]?.socket.write(get)
   await sockets.at(-1)?.receives(/200 OK/)
   // Two checks find all of them idle.
   await sleep(600)
   for (const index of [0, count - 1]) sockets[index]?.socket.write(`GET /trees HTTP/1.1\r\na:${' '.repeat(20_000)}`)
   for (const index of [0, count - 1]) t.match(await sockets[index]?.receives(/HTTP\/1\.1 431 /), /43100/)
+})
+
+t.test('closed connections do not stay in memory', async (t) => {
+  const { app, port } = await served(t)
+  const refs: WeakRef<object>[] = []
+  app.server.on('connection', (socket) => refs.push(new WeakRef(socket)))
+  const sockets = []
+  for (let index = 0; index < count; index++) sockets.push(await openSocket(t, port, get))
+  await sockets.at(-1)?.receives(/200 OK/)
+  // A check has looked at some of them.
+  await sleep(1_500)
+  for (const { socket } of sockets.splice(0)) socket.destroy()
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  await until(
+    function isCollected() {
+      collect()
+      return refs.every((ref) => ref.deref() === undefined)
+    },
+    () => `${refs.filter((ref) => ref.deref() !== undefined).length} closed connections are in memory`,
+    20_000,
+  )
+  t.equal(refs.length, count)
 })

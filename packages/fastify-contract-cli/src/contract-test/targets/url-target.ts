@@ -1,5 +1,5 @@
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import { Agent, type ClientRequest, type IncomingMessage, request as openPlain } from 'node:http'
+import { request as openEncrypted, Agent as TlsAgent } from 'node:https'
 import type { Endpoint } from '../../document/openapi-document.ts'
 import type { Target, TestRequest, TestResponse } from '../exchange.ts'
 import { describedFailure } from './connection-failure.ts'
@@ -33,10 +33,15 @@ const idleTime = 500
 export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions = {}): Target {
   const server = serverOf(url)
   const limits = { ...defaultTargetLimits, ...given }
-  const { request: open, Agent } = server.protocol === 'https:' ? https : http
-  const agent = new Agent({ keepAlive: true, maxSockets: limits.connections, timeout: idleTime })
+  const isEncrypted = server.protocol === 'https:'
+  const open = isEncrypted ? openEncrypted : openPlain
+  const agent = new (isEncrypted ? TlsAgent : Agent)({
+    keepAlive: true,
+    maxSockets: limits.connections,
+    timeout: idleTime,
+  })
 
-  function start(request: TestRequest, agent: http.Agent | false): ClientRequest {
+  function start(request: TestRequest, agent: Agent | false): ClientRequest {
     const { operation, method, target, headers, body } = request
     const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     return open({

@@ -10,6 +10,7 @@ import {
   type RunOptions,
   runContractTest,
 } from '../contract-test/contract-test.ts'
+import { variablePrefix } from '../contract-test/credentials/environment-credentials.ts'
 import { githubReport, withoutCommands } from '../contract-test/reports/github-report.ts'
 import { jsonReport } from '../contract-test/reports/json-report.ts'
 import { junitReport } from '../contract-test/reports/junit-report.ts'
@@ -22,9 +23,6 @@ import { findDocument } from './project-files.ts'
 import { listOf } from './project-settings.ts'
 import { operationPlaces, repeatCommand } from './test-context.ts'
 import { loadApplication } from './tested-application.ts'
-
-/** The beginning of the names of variables with credentials. */
-const secretPrefix = 'CONTRACT_TEST_'
 
 /** Runs a contract test of an application in this process, or of the server at a URL. */
 export type ContractTest = (
@@ -156,7 +154,7 @@ async function testUntilSignal(
 function secrets(): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of Object.entries(process.env))
-    if (name.startsWith(secretPrefix) && value !== undefined) found.set(value, `$${name}`)
+    if (name.startsWith(variablePrefix) && value !== undefined) found.set(value, `$${name}`)
   return found
 }
 

@@ -51,6 +51,9 @@ export type TestProgress = {
   maxSeconds: number
 }
 
+/** What stands for a credential in a result. */
+export const credentialsPlaceholder = 'CREDENTIALS'
+
 /** A request as a report shows it: the parts of a curl command. Credentials are placeholders. */
 export type ShownRequest = {
   method: string

@@ -1,10 +1,7 @@
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 import type { TestRequest, TestResponse, Violation } from './exchange.ts'
-import type { ShownRequest, ShownResponse } from './results.ts'
-
-/** What stands for a credential in reports. */
-const placeholder = 'CREDENTIALS'
+import { credentialsPlaceholder, type ShownRequest, type ShownResponse } from './results.ts'
 
 /** Returns a function that returns a request as reports show it: with a placeholder for each credential. */
 export function requestPrinter(document: Document): (request: TestRequest) => ShownRequest {
@@ -31,7 +28,7 @@ export function requestPrinter(document: Document): (request: TestRequest) => Sh
 /** Returns a placeholder with the scheme of the credentials, such as `Bearer`. */
 const placeholderOf = (value: string): string => {
   const [, scheme] = /^([A-Za-z]+) /.exec(value) ?? []
-  return scheme === undefined ? placeholder : `${scheme} ${placeholder}`
+  return scheme === undefined ? credentialsPlaceholder : `${scheme} ${credentialsPlaceholder}`
 }
 
 /** Returns pairs of name and value with placeholders for the values of some names. */
@@ -41,7 +38,7 @@ function withPlaceholders(text: string, separator: string | RegExp, joint: strin
     .split(separator)
     .map(function hideValue(pair) {
       const [name = ''] = pair.split('=', 1)
-      return names.has(decoded(name)) ? `${name}=${placeholder}` : pair
+      return names.has(decoded(name)) ? `${name}=${credentialsPlaceholder}` : pair
     })
     .join(joint)
 }

@@ -1,29 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from 'fastify-contract-test-support/heap'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import { createServer } from '../../src/routes/create-server.ts'
-import { compileRoutes, errorBody } from '../support/serve-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'All.', content: { 'application/json': { schema: {} } } } }
-const routes = compileRoutes({
+const document = {
   openapi: '3.1.0',
   info: { title: 'Trees', version: '1.0.0' },
   paths: { '/trees': { get: { operationId: 'getTrees', responses } } },
-} as never)
+} as never
 
 /** More than one check looks at. */
 const count = 1_200
 
 async function served(t: Test) {
-  const app = createServer({
-    contract: { routes },
+  const app = await serveDocument(document, {
     handlers: { getTrees: async () => ({ status: 200, body: [] }) } as never,
-    verifiers: {},
-    errorBody: errorBody as never,
-    limits: { eventLoopDelay: 60_000 },
   })
   t.teardown(() => app.close())
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -55,11 +49,9 @@ t.test('closed connections do not stay in memory', async (t) => {
   // A check has looked at some of them.
   await sleep(1_500)
   for (const { socket } of sockets.splice(0)) socket.destroy()
-  setFlagsFromString('--expose-gc')
-  const collect: () => void = runInNewContext('gc')
   await until(
     function isCollected() {
-      collect()
+      collectGarbage()
       return refs.every((ref) => ref.deref() === undefined)
     },
     () => `${refs.filter((ref) => ref.deref() !== undefined).length} closed connections are in memory`,

@@ -23,7 +23,7 @@ export const headAsGet: Probe = {
 }
 
 function headDifference(get: TestResponse, head: TestResponse, isOwn: boolean): Found | undefined {
-  // Many servers route HEAD only where it is asked for, although all must support it (RFC 9110 section 9.1).
+  // Many servers serve HEAD only where it is declared, although RFC 9110 section 9.1 requires it.
   if ([404, 405, 501].includes(head.status) && !isOwn) return undefined
   if (get.status !== head.status)
     return { expected: `the status of GET, ${get.status}`, got: `status ${head.status}`, kind: 'status' }

@@ -2,18 +2,19 @@ import { type Document, endpoints } from '../../document/openapi-document.ts'
 import { credentialOf } from '../../document/security-schemes.ts'
 import type { SchemeCredentials } from './scheme-credentials.ts'
 
-const prefix = 'CONTRACT_TEST_'
+/** The beginning of the names of the variables with credentials. */
+export const variablePrefix = 'CONTRACT_TEST_'
 const ofNarrow = '_NARROW'
 
-/** Curl commands of a report have this variable, which a user may set. */
-const ofCommands = `${prefix}CREDENTIALS`
+/** Stands for credentials in the curl commands of a report, so a user may set it. */
+export const commandVariable = `${variablePrefix}CREDENTIALS`
 
 /**
  * Returns the variable with the credentials of a security scheme: `CONTRACT_TEST_` and its name, with an underscore before
  * each further word of it, as in CONTRACT_TEST_API_KEY for `apiKey`.
  */
 export const variableOf = (scheme: string): string =>
-  prefix +
+  variablePrefix +
   scheme
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, '_')
     .replace(/[^A-Za-z\d]+/g, '_')
@@ -46,7 +47,7 @@ export function environmentCredentials(
   }
   const allowed = [...schemes.keys()].flatMap((variable) => [variable, variable + ofNarrow])
   for (const variable of Object.keys(environment))
-    if (variable.startsWith(prefix) && variable !== ofCommands && !allowed.includes(variable))
+    if (variable.startsWith(variablePrefix) && variable !== commandVariable && !allowed.includes(variable))
       throw new Error(`${variable}: no security scheme has it; expected ${allowed.join(', ') || 'none'}`)
   const found: Record<string, SchemeCredentials> = {}
   for (const [variable, scheme] of schemes) {

@@ -1,15 +1,12 @@
 import { visible } from '../../text/source-text.ts'
-import type { ShownRequest } from '../results.ts'
+import { commandVariable } from '../credentials/environment-credentials.ts'
+import { credentialsPlaceholder, type ShownRequest } from '../results.ts'
 
 /** The maximum number of bytes of a body in a command. */
 const maxBody = 8_192
 
-/** What stands for credentials in a result, and the variable of the shell that stands for them in a command. */
-const placeholder = 'CREDENTIALS'
-const variable = 'CONTRACT_TEST_CREDENTIALS'
-
-const inQuery = new RegExp(`(?<=[?&][^=&]*=)${placeholder}(?=&|$)`)
-const inHeader = new RegExp(`(?<=^[^:]*: (?:[A-Za-z]+ )?|=)${placeholder}(?=;|$)`)
+const inQuery = new RegExp(`(?<=[?&][^=&]*=)${credentialsPlaceholder}(?=&|$)`)
+const inHeader = new RegExp(`(?<=^[^:]*: (?:[A-Za-z]+ )?|=)${credentialsPlaceholder}(?=;|$)`)
 
 /**
  * Returns a curl command in printable characters that sends a request, for a POSIX shell. Credentials are a variable.
@@ -59,7 +56,9 @@ function inlineText(body: Uint8Array): string | undefined {
  */
 function wordOf(text: string, placeholders?: RegExp, encoding: 'utf8' | 'latin1' = 'utf8'): string {
   const parts = placeholders === undefined ? [text] : text.split(placeholders)
-  return parts.map((part) => (part === '' && parts.length > 1 ? '' : quoted(part, encoding))).join(`"$${variable}"`)
+  return parts
+    .map((part) => (part === '' && parts.length > 1 ? '' : quoted(part, encoding)))
+    .join(`"$${commandVariable}"`)
 }
 
 function quoted(text: string, encoding: 'utf8' | 'latin1'): string {

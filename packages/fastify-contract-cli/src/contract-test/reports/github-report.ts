@@ -3,7 +3,7 @@ import { lineText } from '../../text/source-text.ts'
 import type { ContractTestResult } from '../results.ts'
 import { bounded, type ReportContext } from './report-context.ts'
 
-/** Returns the failures of a run as annotations of GitHub, at the operations of the document if their place is known. */
+/** Returns an annotation of GitHub for each failure. It is at the operation in the document, if that place is known. */
 export function githubReport({ failures }: ContractTestResult, { placeOf, repeat }: ReportContext): string {
   return failures
     .map(function annotation({ check, operation, expected, got }) {
@@ -19,7 +19,7 @@ export function githubReport({ failures }: ContractTestResult, { placeOf, repeat
 /**
  * Returns a text as GitHub prints it without obeying it: a line of a server or of a document could be a command.
  *
- * @param token A text that nobody can guess.
+ * @param token A random text, so that the text of a server cannot end the block.
  */
 export const withoutCommands = (text: string, token: string): string =>
   `::stop-commands::${token}\n${text}::${token}::\n`

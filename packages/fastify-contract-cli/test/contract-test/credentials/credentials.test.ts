@@ -3,6 +3,7 @@ import { environmentCredentials, variableOf } from '../../../src/contract-test/c
 import { requestCredentials } from '../../../src/contract-test/credentials/request-credentials.ts'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { type Document, endpoints } from '../../../src/document/openapi-document.ts'
+import { testRequest } from '../test-request.ts'
 
 const security: Record<string, object[]> = {
   open: [],
@@ -40,17 +41,12 @@ const document = {
   ),
 } as unknown as Document
 
-const requestOf = (operationId: string, given: Partial<TestRequest> = {}): TestRequest => ({
-  operation: endpoints(document).find((one) => one.operationId === operationId) as TestRequest['operation'],
-  method: 'GET',
-  target: `/${operationId}`,
-  headers: {},
-  body: undefined,
-  source: 'random',
-  violation: undefined,
-  values: { parameters: new Map(), body: undefined },
-  ...given,
-})
+const requestOf = (operationId: string, given: Partial<TestRequest> = {}) =>
+  testRequest({
+    operation: endpoints(document).find((one) => one.operationId === operationId) as TestRequest['operation'],
+    target: `/${operationId}`,
+    ...given,
+  })
 
 const credentials = requestCredentials(document, {
   bearer: 'b-token',

@@ -1,21 +1,19 @@
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { injectTarget } from '../../../src/contract-test/targets/inject-target.ts'
 import type { TargetError } from '../../../src/contract-test/targets/target-error.ts'
 import { urlTarget } from '../../../src/contract-test/targets/url-target.ts'
 import type { Endpoint } from '../../../src/document/openapi-document.ts'
+import { testRequest } from '../test-request.ts'
 
-const requestOf = (method: string, target: string, body?: Uint8Array): TestRequest => ({
-  operation: { server: 'http://127.0.0.1:3000' } as Endpoint,
-  method,
-  target,
-  headers: body === undefined ? {} : { 'content-type': 'application/octet-stream' },
-  body,
-  source: 'example',
-  violation: undefined,
-  values: { parameters: new Map(), body: undefined },
-})
+const requestOf = (method: string, target: string, body?: Uint8Array) =>
+  testRequest({
+    operation: { server: 'http://127.0.0.1:3000' } as Endpoint,
+    method,
+    target,
+    headers: body === undefined ? {} : { 'content-type': 'application/octet-stream' },
+    body,
+  })
 
 /** Returns the kind of the error with which a promise rejects; undefined if it resolves. */
 const failureOf = (sent: Promise<unknown>) =>

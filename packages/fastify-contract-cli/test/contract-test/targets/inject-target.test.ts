@@ -1,20 +1,8 @@
 import { PassThrough } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { type InjectTargetOptions, injectTarget } from '../../../src/contract-test/targets/inject-target.ts'
-
-const request = (given: Partial<TestRequest> = {}): TestRequest => ({
-  operation: { server: '' } as TestRequest['operation'],
-  method: 'GET',
-  target: '/pets',
-  headers: {},
-  body: undefined,
-  source: 'random',
-  violation: undefined,
-  values: { parameters: new Map(), body: undefined },
-  ...given,
-})
+import { testRequest as request } from '../test-request.ts'
 
 function served(t: Test, add: (app: FastifyInstance) => unknown, options?: InjectTargetOptions) {
   const app = Fastify()

@@ -5,18 +5,14 @@ import t, { type Test } from 'tap'
 import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import type { TargetLimits } from '../../../src/contract-test/targets/target-error.ts'
 import { urlTarget } from '../../../src/contract-test/targets/url-target.ts'
+import { testRequest } from '../test-request.ts'
 
-const request = (given: Partial<TestRequest> = {}): TestRequest => ({
-  operation: { server: 'http://other.example/v1' } as TestRequest['operation'],
-  method: 'GET',
-  target: '/v1/pets',
-  headers: {},
-  body: undefined,
-  source: 'random',
-  violation: undefined,
-  values: { parameters: new Map(), body: undefined },
-  ...given,
-})
+const request = (given: Partial<TestRequest> = {}) =>
+  testRequest({
+    operation: { server: 'http://other.example/v1' } as TestRequest['operation'],
+    target: '/v1/pets',
+    ...given,
+  })
 
 async function listening(t: Test, server: ReturnType<typeof createTcpServer>): Promise<string> {
   const sockets = new Set<Socket>()

@@ -19,15 +19,13 @@ export const parseJsonBody = (bytes: Buffer): JsonDocument | undefined =>
 
 /**
  * Returns a function that validates a JSON body; an invalid one gets 400, and so does a missing one that is required.
- * A body is absent without any bytes; Fastify then passes null. The JSON text `null` stands for an optional body that is
- * absent if its schema rejects null: clients written in Go send it for a nil pointer.
+ * A body is absent without any bytes; Fastify then passes null. The JSON text `null` is a value like any other.
  */
 export const jsonBodyValidator =
   (validate: ValidatePart, isRequired = false) =>
   (document: JsonDocument | null | undefined): ReturnType<ValidatePart> => {
     if (!document) return isRequired ? { error: missingBody() } : absent
-    const result = validate(document)
-    return 'error' in result && document.value === null && !isRequired ? absent : result
+    return validate(document)
   }
 
 const absent = { value: undefined }

@@ -45,12 +45,6 @@ const always = { 'created-is-readable': stateless, 'written-is-read': stateless,
 
 /** The checks that are turned off for the operations of a document, beside `always`. */
 const off: Record<string, ChecksOff> = {
-  nested: {
-    createFile: {
-      'documented-status': 'the parser of forms takes a backslash in the name of a part for an escape',
-      'accepts-valid': 'the parser of forms takes a backslash in the name of a part for an escape',
-    },
-  },
   security: { certificate: { 'requires-credentials': 'a mock needs no client certificate' } },
   'version-3-2': { addVehicle: { 'no-server-error': 'the document has no example of the response' } },
 }

@@ -168,9 +168,12 @@ const maxLines = 16
 const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 
 /**
- * Matches one parameter (RFC 2183 section 2). Like browsers, it lets a backslash escape quotes and backslashes only.
+ * Match one parameter (RFC 2183 section 2). In the first notation, a backslash escapes quotes and backslashes, as the clients
+ * of Go, httpx and aiohttp send them. In the second one, that of browsers, curl and fetch, a backslash is a character like
+ * any other, and a quote is `%22` (WHATWG HTML section 4.10.22.8).
  */
-const parameterGrammar = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
+const escapedParameter = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
+const literalParameter = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"([^"]*)"|([^\s;"]+))/y
 
 /**
  * Characters that make a displayed or logged file name another one: control characters, line breaks, and controls of
@@ -215,14 +218,25 @@ function dispositionParameters(given: string): Map<string, string> | undefined {
   const bytes = Buffer.from(given, 'latin1')
   if (!/^form-data(?![^\s;])/i.test(given) || !isUtf8(bytes)) return undefined
   const text = bytes.toString()
+  const unescaped = (quoted: string) => quoted.replace(/\\(["\\])/g, '$1')
+  // A name that ends with a backslash is malformed if the backslash is an escape: name="a\"
+  return parametersIn(text, escapedParameter, unescaped) ?? parametersIn(text, literalParameter, (quoted) => quoted)
+}
+
+/** Returns the parameters of a disposition by one notation; undefined if it does not fit. */
+function parametersIn(
+  text: string,
+  grammar: RegExp,
+  unquoted: (quoted: string) => string,
+): Map<string, string> | undefined {
   const parameters = new Map<string, string>()
   let end = 'form-data'.length
-  parameterGrammar.lastIndex = end
-  for (let found = parameterGrammar.exec(text); found !== null; found = parameterGrammar.exec(text)) {
+  grammar.lastIndex = end
+  for (let found = grammar.exec(text); found !== null; found = grammar.exec(text)) {
     const [, name = '', quoted, token = ''] = found
-    end = parameterGrammar.lastIndex
+    end = grammar.lastIndex
     const key = name.toLowerCase()
-    const value = key === 'filename*' ? decodeExtended(token) : (quoted?.replace(/\\(["\\])/g, '$1') ?? token)
+    const value = key === 'filename*' ? decodeExtended(token) : quoted === undefined ? token : unquoted(quoted)
     if (value === undefined || parameters.has(key)) return undefined
     parameters.set(key, value)
   }

@@ -50,6 +50,11 @@ export function multipartReader(
     if (otherParts === undefined || byName.has(name) || skipped.has(name)) return byName.get(name)
     return partField({ ...otherParts.field, name, key: name }, validator)
   }
+  // Browsers write %22 for a quote, but also for the same three characters, so the document decides.
+  const declaredName = (name: string): string => {
+    const decoded = name.replace(/%22|%0D|%0A/g, decodeURIComponent)
+    return byName.has(name) || !byName.has(decoded) ? name : decoded
+  }
   const validate = validator.request(schema, 'body')
   const mayRejectName = mayRejectNames(schema, new Set(byName.keys()), shared)
   return ({ stream, done }, { parameters }) => read(stream, boundaryOf(parameters), done)
@@ -62,7 +67,7 @@ export function multipartReader(
     const { count, collect } = fieldCollector(bounds, done)
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
-      const { name } = part
+      const name = declaredName(part.name)
       const field = fieldOf(name)
       if (field === undefined) {
         if (mayRejectName && !Object.hasOwn(whole.value, name)) {
@@ -72,7 +77,7 @@ export function multipartReader(
         }
         continue
       }
-      checkPartType(part, field)
+      checkPartType({ ...part, name }, field)
       if (field.part.isFile) {
         add(whole, field, { value: { [name]: '' }, length: 0 })
         yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }

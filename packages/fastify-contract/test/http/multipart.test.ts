@@ -58,6 +58,25 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
   ['a preamble and an epilogue', `preamble\r\n${part('a', '1')}${end}epilogue\r\n--b\r\n`, [['a', '1']]],
   ['a name in UTF-8', Buffer.from(part('\u00e4', '1') + end).toString('latin1'), [['\u00e4', '1']]],
   ['a quote in a name', part('a\\"\\\\\\n', '1') + end, [['a"\\\\n', '1']]],
+  [
+    'names of browsers, curl and fetch, where a backslash is no escape',
+    part('\\', '1') + part('a\\b%22c', '2', '; filename="c:\\x\\"') + part('a\\', '3', '; filename="d\\y.txt"') + end,
+    [
+      ['\\', '1'],
+      ['a\\b%22c', '', undefined, '2'],
+      ['a\\', 'y.txt', undefined, '3'],
+    ],
+  ],
+  [
+    'names of Go, httpx and aiohttp, where a backslash is an escape',
+    part('\\\\', '1') + part('a\\\\b\\"c', '2', '; filename="x\\\\y\\"z.txt"') + part('\\"; filename=\\"', '3') + end,
+    [
+      ['\\', '1'],
+      ['a\\b"c', 'y"z.txt', undefined, '2'],
+      ['"; filename="', '3'],
+    ],
+  ],
+  ['an unfinished name', `--b\r\nContent-Disposition: form-data; name="a\\"b\r\n\r\n1\r\n${end}`, [nameless]],
   ['an empty filename', part('a', '', '; filename=""') + end, [['a', '', undefined, '']]],
   ['an empty body', '', [cut]],
   ['no boundary', 'a=b', [cut]],

@@ -296,3 +296,32 @@ t.test('parts that only additionalProperties describes are read and validated', 
   t.match(await responseTo(json, ['a', '{}']), /^400 body\/a must have required property 'n'/)
   t.same(await responseTo({ ...json, properties: { b: {} }, additionalProperties: true }, ['a', '1']), [])
 })
+
+t.test('a name with %22 stands for a quote if the document has a field with that quote', async (t) => {
+  const schema = {
+    type: 'object',
+    required: ['a"b'],
+    properties: { 'a"b': { type: 'integer' }, 'c%22': { type: 'string' } },
+  }
+  const quoted = documentOf({ required: true, content: { 'multipart/form-data': { schema } } })
+  const handler: unknown = async ({ body }: { body: AsyncIterable<AnyPart> }) => {
+    const names: unknown[] = []
+    for await (const { name, value } of body) names.push([name, value])
+    return { status: 200, body: names }
+  }
+  const app = await serveDocument(quoted, { handlers: { a: handler as AnyHandler } })
+  t.teardown(() => app.close())
+  const send = (...parts: string[]) =>
+    app.inject({
+      method: 'POST',
+      url: '/a',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      payload: parts.join('') + end,
+    })
+  const read = [
+    ['a"b', 1],
+    ['c%22', 'x'],
+  ]
+  for (const name of ['a%22b', 'a\\"b']) t.same((await send(part(name, '1'), part('c%22', 'x'))).json(), read, name)
+  t.match((await send(part('a%2522b', '1'))).json(), { message: /required/ })
+})

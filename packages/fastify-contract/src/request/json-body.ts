@@ -19,13 +19,15 @@ export const parseJsonBody = (bytes: Buffer): JsonDocument | undefined =>
 
 /**
  * Returns a function that validates a JSON body; an invalid one gets 400, and so does a missing one that is required.
- * A body is absent without any bytes; Fastify then passes null. The JSON text `null` is a value like any other.
+ * A body is absent without any bytes; Fastify then passes null. The JSON text `null` stands for an optional body that is
+ * absent if its schema rejects null: clients written in Go send it for a nil pointer.
  */
 export const jsonBodyValidator =
   (validate: ValidatePart, isRequired = false) =>
   (document: JsonDocument | null | undefined): ReturnType<ValidatePart> => {
     if (!document) return isRequired ? { error: missingBody() } : absent
-    return validate(document)
+    const result = validate(document)
+    return 'error' in result && document.value === null && !isRequired ? absent : result
   }
 
 const absent = { value: undefined }

@@ -14,7 +14,7 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   const isItems = kind === 'lines' || kind === 'events'
   const found: Breach[] = []
   for (const one of someOf(sources.breaches(sources.bodies, schema))) {
-    const isBroken = brokenTest(part, one, isOwn)
+    const isBroken = brokenTest(part, one)
     const breach = isBroken && certainBreach(sources, { schema, values: one.values, isBroken, isOwn })
     if (!breach) continue
     // A server may respond before it has read all items.
@@ -26,13 +26,11 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
 }
 
 /** Returns a function that tells whether a value is invalid in the media type; undefined if it cannot express it. */
-function brokenTest(part: BodyPart, { where, what }: SchemaViolation, isOwn: boolean): IsBroken | undefined {
+function brokenTest(part: BodyPart, { where, what }: SchemaViolation): IsBroken | undefined {
   const { kind } = part
-  if (kind === 'json') {
-    // Servers of other kinds take null for a missing body.
-    const isBody = (value: unknown) => value !== null || part.isRequired || isOwn
-    return (value, accepts) => isBody(value) && !accepts(value) && !accepts(withFractions(value))
-  }
+  // Servers take null for a missing body.
+  if (kind === 'json')
+    return (value, accepts) => (value !== null || part.isRequired) && !accepts(value) && !accepts(withFractions(value))
   if (kind === 'lines') return (value, accepts) => !accepts(value) && !accepts(withFractions(value))
   if (kind === 'events')
     return (value, accepts) => typeof value !== 'string' && !accepts(value) && !accepts(jsonText(value))

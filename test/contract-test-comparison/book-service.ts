@@ -100,7 +100,7 @@ const errorBody: AnyErrorBody = ({ error, message }) => ({ contentType: 'applica
 
 const clients: Record<string, { name: string; scopes: string[] }> = {
   [process.env.TOKEN as string]: { name: 'editor', scopes: ['read', 'write'] },
-  [process.env.NARROW_TOKEN as string]: { name: 'reader', scopes: ['read'] },
+  [process.env.NARROW_TOKEN as string]: { name: 'visitor', scopes: [] },
 }
 
 /** Returns the client of a token. */

@@ -5,10 +5,10 @@ import { type RunningProcess, spawnProcess } from 'fastify-contract-test-support
 import type { ServiceName } from './faults.ts'
 import type { Installed } from './install.ts'
 
-/** The credentials of the services; the narrow token lacks the scope `write`. */
+/** The credentials of the services; the narrow token has no scope. */
 export const credentials = {
   token: 'editor-token-0123456789-0123456789-0123456789',
-  narrowToken: 'reader-token-0123456789-0123456789-0123456789',
+  narrowToken: 'visitor-token-0123456789-0123456789-0123456789',
 }
 
 const room = 'test/contract-test-comparison'

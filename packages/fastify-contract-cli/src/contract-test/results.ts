@@ -106,8 +106,8 @@ export type OperationResult = OperationName & {
 /** How often a check looked at a response. */
 export type CheckResult = { check: string; summary: string; looked: number; failures: number }
 
-/** Why a run ended: it was complete, a bound was reached, or it was aborted. */
-export type RunEnd = 'complete' | 'requests' | 'seconds' | 'failures' | 'aborted'
+/** Why a run ended: it was complete, a bound was reached, it was aborted, or the server went away. */
+export type RunEnd = 'complete' | 'requests' | 'seconds' | 'failures' | 'aborted' | 'unreachable'
 
 /** The result of a run. */
 export type ContractTestResult = {

@@ -3,22 +3,24 @@ import type { Tools } from './checks/check.ts'
 import { probes } from './checks/checks.ts'
 import { drawn, seedOf, sendAndRecord, sendDrawn } from './drawn-requests.ts'
 import type { Exchange, TestRequest, TestResponse } from './exchange.ts'
-import type { OperationRequests, RequestMaker } from './requests/requests-of.ts'
+import type { InvalidRequests, OperationRequests, RequestMaker } from './requests/requests-of.ts'
 import type { OperationName } from './results.ts'
 import { followLinks } from './sequences/follow-links.ts'
 import { runLifecycle, type SequenceTools } from './sequences/lifecycle.ts'
 import { resourcesOf } from './sequences/resources.ts'
 import type { TestRun } from './test-run.ts'
 
-/** The number of times that each resource is created, and of invalid requests that a check of its own sends. */
+/** The number of times that each resource is created before random requests, and of rounds of those for each other time. */
 const lifecycles = 3
+const roundsOfLifecycle = 20
 /**
  * The number of random requests until one is accepted. The state of a server may reject some, as with a name in use; others
  * than those that create something would meet what sequences need.
  */
 const firstTries = 5
 const triesOf = ({ method }: Endpoint): number => (method === 'POST' ? firstTries : 1)
-const maxInvalid = 8
+/** The number of invalid requests of an operation that are sent between others. */
+const maxInvalid = 24
 
 /** What a plan needs beside the run. */
 export type PlanParts = {
@@ -61,6 +63,7 @@ export class RunPlan {
     for (let round = firstTries, sent = -1; sent < this.#run.requests; round++) {
       sent = this.#run.requests
       for (const operation of varied) await this.#sendRound(operation, round)
+      if (round % roundsOfLifecycle === 0) await this.#runLifecycles(lifecycles + round / roundsOfLifecycle)
     }
   }
 
@@ -129,12 +132,18 @@ export class RunPlan {
     return seedOf(this.#run.parts.bounds.seed, operation.operationId, name, round)
   }
 
-  /** Returns some invalid requests of an operation, of different violations. */
+  /** Returns some invalid requests of an operation with a valid path: one of each place in turn. */
   #invalid(operation: Endpoint): TestRequest[] {
     const found: TestRequest[] = []
-    for (const [index, { requests }] of this.#requestsOf(operation).invalid.entries()) {
+    const { invalid } = this.#requestsOf(operation)
+    const others = invalid.filter(({ violation }) => violation.part !== 'path')
+    // A server that rejects a request late may have changed something before.
+    for (const one of [
+      ...inTurnByPlace(others.filter(isLate)),
+      ...inTurnByPlace(others.filter((one) => !isLate(one))),
+    ]) {
       if (found.length >= maxInvalid) break
-      const request = drawn(requests, this.#seed(operation, `violation ${index}`, 0))
+      const request = drawn(one.requests, this.#seed(operation, `violation ${invalid.indexOf(one)}`, 0))
       if (request !== undefined) found.push(request)
     }
     return found
@@ -177,8 +186,20 @@ export class RunPlan {
   }
 
   async #runSequences(): Promise<void> {
-    const { operations, maker } = this.#parts
-    const tools: SequenceTools = {
+    const { operations } = this.#parts
+    for (const exchange of this.#accepted.values())
+      await followLinks(this.#run.parts.document, operations, exchange, this.#sequenceTools())
+    for (let index = 0; index < lifecycles; index++) await this.#runLifecycles(index)
+  }
+
+  async #runLifecycles(index: number): Promise<void> {
+    for (const resource of resourcesOf(this.#parts.operations))
+      await runLifecycle(resource, index, this.#sequenceTools())
+  }
+
+  #sequenceTools(): SequenceTools {
+    const { maker } = this.#parts
+    return {
       isOwn: this.#run.contract.isOwn,
       write: (operation, values) => maker.requestWith(operation, values),
       send: (request) => sendAndRecord(this.#run, request),
@@ -187,11 +208,23 @@ export class RunPlan {
       fail: (check, found, { request, response }, earlier) =>
         this.#run.record(check, { ...found, kind: request.method }, request, response, earlier),
     }
-    for (const exchange of this.#accepted.values())
-      await followLinks(this.#run.parts.document, operations, exchange, tools)
-    for (let index = 0; index < lifecycles; index++)
-      for (const resource of resourcesOf(operations)) await runLifecycle(resource, index, tools)
   }
+}
+
+/** Returns whether a server can reject requests only after it has read all values with their types. */
+const isLate = ({ violation: { place, reason } }: InvalidRequests): boolean =>
+  place !== '' && reason !== 'missing' && !reason.includes(' instead of ')
+
+/** Returns the first violation of each place, then the second ones, and so on. */
+function inTurnByPlace(all: InvalidRequests[]): InvalidRequests[] {
+  const counts = new Map<string, number>()
+  const ranked = all.map(function rankOf(one) {
+    const place = `${one.violation.part} ${one.violation.place}`
+    const rank = counts.get(place) ?? 0
+    counts.set(place, rank + 1)
+    return { one, rank }
+  })
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ one }) => one)
 }
 
 /** Returns whether the requests of an operation differ. */

@@ -18,7 +18,10 @@ export type RunBounds = {
   gap: number
 }
 
-/** Ends a run, since a bound is reached or it was aborted. */
+/** Milliseconds to wait for a server that went away: a supervisor may start it again. */
+const restartPauses = [100, 400, 1_500]
+
+/** Ends a run, since a bound is reached, it was aborted, or the server went away. */
 export class RunEnded extends Error {
   readonly end: RunEnd
 
@@ -58,6 +61,7 @@ export class TestRun {
   longestGap = 0
   /** While failures are shrunk, requests count as such, and no other failures are recorded. */
   isShrinking = false
+  #hasAnswered = false
   readonly #start = performance.now()
   readonly #print: ReturnType<typeof requestPrinter>
   /** The requests as they were sent, with credentials. */
@@ -160,6 +164,7 @@ export class TestRun {
     }
     const response = await this.#response(request, sent)
     if (response === undefined) return undefined
+    this.#hasAnswered = true
     if (response.status < 300 && request.violation === undefined && request.method === operation.method)
       this.parts.results.accept(operation, request.source)
     this.reportProgress()
@@ -181,12 +186,28 @@ export class TestRun {
       } catch (error) {
         const { kind, message } = error as Partial<TargetFailure>
         if (kind === 'unsendable') return undefined
-        if (kind === undefined || kind === 'unreachable' || kind === 'tls') throw error
+        const isAway = kind === 'unreachable' && this.#hasAnswered
+        if (kind === undefined || kind === 'tls' || (kind === 'unreachable' && !isAway)) throw error
         const found = { expected: 'a complete response', got: String(message), kind }
         this.record(completeResponse, found, request)
+        if (isAway) await this.#untilBack(sent)
         return undefined
       }
     }
+  }
+
+  /** Resolves once the server answers again. Ends the run if it does not. */
+  async #untilBack(sent: TestRequest): Promise<void> {
+    for (const pause of restartPauses) {
+      await wait(pause)
+      this.assertBounds()
+      const isBack = await this.parts.target.send(sent).then(
+        () => true,
+        ({ kind }: TargetFailure) => kind !== 'unreachable',
+      )
+      if (isBack) return
+    }
+    throw new RunEnded('unreachable')
   }
 
   async #measured(request: TestRequest, sent: TestRequest): Promise<TestResponse> {

@@ -148,6 +148,29 @@ t.test(
   },
 )
 
+t.test(
+  'a server that goes away during a run fails complete-response, and the run waits for it to come back',
+  async (t) => {
+    const leaving = (absences: number) => {
+      const target = applicationTarget(application(false))
+      let sent = 0
+      const send: Target['send'] = async (request) => {
+        sent++
+        if (sent <= 3 || sent > 3 + absences) return await target.send(request)
+        throw Object.assign(new Error('nothing listens there'), { kind: 'unreachable' })
+      }
+      return testApplication(Fastify(), document, { target: { ...target, send }, requests: 20 })
+    }
+    const failure = { check: 'complete-response', got: 'nothing listens there' }
+    const { failures, end, requests } = await leaving(2)
+    t.match(failures, [failure])
+    t.match({ end, requests }, { end: 'requests', requests: 20 })
+    const lost = await leaving(100)
+    t.match(lost.failures, [failure])
+    t.match(lost, { end: 'unreachable', requests: 4 })
+  },
+)
+
 t.test('credentials are shown as placeholders, and a request without them must be rejected', async (t) => {
   const schemes = { token: { type: 'http', scheme: 'bearer' }, key: { type: 'apiKey', in: 'query', name: 'key' } }
   const secured = documentOf(

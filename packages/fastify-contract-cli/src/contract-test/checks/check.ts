@@ -43,7 +43,7 @@ export type Tools = {
   sendCut: ((request: TestRequest, length: number) => Promise<void>) | undefined
   /** Returns requests that must get 401 or 403. */
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
-  /** Returns some invalid requests of the operation. */
+  /** Returns some invalid requests of the operation with a valid path, of different places first. */
   invalid(operation: Endpoint): TestRequest[]
   operations: Endpoint[]
 }

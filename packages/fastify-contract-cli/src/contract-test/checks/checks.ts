@@ -65,8 +65,6 @@ export const deletedIsGone: NamedCheck = {
   summary: 'What was deleted can no longer be read.',
 }
 
-export { rejectionChangesNothing }
-
 /** All checks, in the order of the list in the documentation. */
 export const checks: NamedCheck[] = [
   completeResponse,

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../document/openapi-document.ts'
-import type { TestRequest } from '../exchange.ts'
+import type { Exchange, TestRequest, TestResponse } from '../exchange.ts'
 import type { FoundBySending, Probe, Tools } from './check.ts'
-import { difference } from './compare-responses.ts'
+import { type Difference, difference } from './compare-responses.ts'
 
 /** The number of invalid requests that are sent between the GETs of one operation. */
 const maxRejected = 8
@@ -25,35 +25,51 @@ export const rejectionChangesNothing: Probe = {
 }
 
 /** Sends invalid requests of an operation with the path of a GET, with GETs around them. */
-async function probeOf(get: TestRequest, other: Endpoint, tools: Tools): Promise<FoundBySending[]> {
-  const { send, invalid } = tools
+async function probeOf(get: TestRequest, other: Endpoint, { send, invalid }: Tools): Promise<FoundBySending[]> {
   const path = pathOf(get.target)
-  const sent: TestRequest[] = []
-  const before = [await send(get), await send(get)]
-  const [first, second] = before
-  if (first === undefined || second === undefined || difference(first, second) !== undefined) return []
-  for (const one of invalid(other)
-    .filter(({ violation }) => violation?.part !== 'path')
-    .slice(0, maxRejected)) {
-    const request = { ...one, target: path + one.target.slice(pathOf(one.target).length) }
+  const requests = invalid(other)
+    .slice(0, maxRejected)
+    .map((one) => ({ ...one, target: path + one.target.slice(pathOf(one.target).length) }))
+  const changed = await changeByRejected(get, requests, send)
+  if (changed === undefined) return []
+  const { place } = changed.change
+  const kind = `${other.operationId} ${place.replace(/\/\d+/g, '/*')}`
+  return [{ ...changeTexts(changed), kind, exchange: changed.exchange, earlier: [get] }]
+}
+
+/** What a GET shows after a request that was rejected. */
+type ChangeByRejected = { change: Difference; exchange: Exchange }
+
+/**
+ * Sends requests with a GET after each. Returns the first one that was rejected with 4xx, but changed what the GET shows;
+ * undefined if there is none, or if the GET shows something else each time.
+ */
+export async function changeByRejected(
+  get: TestRequest,
+  requests: TestRequest[],
+  send: (request: TestRequest) => Promise<TestResponse | undefined>,
+): Promise<ChangeByRejected | undefined> {
+  const first = await send(get)
+  let before = await send(get)
+  if (first === undefined || before === undefined || difference(first, before) !== undefined) return undefined
+  for (const request of requests) {
     const response = await send(request)
-    if (response === undefined || response.status < 400 || response.status >= 500) return []
-    sent.push(request)
-    const after = await send(get)
-    const change = after && difference(second, after)
-    if (change === undefined) continue
-    const { place } = change
-    return [
-      {
-        expected: `${place} ${change.first}, as before a request that was rejected with ${response.status}`,
-        got: `${place} ${change.second}`,
-        kind: `${other.operationId} ${place.replace(/\/\d+/g, '/*')}`,
-        exchange: { request, response },
-        earlier: [get],
-      },
-    ]
+    const after = response && (await send(get))
+    if (response === undefined || after === undefined) return undefined
+    const change = difference(before, after)
+    if (change !== undefined && response.status >= 400 && response.status < 500)
+      return { change, exchange: { request, response } }
+    // The server accepts a request that is invalid, so what it changed is no failure of this check.
+    before = after
   }
-  return []
+  return undefined
+}
+
+/** Returns the texts of a report. */
+export function changeTexts({ change, exchange }: ChangeByRejected): { expected: string; got: string } {
+  const { place, first, second } = change
+  const expected = `${place} ${first}, as before a request that was rejected with ${exchange.response.status}`
+  return { expected, got: `${place} ${second}` }
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*$/s, '')

@@ -45,6 +45,7 @@ const ends: Record<Exclude<RunEnd, 'complete' | 'requests'>, string> = {
   seconds: 'ended at the maximum number of seconds',
   failures: 'ended at the maximum number of failures',
   aborted: 'interrupted',
+  unreachable: 'ended since the server could no longer be reached',
 }
 
 function summaryLines(result: ContractTestResult): string[] {

@@ -22,7 +22,7 @@ fault = os.environ.get("FAULT", "")
 is_mended = "--unmended" not in options
 
 BOUNDS = "ge=-(2**63), le=2**63 - 1"
-AGE = f"    age: Annotated[int, BeforeValidator(exact), PydanticField({BOUNDS})] | None = None\n"
+AGE = f"    age: Annotated[int, PydanticField({BOUNDS}), BeforeValidator(exact)] | None = None\n"
 # 1.0 is an integer for JSON Schema, but "1" and true are none.
 EXACT = """
 from pydantic import BeforeValidator, Field as PydanticField

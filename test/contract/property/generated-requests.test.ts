@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import { newToken, type VerifyToken } from 'fastify-contract'
 import { type ContractTestResult, runContractTest } from 'fastify-contract-cli/contract-test'
 import { Generator, type Json, jsonText, type Members, styles } from 'fastify-contract-cli/testing-values'
 import { assertGenerator } from 'fastify-contract-test-support/requests/assert-generator'
 import { connect } from 'fastify-contract-test-support/requests/service-client'
+import { writeTokenFile } from 'fastify-contract-test-support/token-files'
 import t, { type Test } from 'tap'
 import { contract } from '../../../generated/contract.mjs'
+import { createTokenVerifier } from '../../../packages/fastify-contract/src/auth/token-verifier.ts'
 import { createApp } from '../../../src/app.ts'
 import { openMemory } from '../../../src/store/memory.ts'
 import { document } from '../../support/contract.ts'
@@ -54,13 +57,26 @@ t.test('each response of the service to requests that the document implies confo
   assertPassed(t, result)
 })
 
-t.test('so does each response of the application in process, with credentials that its verifiers make', async (t) => {
-  const store = openMemory()
+t.test('so does each response of the application in process, with tokens of its issuer and a token file', async (t) => {
+  const jwt = { issuer: 'https://issuer.invalid', audience: 'https://plants.example', jwksUrl: undefined }
+  const sources = { tokens: [], tokensFile: writeTokenFile(t, ['gardener', newToken()]), jwt }
+  const { verify, close } = await createTokenVerifier(sources, { load() {}, error: t.fail })
+  t.teardown(close)
+  const verified: string[] = []
+  const verifyToken: VerifyToken = (token, withinFailureLimit) => {
+    verified.push(token)
+    return verify(token, withinFailureLimit)
+  }
   const limits = { eventLoopDelay: 60_000, authFailures: 0 }
-  const app = createApp({ contract, store, verifyToken: () => undefined, limits })
+  const app = createApp({ contract, store: openMemory(), verifyToken, limits })
   t.teardown(() => app.close())
   const { credentials: _, ...others } = tested
   assertPassed(t, await runContractTest(app, others))
+  const claims = new Set(verified.filter((token) => token.startsWith('eyJ')).map((token) => token.split('.')[1]))
+  t.ok(claims.size > 7, 'accepted tokens, and each kind of wrong ones')
+  const [token] = verified.filter((one) => one.startsWith('eyJ') && one.length > 400)
+  const answer = await app.inject({ url: '/plants/a', headers: { authorization: `Bearer ${token}` } })
+  t.not(answer.statusCode, 200, 'after the test, no key of it is trusted')
 })
 
 t.test('a service whose store is broken fails', async (t) => {

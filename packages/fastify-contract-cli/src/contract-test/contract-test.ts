@@ -68,23 +68,22 @@ export async function contractTest(server: ServerUnderTest, options: ContractTes
 /** Tests a server like `contractTest`, but resolves with the result also if checks fail. */
 export async function runContractTest(
   server: ServerUnderTest,
-  { document: given, credentials, prefix, ...options }: ContractTestOptions,
+  { document: givenDocument, credentials, prefix, ...options }: ContractTestOptions,
 ): Promise<ContractTestResult> {
-  const tested = await testedDocument(given)
+  const tested = await testedDocument(givenDocument)
   const { document } = tested
   const isInProcess = !('url' in server)
   const target: Target = isInProcess ? injectTarget(server, { listen: true, prefix }) : urlTarget(server.url)
   // Only the generator of this engine makes contracts, whose service keeps more than other servers promise.
-  const isOwn = typeof given === 'object' && 'routes' in given
-  const all = {
-    ...environmentCredentials(document, process.env),
-    ...(isInProcess && (await applicationCredentials(document, server))),
-    ...credentials,
-  }
+  const isOwn = typeof givenDocument === 'object' && 'routes' in givenDocument
+  const given = environmentCredentials(document, process.env)
+  const own = isInProcess ? await applicationCredentials(document, server) : undefined
   try {
+    const all = { ...given, ...own?.schemes, ...credentials }
     const parts = { target, credentials: requestCredentials(document, all), isOwn, isInProcess }
     return await testTarget(tested, parts, options)
   } finally {
+    own?.withdraw()
     await target.close()
   }
 }

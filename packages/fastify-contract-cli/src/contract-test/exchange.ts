@@ -1,3 +1,4 @@
+import type { SecurityRequirement } from 'fastify-contract/contract'
 import type { Endpoint } from '../document/openapi-document.ts'
 
 /** The parts of a request that can be wrong. */
@@ -88,4 +89,6 @@ export type Credentials = {
   accepted(request: TestRequest): TestRequest | undefined
   /** Returns requests that must get 401 or 403: without, with wrong, and with too narrow credentials. */
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
+  /** Returns why there are none for the security requirements of an operation, and how to give some; undefined if some are. */
+  missing?(security: SecurityRequirement[]): string | undefined
 }

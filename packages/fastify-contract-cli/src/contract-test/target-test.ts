@@ -97,10 +97,7 @@ function untestedReason(operation: Endpoint, run: TestRun, maker: RequestMaker, 
   if (random === undefined && examples.length === 0)
     return unmade.map(({ part, reason }) => `no value for ${part}: ${reason}`).join('; ')
   const { operationId, security } = operation
-  const names = [...new Set(security.flatMap(Object.keys))].join(', ')
-  const [request] = examples
-  if (request !== undefined && credentials.accepted(request) !== undefined) return `${operationId} got no request`
-  return `there are no credentials for ${names}`
+  return credentials.missing?.(security) ?? `${operationId} got no request`
 }
 
 /** Returns the operations of a document that cannot be tested at all. */

@@ -179,7 +179,9 @@ export class TestRun {
     for (let retries = 0; ; retries++) {
       try {
         const response = await this.#measured(request, sent)
-        const pause = retries < maxRetries ? pauseOf(response) : undefined
+        // A limit of authentication failures rejects wrong credentials for as long as a test takes.
+        const isAgain = retries < maxRetries && request.violation?.part !== 'credentials'
+        const pause = isAgain ? pauseOf(response) : undefined
         // A rate limit says nothing about the request.
         if (pause === undefined) return response.status === 429 ? undefined : response
         await wait(Math.min(pause, maxWait))

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
+import { requestCredentials } from '../../src/contract-test/credentials/request-credentials.ts'
 import type { Target, TestRequest } from '../../src/contract-test/exchange.ts'
 import { applicationTarget, documentOf, noCredentials, testApplication } from './test-application.ts'
 
@@ -190,7 +191,7 @@ t.test('credentials are shown as placeholders, and a request without them must b
   const [failure] = failures.filter(({ check }) => check === 'no-server-error')
   t.match(failure?.request.target, '/names?key=CREDENTIALS')
   t.ok(failure?.request.headers.some(([, value]) => value === 'Bearer CREDENTIALS'))
-  const none = { accepted: () => undefined, rejected: () => [] }
+  const none = requestCredentials(secured, {})
   const { operations } = await testApplication(application(true), secured, { credentials: none })
-  t.match(operations[0], { requests: 0, untested: 'there are no credentials for token, key' })
+  t.match(operations[0], { requests: 0, untested: /^there are no credentials for token and key; set / })
 })

@@ -30,6 +30,7 @@ export const basic = (verify: VerifyPassword): VerifierFactory =>
     missing: 'a user name and a password are required',
     invalid: 'the user name or the password is not valid',
     read: readBasic,
+    takesPassword: true,
     verify,
   })
 

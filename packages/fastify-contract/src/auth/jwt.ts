@@ -11,6 +11,7 @@ import {
 } from 'jose'
 import { readWebStream } from '../http/read-web-stream.ts'
 import type { Client } from '../http/request-context.ts'
+import { reportVerifier, testKeyOf } from './test-trust.ts'
 import { type BoundTokens, digestLookup, isKeySource, scopesIn, type VerifyToken } from './tokens.ts'
 
 export type JwtOptions = KeySource & {
@@ -39,7 +40,8 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
  * another error that has `retryAfter`. Nothing is fetched before the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times, boundTokens = 'reject' }: JwtOptions): VerifyToken {
-  const getKey = cachedJwks({ issuer, jwksUrl }, times)
+  const keys = cachedJwks({ issuer, jwksUrl }, times)
+  const getKey: JWTVerifyGetKey = (header, token) => testKeyOf(header.kid) ?? keys(header, token)
   const verified = createJwtCache()
   const options: JWTVerifyOptions = {
     algorithms,
@@ -64,11 +66,14 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times, boundTokens = 'r
   }
 
   async function verify(token: string): Promise<Client | undefined> {
+    reportVerifier({ issuer, audience })
     try {
-      const { payload } = await jwtVerify(token, getKey, options)
+      const { payload, protectedHeader } = await jwtVerify(token, getKey, options)
       const isUsable = payload.cnf === undefined || boundTokens === 'accept'
       const client = isUsable ? clientOf(payload) : undefined
-      if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000)
+      // The cache would accept a token of a test after the test.
+      const isCached = client !== undefined && testKeyOf(protectedHeader.kid) === undefined
+      if (isCached) verified.add(token, client, Number(payload.exp) * 1_000)
       return client
     } catch (error) {
       if (error instanceof JwksUnavailable) throw error

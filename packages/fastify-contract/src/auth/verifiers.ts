@@ -37,14 +37,19 @@ export type VerifierContext = {
   /** Addresses and CIDR ranges of the proxies whose headers are trusted. */
   trustProxy: readonly string[]
   /**
-   * Called with a function that replaces the one that verifies credentials which were read from a request, so that a test
-   * in the same process can have credentials of its own (see `testCredentials`).
+   * Called with the function that verifies the credentials of requests, so that a test in the same process can have
+   * credentials of its own (see `testCredentials`).
    */
-  onReplaceable?(replace: ReplaceVerify): void
+  onReplaceable?(verify: ReplaceableVerify): void
 }
 
-/** Replaces `verify` of a scheme by what `wrap` returns for it. */
-export type ReplaceVerify = (wrap: <Credentials>(verify: Verify<Credentials>) => Verify<Credentials>) => void
+/** A function that verifies credentials, and what replaces it. */
+export type ReplaceableVerify = {
+  original: Verify<unknown>
+  replace(verify: Verify<unknown>): void
+  /** Whether the credentials are `{ user, password }`; otherwise they are a text. */
+  takesPassword: boolean
+}
 
 /** Returns the client of credentials; undefined if they are not valid. */
 export type Verify<Credentials> = (credentials: Credentials, withinFailureLimit: () => boolean) => Found
@@ -98,7 +103,11 @@ type SchemeReader<Credentials> = {
 }
 
 /** How one kind of scheme reads and verifies credentials. */
-export type CredentialScheme<Credentials> = SchemeReader<Credentials> & { verify: Verify<Credentials> }
+export type CredentialScheme<Credentials> = SchemeReader<Credentials> & {
+  verify: Verify<Credentials>
+  /** Whether the credentials are `{ user, password }`; otherwise they are a text. */
+  takesPassword?: true
+}
 
 /** Returns the functions that create the errors of a scheme in a realm. */
 function errorsOf(
@@ -121,8 +130,12 @@ export function credentialVerifier<Credentials>(scheme: CredentialScheme<Credent
   const { read } = scheme
   return function verifierOf({ realm, withinFailureLimit, onReplaceable }) {
     let { verify } = scheme
-    onReplaceable?.(function replaceVerify(wrap) {
-      verify = wrap(verify)
+    onReplaceable?.({
+      original: verify as Verify<unknown>,
+      takesPassword: scheme.takesPassword === true,
+      replace(other) {
+        verify = other
+      },
     })
     const errors = errorsOf(scheme as SchemeReader<never>, realm)
     return function verifyCredentials(request, done, scopes) {
@@ -198,8 +211,12 @@ export function bearerHook(
 ): VerifierFactory {
   return async function verifierOf({ app, realm, withinFailureLimit, onReplaceable }) {
     let verify: Verify<string> = verifyToken
-    onReplaceable?.(function replaceVerify(wrap) {
-      verify = wrap(verify)
+    onReplaceable?.({
+      original: verify as Verify<unknown>,
+      takesPassword: false,
+      replace(other) {
+        verify = other
+      },
     })
     const errors = errorsOf(bearerReader as SchemeReader<never>, realm)
     const clientKey = Symbol('client of the bearer token')

@@ -59,39 +59,56 @@ function serve(t: Test): FastifyInstance {
 const written: Record<string, (secret: string) => Record<string, string>> = {
   token: (secret) => ({ authorization: `Bearer ${secret}` }),
   hook: (secret) => ({ authorization: `Bearer ${secret}` }),
-  basic: (secret) => ({ authorization: `Basic ${btoa(`any:${secret}`)}` }),
+  basic: (secret) => ({ authorization: `Basic ${btoa(secret.includes(':') ? secret : `any:${secret}`)}` }),
   key: (secret) => ({ 'x-key': secret }),
+}
+
+/** Returns the name of the client of a secret, or the status of the rejection. */
+async function answer(app: FastifyInstance, scheme: string, secret: string | undefined): Promise<unknown> {
+  const { statusCode, body } = await app.inject({ url: `/${scheme}`, headers: written[scheme]?.(String(secret)) ?? {} })
+  return statusCode === 200 ? JSON.parse(body) : statusCode
 }
 
 t.test('a test has credentials of each scheme, and others stay as they were', async (t) => {
   const app = serve(t)
-  const found = await testCredentials(app, ['prune'])
+  const { schemes: found, withdraw } = await testCredentials(app, ['prune'])
   t.same(Object.keys(found), ['token', 'hook', 'basic', 'key'])
-  for (const [scheme, { accepted, narrow }] of Object.entries(found)) {
-    const answer = async (secret: string) => {
-      const { statusCode, body } = await app.inject({ url: `/${scheme}`, headers: written[scheme]?.(secret) ?? {} })
-      return statusCode === 200 ? JSON.parse(body) : statusCode
-    }
-    t.same(await answer(accepted), 'contract-test', scheme)
-    t.same(await answer(narrow), 403, scheme)
-    t.same(await answer('real'), 'owner', scheme)
-    t.same(await answer('wrong'), 401, scheme)
+  for (const [scheme, { accepted, narrow, rejected }] of Object.entries(found)) {
+    t.same(rejected, {}, 'without a JWT verifier')
+    t.same(await answer(app, scheme, accepted), 'contract-test', scheme)
+    t.same(await answer(app, scheme, narrow), 403, scheme)
+    t.same(await answer(app, scheme, 'real'), 'owner', scheme)
+    t.same(await answer(app, scheme, 'wrong'), 401, scheme)
     const others = Object.entries(found).filter(([name]) => name !== scheme)
-    for (const [name, { accepted }] of others) t.same(await answer(accepted), 401, `${scheme} with that of ${name}`)
+    for (const [name, { accepted }] of others)
+      t.same(await answer(app, scheme, accepted), 401, `${scheme} with that of ${name}`)
+  }
+  withdraw()
+  for (const [scheme, { accepted, narrow }] of Object.entries(found)) {
+    for (const secret of [accepted, narrow]) t.same(await answer(app, scheme, secret), 401, `${scheme} after the test`)
+    t.same(await answer(app, scheme, 'real'), 'owner', scheme)
   }
 })
 
 t.test('credentials of one application are not those of another', async (t) => {
-  const { token } = await testCredentials(serve(t), [])
-  const headers = { authorization: `Bearer ${token?.accepted}` }
-  t.equal((await serve(t).inject({ url: '/token', headers })).statusCode, 401)
+  const { schemes } = await testCredentials(serve(t), [])
+  t.equal(await answer(serve(t), 'token', schemes.token?.accepted), 401)
+})
+
+t.test('a test withdraws its own credentials only', async (t) => {
+  const app = serve(t)
+  const [one, other] = [await testCredentials(app, ['prune']), await testCredentials(app, ['prune'])]
+  one.withdraw()
+  one.withdraw()
+  t.same(await answer(app, 'token', one.schemes.token?.accepted), 401)
+  t.same(await answer(app, 'token', other.schemes.token?.accepted), 'contract-test')
 })
 
 t.test(
   'an application without verifiers of the engine has no credentials, and production has none at all',
   async (t) => {
     const { default: Fastify } = await import('fastify')
-    t.same(await testCredentials(Fastify(), []), {})
+    t.match(await testCredentials(Fastify(), []), { schemes: {} })
     const { NODE_ENV } = process.env
     process.env.NODE_ENV = 'production'
     t.teardown(function restore() {

@@ -1,18 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import type { SecurityRequirement } from 'fastify-contract/contract'
 import type { Document } from '../../document/openapi-document.ts'
-import { conflictingSchemes, credentialOf, securityScheme, tokenVerifierOf } from '../../document/security-schemes.ts'
+import {
+  type Credential,
+  conflictingSchemes,
+  credentialOf,
+  securityScheme,
+  tokenVerifierOf,
+} from '../../document/security-schemes.ts'
 import type { Credentials, TestRequest } from '../exchange.ts'
 import { sendableSchemes } from './environment-credentials.ts'
+import { missingCredentials } from './missing-credentials.ts'
 import type { GivenCredentials, SchemeCredentials } from './scheme-credentials.ts'
+import { wrongTokens } from './wrong-tokens.ts'
 
 /** A text for each scheme of a requirement. */
 type Texts = Record<string, string>
 
+type RejectedRequest = ReturnType<Credentials['rejected']>[number]
+
 /**
- * Returns what adds credentials to the requests of a document. Rejected ones are made of those given: none, random ones
- * of the same form, a JSON Web Token with another signature, and ones without scopes. Throws an Error for a scheme that
- * the document does not have.
+ * Returns what adds credentials to the requests of a document. Rejected ones are made of those given: none, random ones of
+ * the same form, changed JSON Web Tokens, ones without scopes, and, for the first operation of a scheme, those that are
+ * given as rejected. If a requirement has several schemes, each of them is wrong once. Throws an Error for a scheme that the
+ * document does not have.
  */
 export function requestCredentials(document: Document, given: GivenCredentials): Credentials {
   const known = sendableSchemes(document)
@@ -22,16 +33,21 @@ export function requestCredentials(document: Document, given: GivenCredentials):
         `credentials: no operation has the security scheme ${scheme}; expected ${known.join(', ') || 'none'}`,
       )
   const all = new Map<string, SchemeCredentials>()
+  const sentOnce = new Set<string>()
   for (const [scheme, one] of Object.entries(given)) all.set(scheme, typeof one === 'string' ? { accepted: one } : one)
 
-  /** Returns the first requirement whose schemes all have credentials that fit into one request. */
-  const met = (security: SecurityRequirement[]): SecurityRequirement | undefined =>
-    security.find(
+  /** Returns the requirements whose schemes all have credentials that fit into one request. */
+  const allMet = (security: SecurityRequirement[]): SecurityRequirement[] =>
+    security.filter(
       (requirement) =>
         Object.keys(requirement).length > 0 &&
         Object.keys(requirement).every((scheme) => all.has(scheme)) &&
         conflictingSchemes(document, requirement) === undefined,
     )
+
+  const met = (security: SecurityRequirement[]): SecurityRequirement | undefined => allMet(security)[0]
+
+  const placeOf = (scheme: string) => credentialOf(document, scheme) as Credential
 
   const textsOf = (requirement: SecurityRequirement, text: (one: SchemeCredentials, scheme: string) => string): Texts =>
     Object.fromEntries(Object.keys(requirement).map((name) => [name, text(all.get(name) as SchemeCredentials, name)]))
@@ -42,11 +58,7 @@ export function requestCredentials(document: Document, given: GivenCredentials):
     const headers = { ...request.headers }
     let { target } = request
     for (const [scheme, text] of Object.entries(texts)) {
-      const {
-        in: location,
-        name,
-        prefix,
-      } = credentialOf(document, scheme) as NonNullable<ReturnType<typeof credentialOf>>
+      const { in: location, name, prefix } = placeOf(scheme)
       const sent = prefix + (isBasic(scheme) ? Buffer.from(text).toString('base64') : text)
       const pair = `${encodeURIComponent(name)}=${encodeURIComponent(sent)}`
       if (location === 'header') headers[name.toLowerCase()] = sent
@@ -69,25 +81,55 @@ export function requestCredentials(document: Document, given: GivenCredentials):
     },
     rejected(request) {
       const { security } = request.operation
-      const requirement = met(security)
+      const requirements = allMet(security)
       // With optional authentication, servers differ in what wrong credentials mean.
-      if (requirement === undefined || isOptional(security)) return []
-      const wrong = textsOf(requirement, ({ accepted }, scheme) => randomLike(accepted, isBasic(scheme)))
-      const found: ReturnType<Credentials['rejected']> = [
-        { request, status: 401, reason: 'without credentials' },
-        { request: withTexts(request, wrong), status: 401, reason: 'with wrong credentials' },
-      ]
-      const accepted = textsOf(requirement, ({ accepted }) => accepted)
-      if (Object.values(accepted).some(isJwt)) {
-        const texts = Object.entries(accepted).map(([scheme, text]) => [scheme, isJwt(text) ? forged(text) : text])
-        const reason = 'with a token whose signature is wrong'
-        found.push({ request: withTexts(request, Object.fromEntries(texts)), status: 401, reason })
+      if (requirements.length === 0 || isOptional(security)) return []
+      const found: RejectedRequest[] = [{ request, status: 401, reason: 'without credentials' }]
+      for (const requirement of requirements) {
+        const wrong = textsOf(requirement, ({ accepted }, scheme) => randomLike(accepted, isBasic(scheme)))
+        found.push({ request: withTexts(request, wrong), status: 401, reason: 'with wrong credentials' })
+        for (const scheme of Object.keys(requirement))
+          if (decides(scheme, requirement, security)) found.push(...wrongOnes(request, requirement, scheme))
       }
       const narrow = narrowTexts(security)
       if (narrow !== undefined)
         found.push({ request: withTexts(request, narrow), status: 403, reason: 'with credentials without a scope' })
       return found
     },
+    missing: (security) => missingCredentials(document, security, (scheme) => all.has(scheme)),
+  }
+
+  /** Returns whether wrong credentials of a scheme make those of a requirement wrong for a list of requirements. */
+  function decides(scheme: string, requirement: SecurityRequirement, security: SecurityRequirement[]): boolean {
+    const others = Object.keys(requirement).filter((name) => name !== scheme)
+    const { in: location, name } = placeOf(scheme)
+    // The credentials of two schemes may be one header.
+    const isShared = others.map(placeOf).some((one) => one.in === location && one.name === name)
+    return !isShared && !security.some((each) => Object.keys(each).every((one) => others.includes(one)))
+  }
+
+  /** Returns requests with credentials of one scheme that are wrong, and accepted ones of the other schemes. */
+  function wrongOnes(request: TestRequest, requirement: SecurityRequirement, scheme: string): RejectedRequest[] {
+    const texts = textsOf(requirement, ({ accepted }) => accepted)
+    const { accepted, rejected = {} } = all.get(scheme) as SchemeCredentials
+    const found: RejectedRequest[] = []
+    const add = (changed: Texts, reason: string) =>
+      found.push({ request: withTexts(request, changed), status: 401, reason })
+    if (Object.keys(texts).length > 1) {
+      const { [scheme]: _, ...others } = texts
+      add(others, `without credentials of ${scheme}`)
+      add({ ...texts, [scheme]: randomLike(accepted, isBasic(scheme)) }, `with wrong credentials of ${scheme}`)
+    }
+    const [user = '', token = ''] = isBasic(scheme) ? accepted.split(/(?<=^[^:]*:)(.*)/s) : ['', accepted]
+    for (const [what, text] of Object.entries(wrongTokens(token)))
+      add({ ...texts, [scheme]: user + text }, `with ${what}`)
+    for (const [what, text] of Object.entries(rejected)) {
+      // Each takes a request, and one verifier serves all operations of a scheme.
+      const sent = `${scheme} ${what}`
+      if (!sentOnce.has(sent)) add({ ...texts, [scheme]: text }, `with ${what}`)
+      sentOnce.add(sent)
+    }
+    return found
   }
 
   /** Returns credentials without scopes; undefined if a requirement needs none, or if there are no such credentials. */
@@ -109,12 +151,3 @@ const isOptional = (security: SecurityRequirement[]): boolean =>
 /** Returns random credentials of 256 bits; for HTTP Basic, the password of the same user. */
 const randomLike = (accepted: string, isBasic: boolean): string =>
   (isBasic ? accepted.replace(/:.*$/s, ':') : '') + randomBytes(32).toString('hex')
-
-/** RFC 7515 section 7.1: three parts in base64url. */
-const isJwt = (text: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]{8,}$/.test(text)
-
-/** Returns a token with another signature of the same length. The last character may have unused bits. */
-function forged(token: string): string {
-  const at = token.lastIndexOf('.') + 1
-  return token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
-}

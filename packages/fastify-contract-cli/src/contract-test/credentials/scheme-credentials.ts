@@ -7,6 +7,8 @@ export type SchemeCredentials = {
   accepted: string
   /** Valid ones without any scope. */
   narrow?: string | undefined
+  /** Those that must get 401, by what is wrong with them, such as `an expired token`. */
+  rejected?: Record<string, string> | undefined
 }
 
 /** The credentials of a test, by the name of their security scheme. */

@@ -12,6 +12,8 @@ const security: Record<string, object[]> = {
   scoped: [{ oauth: ['read'] }],
   either: [{ oauth: ['read'] }, { apiKey: [] }],
   both: [{ oauth: ['read'], apiKey: [] }],
+  suffices: [{ oauth: [], apiKey: [] }, { apiKey: [] }],
+  sameHeader: [{ bearer: [], oauth: [] }],
   cookie: [{ cookieKey: [] }],
   header: [{ headerKey: [] }],
   basic: [{ basic: [] }],
@@ -91,21 +93,112 @@ t.test('rejected credentials are none, wrong ones, and those without a scope', a
   t.same([both?.status, sent(both?.request)], [403, ['/both?api%20key=k%26y', { authorization: 'Bearer narrow' }]])
   t.same(
     rejected('either').map(({ status }) => status),
-    [401, 401],
-    'the key needs no scope',
+    [401, 401, 401],
+    'each alternative is wrong once, and the key needs no scope',
   )
   const [, basic] = rejected('basic')
   t.match(atob(String(basic?.request.headers.authorization).replace('Basic ', '')), /^user:[\da-f]{64}$/)
 })
 
-t.test('a JSON Web Token is also sent with another signature', async (t) => {
-  const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.AbcdefghijklmnopQ'
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const token = `${encode({ alg: 'ES256', kid: 'k' })}.${encode({ sub: 'a', scope: 'read' })}.AbcdefghijklmnopQ`
+
+t.test('a JSON Web Token is also sent with another signature, without one, and with other claims', async (t) => {
   const all = requestCredentials(document, { bearer: token }).rejected(requestOf('bearer'))
   t.same(
-    all.map(({ reason }) => reason),
-    ['without credentials', 'with wrong credentials', 'with a token whose signature is wrong'],
+    all.map(({ reason, status }) => [reason, status]),
+    [
+      ['without credentials', 401],
+      ['with wrong credentials', 401],
+      ['with a token whose signature is wrong', 401],
+      ['with a token without a signature', 401],
+      ['with a token whose claims were changed', 401],
+    ],
   )
-  t.equal(all[2]?.request.headers.authorization, `Bearer ${token.replace('.Ab', '.Bb')}`)
+  const [header, claims, signature] = token.split('.')
+  t.same(
+    all.slice(2).map(({ request }) => request.headers.authorization),
+    [
+      `Bearer ${token.replace('.Ab', '.Bb')}`,
+      `Bearer ${encode({ alg: 'none', kid: 'k' })}.${claims}.`,
+      `Bearer ${header}.${encode({ sub: 'another subject', scope: 'read' })}.${signature}`,
+    ],
+  )
+  const [, , basic] = requestCredentials(document, { basic: `user:${token}` }).rejected(requestOf('basic'))
+  t.equal(basic?.request.headers.authorization, `Basic ${btoa(`user:${token.replace('.Ab', '.Bb')}`)}`)
+  const encrypted = `${encode({ alg: 'dir', enc: 'A128GCM' })}.AAAA.AAAAAAAAAA`
+  const reasons = requestCredentials(document, { bearer: encrypted }).rejected(requestOf('bearer'))
+  t.notMatch(
+    reasons.map(({ reason }) => reason),
+    /claims/,
+  )
+})
+
+t.test('credentials that are given as rejected are sent once for each scheme', async (t) => {
+  const given = requestCredentials(document, { bearer: { accepted: 'b', rejected: { 'an expired token': 'old' } } })
+  const last = given.rejected(requestOf('bearer')).at(-1)
+  t.same(
+    [last?.reason, last?.status, last?.request.headers.authorization],
+    ['with an expired token', 401, 'Bearer old'],
+  )
+  t.equal(given.rejected(requestOf('bearer')).length, 2)
+})
+
+t.test('each scheme of a requirement is missing and wrong once, unless the others suffice', async (t) => {
+  const both = credentials.rejected(requestOf('both'))
+  t.same(
+    both.map(({ reason }) => reason),
+    [
+      'without credentials',
+      'with wrong credentials',
+      'without credentials of oauth',
+      'with wrong credentials of oauth',
+      'without credentials of apiKey',
+      'with wrong credentials of apiKey',
+      'with credentials without a scope',
+    ],
+  )
+  t.same(sent(both[2]?.request), ['/both?api%20key=k%26y', {}])
+  t.match(sent(both[3]?.request), ['/both?api%20key=k%26y', { authorization: /^Bearer [\da-f]{64}$/ }])
+  t.same(sent(both[4]?.request), ['/both', { authorization: 'Bearer wide' }])
+  t.match(both[5]?.request.target, /^\/both\?api%20key=[\da-f]{64}$/)
+  t.same(
+    credentials.rejected(requestOf('suffices')).map(({ reason }) => reason),
+    [
+      'without credentials',
+      'with wrong credentials',
+      'without credentials of apiKey',
+      'with wrong credentials of apiKey',
+      'with wrong credentials',
+    ],
+  )
+  t.same(
+    credentials.rejected(requestOf('sameHeader')).map(({ reason }) => reason),
+    ['without credentials', 'with wrong credentials'],
+  )
+})
+
+t.test('the reason for missing credentials says what to set', async (t) => {
+  const missing = (id: string, given: object = {}) =>
+    requestCredentials(document, { ...given }).missing?.(security[id] as Record<string, string[]>[])
+  const end = 'or the option credentials'
+  t.equal(missing('bearer'), `there are no credentials for bearer; set CONTRACT_TEST_BEARER, ${end}`)
+  t.equal(
+    missing('either'),
+    `there are no credentials for oauth, or apiKey; set CONTRACT_TEST_OAUTH, or CONTRACT_TEST_API_KEY, ${end}`,
+  )
+  t.equal(
+    missing('both'),
+    `there are no credentials for oauth and apiKey; set CONTRACT_TEST_OAUTH and CONTRACT_TEST_API_KEY, ${end}`,
+  )
+  t.equal(missing('both', { oauth: 'o' }), `there are no credentials for apiKey; set CONTRACT_TEST_API_KEY, ${end}`)
+  t.equal(
+    missing('certificate'),
+    'there are no credentials; no request of a test can carry those of certificate (mutualTLS)',
+  )
+  t.equal(missing('impossible'), 'there are no credentials; those of bearer and basic need the same header')
+  for (const id of ['open', 'optional']) t.equal(missing(id), undefined, id)
+  t.equal(missing('bearer', { bearer: 'b' }), undefined)
 })
 
 t.test('credentials of a scheme that no operation has are an error', async (t) => {

@@ -7,6 +7,7 @@ export {
   isIntegerFormat,
   linearKeyword,
   mixedFormat,
+  roundingMessages,
 } from './schema/exact-keywords.ts'
 export { linearPattern } from './schema/linear-pattern.ts'
 export { mergeKeywords } from './schema/merged-keywords.ts'

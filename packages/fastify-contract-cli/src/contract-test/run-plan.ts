@@ -36,6 +36,7 @@ export class RunPlan {
   readonly #prepared = new Set<Endpoint>()
   /** The first exchange of each operation with a status of 2xx. */
   readonly #accepted = new Map<Endpoint, Exchange>()
+  readonly #probed = new Set<Endpoint>()
 
   constructor(run: TestRun, parts: PlanParts) {
     this.#run = run
@@ -80,7 +81,7 @@ export class RunPlan {
         if (request === undefined) continue
         isMore = true
         await this.#prepare(operation)
-        this.#keep(await sendAndRecord(this.#run, request))
+        await this.#sendAndKeep(request)
       }
     }
   }
@@ -164,13 +165,19 @@ export class RunPlan {
     return response
   }
 
-  async #runProbes(operation: Endpoint): Promise<void> {
-    const exchange = this.#accepted.get(operation)
+  async #runProbes(
+    operation: Endpoint,
+    exchange = this.#accepted.get(operation),
+    before: TestRequest[] = [],
+  ): Promise<void> {
+    if (exchange === undefined || this.#probed.has(operation)) return
+    this.#probed.add(operation)
     const { results, credentials, target } = this.#run.parts
     const { sendCut } = target
     const tools: Tools = {
       contract: this.#run.contract,
       send: async (request) => (await sendAndRecord(this.#run, request))?.response,
+      attempt: (request) => this.#run.attempt(request),
       sendAsIs: (request) => this.#sendAsIs(request),
       sendCut: sendCut && (async (request, length) => await sendCut(credentials.accepted(request) ?? request, length)),
       rejected: (request) => credentials.rejected(request),
@@ -178,11 +185,24 @@ export class RunPlan {
       operations: this.#parts.operations,
     }
     for (const probe of probes) {
-      if (exchange === undefined || results.isOff(operation, probe)) continue
+      if (results.isOff(operation, probe)) continue
       results.countLook(probe)
       for (const { exchange: last, earlier, ...found } of await probe.probe(exchange, tools))
-        this.#run.record(probe, found, last.request, last.response, earlier)
+        this.#run.record(probe, found, last.request, last.response, [...before, ...earlier])
     }
+  }
+
+  async #sendAndKeep(request: TestRequest): Promise<Exchange | undefined> {
+    const exchange = await sendAndRecord(this.#run, request)
+    this.#keep(exchange)
+    return exchange
+  }
+
+  /** Runs the checks of an operation that accepted a request before, now with another request. */
+  async #runProbesOf(request: TestRequest, before: TestRequest[]): Promise<void> {
+    const { operation } = request
+    const accepted = this.#accepted.get(operation)
+    if (accepted !== undefined) await this.#runProbes(operation, { request, response: accepted.response }, before)
   }
 
   async #runSequences(): Promise<void> {
@@ -199,10 +219,13 @@ export class RunPlan {
 
   #sequenceTools(): SequenceTools {
     const { maker } = this.#parts
+    const { results } = this.#run.parts
     return {
       isOwn: this.#run.contract.isOwn,
       write: (operation, values) => maker.requestWith(operation, values),
-      send: (request) => sendAndRecord(this.#run, request),
+      send: (request) => this.#sendAndKeep(request),
+      probe: (request, earlier) => this.#runProbesOf(request, earlier),
+      countLook: (check) => results.countLook(check),
       valid: (operation, index) => this.#valid(operation, index),
       invalid: (operation) => this.#invalid(operation),
       fail: (check, found, { request, response }, earlier) =>

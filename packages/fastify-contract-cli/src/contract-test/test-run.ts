@@ -154,7 +154,29 @@ export class TestRun {
     })
   }
 
-  async #exchange(request: TestRequest, sent: TestRequest): Promise<TestResponse | undefined> {
+  /** Sends a request with accepted credentials. Returns why there is no response, which is not recorded. */
+  async attempt(request: TestRequest): Promise<TargetFailure | undefined> {
+    const sent = this.parts.credentials.accepted(request)
+    if (sent === undefined) return undefined
+    this.#sent.set(request, sent)
+    let failure: TargetFailure | undefined
+    try {
+      await this.#exchange(request, sent, function keep(one) {
+        failure = one
+      })
+    } catch (error) {
+      // The next request ends the run, after this failure is recorded.
+      if (failure === undefined) throw error
+    }
+    return failure
+  }
+
+  async #exchange(
+    request: TestRequest,
+    sent: TestRequest,
+    fail = ({ kind, message }: TargetFailure) =>
+      this.record(completeResponse, { expected: 'a complete response', got: message, kind }, request),
+  ): Promise<TestResponse | undefined> {
     this.assertBounds()
     const { operation } = request
     if (this.isShrinking) this.shrinkRequests++
@@ -162,7 +184,7 @@ export class TestRun {
       this.requests++
       this.parts.results.of(operation).requests++
     }
-    const response = await this.#response(request, sent)
+    const response = await this.#response(request, sent, fail)
     if (response === undefined) return undefined
     this.#hasAnswered = true
     if (response.status < 300 && request.violation === undefined && request.method === operation.method)
@@ -172,13 +194,18 @@ export class TestRun {
   }
 
   /**
-   * Sends a request, again if the server is busy; undefined if its rate limit still rejects it. Records a failure if there
-   * is no complete response.
+   * Sends a request, again if the server is busy; undefined if its rate limit still rejects it, or if there is no complete
+   * response, for which `fail` is called. Throws if the server could never be reached.
    */
-  async #response(request: TestRequest, sent: TestRequest): Promise<TestResponse | undefined> {
+  async #response(
+    request: TestRequest,
+    sent: TestRequest,
+    fail: (failure: TargetFailure) => void,
+  ): Promise<TestResponse | undefined> {
     for (let retries = 0; ; retries++) {
       try {
         const response = await this.#measured(request, sent)
+        this.parts.results.countLook(completeResponse)
         // A limit of authentication failures rejects wrong credentials for as long as a test takes.
         const isAgain = retries < maxRetries && request.violation?.part !== 'credentials'
         const pause = isAgain ? pauseOf(response) : undefined
@@ -186,12 +213,11 @@ export class TestRun {
         if (pause === undefined) return response.status === 429 ? undefined : response
         await wait(Math.min(pause, maxWait))
       } catch (error) {
-        const { kind, message } = error as Partial<TargetFailure>
+        const { kind } = error as Partial<TargetFailure>
         if (kind === 'unsendable') return undefined
         const isAway = kind === 'unreachable' && this.#hasAnswered
         if (kind === undefined || kind === 'tls' || (kind === 'unreachable' && !isAway)) throw error
-        const found = { expected: 'a complete response', got: String(message), kind }
-        this.record(completeResponse, found, request)
+        fail(error as TargetFailure)
         if (isAway) await this.#untilBack(sent)
         return undefined
       }

@@ -32,6 +32,12 @@ const mixedEnd = 1e20
 /** The integers that every JSON implementation exchanges exactly (RFC 7493 section 2.2). */
 export const exactRange = [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)] as const
 
+/** The messages for numbers that JSON Schema accepts and this engine rejects, since a double rounds them. */
+export const roundingMessages = {
+  integer: `must be an integer from ${exactRange[0]} to ${exactRange[1]}`,
+  number: `must be a number that a double holds without rounding, such as an integer up to ${exactRange[1]}`,
+}
+
 /** Locations that several parts of a list share. They are converted once. */
 export class SharedLocations {
   isConverted = false
@@ -85,7 +91,7 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
   })
   replace(ajv, 'type', {
     type: ['number'],
-    error: { message: `must be an integer from ${exactRange[0]} to ${exactRange[1]}` },
+    error: { message: roundingMessages.integer },
     code(context) {
       const types = [context.schema].flat()
       const isInteger = types.includes('integer') && !types.includes('number')

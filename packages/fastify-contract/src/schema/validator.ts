@@ -12,6 +12,7 @@ import {
   convertLocations,
   exactFunctions,
   messageWithFormat,
+  roundingMessages,
 } from './exact-keywords.ts'
 import { createSerializer, type Serialize } from './interpreted-serializer.ts'
 import { mergeKeywords } from './merged-keywords.ts'
@@ -54,8 +55,6 @@ export type Validator = {
    */
   standard<Output, Input = Output>(schema: Schema): StandardSchema<Input, Output>
 }
-
-const roundingMessage = `must be a number that a double holds without rounding, such as an integer up to ${Number.MAX_SAFE_INTEGER}`
 
 /**
  * Returns the JSON pointer to an integer that a handler would get rounded; undefined if there is none. Members that no
@@ -177,7 +176,7 @@ export function createValidator(
         if (isValid(document)) {
           const rounded = document.exactNumbers && roundedIn(document, schema, schemas)
           if (rounded === undefined) return { value: document.value }
-          return { error: new ContractError('invalid', `${shorten(part + rounded)} ${roundingMessage}`) }
+          return { error: new ContractError('invalid', `${shorten(part + rounded)} ${roundingMessages.number}`) }
         }
         const describesAll = document.length <= maxLengthForAll
         return { error: new ContractError('invalid', describeErrors(part, schema, document, describesAll)) }
@@ -229,7 +228,7 @@ export function createValidator(
             .slice(0, maxProblems)
             .map(problemOf)
         const pointer = document.exactNumbers && roundedIn(document, schema, schemas)
-        return pointer === undefined ? [] : [{ pointer, message: roundingMessage }]
+        return pointer === undefined ? [] : [{ pointer, message: roundingMessages.number }]
       }
     },
   }

@@ -4,7 +4,7 @@ import { headerOf } from './documented-response.ts'
 
 export const authenticateHeader: ResponseCheck = {
   name: 'authenticate-header',
-  summary: 'A response with the status 401 has a WWW-Authenticate header (RFC 9110 section 11.6.1).',
+  summary: 'A response with the status 401 has a WWW-Authenticate header.',
   find({ request: { operation }, response }, { document, isOwn }) {
     if (response.status !== 401 || headerOf(response, 'www-authenticate') !== undefined) return undefined
     const types = operation.security.flatMap(Object.keys).map((name) => securityScheme(document, name).type)

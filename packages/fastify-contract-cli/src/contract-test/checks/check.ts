@@ -1,7 +1,7 @@
 import type { Operation, Schema } from 'fastify-contract/contract'
 import type { Validator } from 'fastify-contract/schema'
 import type { Document, Endpoint } from '../../document/openapi-document.ts'
-import type { Exchange, Source, TestRequest, TestResponse } from '../exchange.ts'
+import type { Exchange, Source, TargetFailure, TestRequest, TestResponse } from '../exchange.ts'
 
 /** What responses are compared with. */
 export type ResponseContract = {
@@ -30,13 +30,18 @@ export type ResponseCheck = {
 }
 
 /** A failure that a check found by requests of its own: the last exchange, and the requests before it. */
-export type FoundBySending = Found & { exchange: Exchange; earlier: TestRequest[] }
+export type FoundBySending = Found & {
+  exchange: { request: TestRequest; response: TestResponse | undefined }
+  earlier: TestRequest[]
+}
 
 /** What a check sends requests with. */
 export type Tools = {
   contract: ResponseContract
   /** Sends a request with accepted credentials. Returns undefined if there is no response, which is then reported. */
   send(request: TestRequest): Promise<TestResponse | undefined>
+  /** Sends a request with accepted credentials. Returns why there is no response, which is not reported. */
+  attempt(request: TestRequest): Promise<TargetFailure | undefined>
   /** Sends a request with the credentials that it has, and checks the response like any other. */
   sendAsIs(request: TestRequest): Promise<TestResponse | undefined>
   /** Sends the first bytes of the body of a request with accepted credentials, and closes the connection. */

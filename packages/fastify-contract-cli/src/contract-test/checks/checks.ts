@@ -6,6 +6,7 @@ import { documentedMediaType } from './documented-media-type.ts'
 import { documentedStatus } from './documented-status.ts'
 import { emptyBody } from './empty-body.ts'
 import { headAsGet } from './head-as-get.ts'
+import { keepsReadOnly } from './keeps-read-only.ts'
 import { noServerError } from './no-server-error.ts'
 import { noWriteOnly } from './no-write-only.ts'
 import { rejectionChangesNothing } from './rejection-changes-nothing.ts'
@@ -36,6 +37,7 @@ export const probes: Probe[] = [
   unknownMethod,
   headAsGet,
   repeatedGet,
+  keepsReadOnly,
   rejectionChangesNothing,
   survivesCutRequest,
 ]

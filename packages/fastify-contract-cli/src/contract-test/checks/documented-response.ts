@@ -9,8 +9,13 @@ export function describedResponse({ responses }: Endpoint, status: number): Loca
 }
 
 /** Returns whether a response has no content whatever the document says (RFC 9110 section 6.4.1). */
-export const isWithoutContent = ({ request, response: { status } }: Exchange): boolean =>
-  request.method === 'HEAD' || status === 204 || status === 304 || (request.method === 'CONNECT' && status < 300)
+export const isWithoutContent = ({
+  request: { method },
+  response: { status },
+}: {
+  request: Pick<Exchange['request'], 'method'>
+  response: Pick<TestResponse, 'status'>
+}): boolean => method === 'HEAD' || status === 204 || status === 304 || (method === 'CONNECT' && status < 300)
 
 /** Returns whether an exchange is one that the document describes: it has no other method than the operation. */
 export const isDescribed = ({ request: { method, operation } }: Exchange): boolean =>

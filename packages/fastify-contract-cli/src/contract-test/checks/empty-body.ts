@@ -3,7 +3,7 @@ import { isWithoutContent } from './documented-response.ts'
 
 export const emptyBody: ResponseCheck = {
   name: 'empty-body',
-  summary: 'Responses to HEAD, and those with the status 204 or 304, have no body (RFC 9110 section 6.4.1).',
+  summary: 'Responses to HEAD, and those with the status 204 or 304, have no body.',
   find(exchange) {
     const { request, response } = exchange
     if (!isWithoutContent(exchange) || response.body.length === 0) return undefined

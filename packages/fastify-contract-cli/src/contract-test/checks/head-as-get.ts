@@ -7,7 +7,7 @@ const compared = ['content-type', 'etag', 'last-modified', 'content-language', '
 
 export const headAsGet: Probe = {
   name: 'head-as-get',
-  summary: 'HEAD gets the status and the headers of GET, without the body (RFC 9110 section 9.3.2).',
+  summary: 'HEAD gets the status and the headers of GET, without the body.',
   async probe({ request }, { contract, operations, send }) {
     if (request.method !== 'GET') return []
     // A document with an operation for HEAD describes it itself.

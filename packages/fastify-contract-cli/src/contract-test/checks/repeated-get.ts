@@ -4,8 +4,8 @@ import { difference } from './compare-responses.ts'
 export const repeatedGet: Probe = {
   name: 'repeated-get',
   summary:
-    'A GET changes nothing, so that the next one gets the same response, except times, UUIDs, and in a server of another ' +
-    'kind what is new in each response (RFC 9110 section 9.2.1).',
+    'A GET changes nothing, so that the next one gets the same status, media type and JSON. Times and UUIDs are not ' +
+    'compared, nor, in a server of another kind, a value that is new in each response.',
   async probe({ request }, { contract, send }) {
     if (request.method !== 'GET') return []
     const responses = [await send(request), await send(request), await send(request)]

@@ -8,8 +8,8 @@ const methods = ['PATCH', 'PUT', 'POST', 'DELETE', 'GET']
 export const unknownMethod: Probe = {
   name: 'unknown-method',
   summary:
-    'A method that the document does not list for a path gets 405, with an Allow header (RFC 9110 section 15.5.6). In a ' +
-    'server of another kind it may get any other status of 4xx, or 501.',
+    'A method that the document does not list for a path gets 405, with an Allow header. In a server of another kind it ' +
+    'may get any other status from 300.',
   async probe({ request }, { contract, operations, send }) {
     const { operation, target, headers } = request
     const shape = shapeOf(operation.path)

@@ -62,7 +62,7 @@ export async function followLinks(
   document: Document,
   operations: Endpoint[],
   exchange: Exchange,
-  { valid, write, send, fail }: SequenceTools,
+  { valid, write, send, countLook, fail }: SequenceTools,
 ): Promise<void> {
   const isCreation = exchange.request.method === 'POST' && exchange.response.status === 201
   for (const { operation, parameters, body } of followedLinks(document, operations, exchange)) {
@@ -72,6 +72,7 @@ export async function followLinks(
     const request = base && withParameters(write, base, parameters, body)
     const followed = request && (await send(request))
     if (followed === undefined || !isCreation || operation.method !== 'GET') continue
+    countLook(createdIsReadable)
     const { status } = followed.response
     if (status !== 404 && status !== 410) continue
     const expected = `what the link of ${exchange.request.method} ${exchange.request.operation.path} leads to`

@@ -15,10 +15,14 @@ export type SequenceTools = {
   write: WriteRequest
   /** Sends a request, checks the response, and returns the exchange if there is one. */
   send(request: TestRequest): Promise<Exchange | undefined>
+  /** Sends what the checks of an operation send, with a request for a resource that exists, once it accepted another. */
+  probe(request: TestRequest, earlier: TestRequest[]): Promise<void>
   /** Returns a valid request of an operation, another one for another index; undefined if there is none. */
   valid(operation: TestRequest['operation'], index: number): TestRequest | undefined
   /** Returns some invalid requests of an operation with a valid path, of different places first. */
   invalid(operation: TestRequest['operation']): TestRequest[]
+  /** Counts that a check looks at an exchange. */
+  countLook(check: NamedCheck): void
   fail(check: NamedCheck, found: { expected: string; got: string }, last: Exchange, earlier: TestRequest[]): void
 }
 
@@ -52,6 +56,7 @@ export async function runLifecycle(resource: Resource, index: number, tools: Seq
   const found = get && (await readCreated(get))
   if (get !== undefined && found === undefined) return
   if (found !== undefined) checkWritten(created, found, parameter)
+  if (found !== undefined) await tools.probe(found.request, steps)
   for (const change of changes) await runChange(change)
   await runRemoval()
 
@@ -63,6 +68,7 @@ export async function runLifecycle(resource: Resource, index: number, tools: Seq
       found = await tools.send(get)
     }
     if (found === undefined) return undefined
+    tools.countLook(createdIsReadable)
     const { status } = found.response
     if (status === 404 || status === 410) {
       const expected = `the resource that ${create.method} ${create.path} created with ${created?.response.status}`
@@ -73,6 +79,7 @@ export async function runLifecycle(resource: Resource, index: number, tools: Seq
 
   /** Compares what is read with what was written. */
   function checkWritten(written: Exchange, read: Exchange, identity: string): void {
+    tools.countLook(writtenIsRead)
     const lost = lostValue(written.request, responseJson(read.response), identity, tools.isOwn)
     if (lost === undefined) return
     const { place, sent, got } = lost
@@ -85,6 +92,7 @@ export async function runLifecycle(resource: Resource, index: number, tools: Seq
     const request = at(operation, index)
     if (request === undefined) return
     await rejectChanges(operation, request)
+    await tools.probe(request, steps)
     const changed = await tools.send(request)
     if (changed === undefined) return
     steps.push(request)
@@ -106,12 +114,15 @@ export async function runLifecycle(resource: Resource, index: number, tools: Seq
 
   async function runRemoval(): Promise<void> {
     const request = at(remove)
+    if (request !== undefined) await tools.probe(request, steps)
     const removed = request && (await tools.send(request))
     if (removed === undefined || !isDone(removed.response)) return
     steps.push(removed.request)
     await tools.send(removed.request)
     const after = get && (await tools.send(get))
-    if (after === undefined || !isSuccess(after.response)) return
+    if (after === undefined) return
+    tools.countLook(deletedIsGone)
+    if (!isSuccess(after.response)) return
     const expected = `status 404 or 410 after ${removed.request.method} got ${removed.response.status}`
     tools.fail(deletedIsGone, { expected, got: `status ${after.response.status}` }, after, steps)
   }

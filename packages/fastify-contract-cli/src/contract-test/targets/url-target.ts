@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as openPlain } from 'node:http'
 import { request as openEncrypted, Agent as TlsAgent } from 'node:https'
 import type { Endpoint } from '../../document/openapi-document.ts'
+import { isWithoutContent } from '../checks/documented-response.ts'
 import type { Target, TestRequest, TestResponse } from '../exchange.ts'
 import { describedFailure } from './connection-failure.ts'
 import { readBody, responseHeaders } from './read-response.ts'
@@ -61,6 +62,7 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
     return new Promise(function sendRequest(resolve, reject) {
       const started = performance.now()
       const outgoing = start(request, agent)
+      let incoming: IncomingMessage | undefined
       const timer = setTimeout(() => fail(late(limits.time)), limits.time)
       const fail = (error: Error) => {
         reject(describedFailure(server.name, error))
@@ -75,8 +77,16 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
         })
       outgoing
         .on('close', () => clearTimeout(timer))
-        .on('error', (error) => (isStale(outgoing, error) && !isLast ? resolve(attempt(request, true)) : fail(error)))
-        .on('response', (response) => readBody(response, limits.bytes, fail, (body) => finish(response, body)))
+        .on('error', function failOrRepeat(error) {
+          const rest = incoming && contentAfter(request, incoming, error)
+          if (incoming && rest) finish(incoming, rest)
+          else if (isStale(outgoing, error) && !isLast) resolve(attempt(request, true))
+          else fail(error)
+        })
+        .on('response', function read(response) {
+          incoming = response
+          readBody(response, limits.bytes, fail, (body) => finish(response, body))
+        })
       // After these, the connection has another protocol (RFC 9110 sections 7.8 and 9.3.6).
       for (const event of ['upgrade', 'connect'] as const)
         outgoing.on(event, function endConnection(response, socket) {
@@ -127,6 +137,20 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
 /** Returns whether a request failed because the server had closed its idle connection. */
 const isStale = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE')
+
+/**
+ * Returns the bytes that a server sent as the content of a response that has none, such as one to HEAD; undefined if the
+ * error has another cause. A client takes these bytes for the next response.
+ */
+function contentAfter(
+  { method }: TestRequest,
+  response: IncomingMessage,
+  { code = '', rawPacket, bytesParsed }: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
+): Uint8Array | undefined {
+  const exchange = { request: { method }, response: { status: response.statusCode as number } }
+  if (!response.complete || !code.startsWith('HPE_') || !isWithoutContent(exchange)) return undefined
+  return rawPacket?.subarray(bytesParsed)
+}
 
 type Server = { name: string; protocol: string; hostname: string; port: string; basePath: string }
 

@@ -264,6 +264,36 @@ t.test('other servers get only files and formats whose content is known', async 
   t.same([...new Set(phones)], ['030'])
 })
 
+t.test(
+  'a large form has valid values, and each of its texts is too long once, also beside nested objects',
+  async (t) => {
+    const names = Array.from({ length: 60 }, (_, index) => `p${index}`)
+    const nested = { type: 'object', properties: { note: { type: 'string' } } }
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 5_000 }]))
+    const schema = { type: 'object', properties: { ...properties, nested, list: { type: 'array', items: nested } } }
+    const content = { 'application/x-www-form-urlencoded': { schema } }
+    const made = requestsOf({ parameters: [id()], requestBody: { required: true, content } }, { isOwn: true })
+    t.same(made.unmade, [])
+    for (const name of names) t.ok(reasonsOf(made).includes(`body /${name} too long`), name)
+  },
+)
+
+t.test('a list of files is never sent without a file where the form requires it', async (t) => {
+  const files = { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } }
+  const content = { 'multipart/form-data': { schema: { type: 'object', required: ['files'], properties: { files } } } }
+  const { boundaries, random } = requestsOf({ parameters: [id()], requestBody: { required: true, content } })
+  for (const request of [...boundaries, ...fc.sample(random as fc.Arbitrary<TestRequest>, { numRuns: 30, seed: 1 })])
+    t.match(textOf(request), /name="files"/)
+})
+
+t.test('names of schemas in examples are none of the document', async (t) => {
+  const example = { $id: 'one', name: 'Fig' }
+  const content = json({ ...plant, example }, { examples: { a: { value: example } } })
+  const { examples, random } = requestsOf({ parameters: [id()], requestBody: { required: true, content } })
+  t.ok(bodiesOf(examples).includes(JSON.stringify(example)))
+  t.ok(random)
+})
+
 t.test('requests are bounded in number and size, whatever the schemas demand', async (t) => {
   const properties = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`p${index}`, { type: 'string', maxLength: 1_000_000 }]),

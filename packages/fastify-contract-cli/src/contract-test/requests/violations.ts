@@ -77,7 +77,7 @@ export function invalidRequests(valid: ValidParts, sources: ValueSources, isOwn:
   }
 
   function addMissingBody() {
-    if (!valid.parts.isBodyRequired) return
+    if (!valid.parts.isBodyRequired || valid.parts.isSelected) return
     // A server may take a missing body for an empty object.
     const isStrict = valid.bodies.some(({ part }) => part.kind !== 'json' || sources.isConvertible(part.schema, {}))
     const violation: Violation = { part: 'body', place: '', reason: 'missing', ...(isStrict && { isStrict }) }

@@ -225,6 +225,17 @@ t.test('a request of one operation is never one of a more specific path', async 
   t.same([...targets], ['/v1/plants/hers'])
 })
 
+t.test(
+  'a request has a body where another operation has the same path, since the body may select the operation',
+  async (t) => {
+    const other = { '/plants/{id}#other': { put: { operationId: 'other', parameters: [id()], responses: done } } }
+    const parts = { parameters: [id()], requestBody: { content: json(plant) } }
+    const { boundaries, pairwise, invalid } = requestsOf(parts, { isOwn: true }, other)
+    for (const request of [...boundaries, ...pairwise]) t.ok(request.body)
+    t.notOk(invalid.some(({ violation: { place, reason } }) => place === '' && reason === 'missing'))
+  },
+)
+
 t.test('a parameter that is also a credential is left to the credentials', async (t) => {
   const key = { name: 'x-key', in: 'header', required: true, schema: { type: 'string' } }
   const { examples, boundaries, invalid } = requestsOf({ parameters: [id(), key], security: [{ key: [] }] })
@@ -292,6 +303,19 @@ t.test('names of schemas in examples are none of the document', async (t) => {
   const { examples, random } = requestsOf({ parameters: [id()], requestBody: { required: true, content } })
   t.ok(bodiesOf(examples).includes(JSON.stringify(example)))
   t.ok(random)
+})
+
+t.test('the violations of an operation are made when they are first read, and only once', async (t) => {
+  const names: string[] = []
+  const values = (name: string) => void names.push(name)
+  const { document, operation } = documentOf({ requestBody: { content: json(plant) }, parameters: [id()] })
+  const made = requestMaker(document, { values }).requestsOf(operation)
+  const before = names.length
+  t.ok(made.invalid.length > 0)
+  t.ok(names.length > before)
+  const after = names.length
+  t.equal(made.invalid, made.invalid)
+  t.equal(names.length, after)
 })
 
 t.test('requests are bounded in number and size, whatever the schemas demand', async (t) => {

@@ -1,4 +1,5 @@
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
+import { alwaysValidSchema } from 'ajv/dist/compile/util.js'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { multipleTest } from '../json/decimal.ts'
 import { duplicateItems, exactInteger, exactNumberOf, exactValueOf, type JsonDocument } from '../json/json-document.ts'
@@ -116,7 +117,7 @@ export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
     replace(ajv, keyword, {
       code(context, type) {
         discardOnFailure(context, exact.found)
-        code(context, type)
+        code(keyword === 'anyOf' ? withoutEmpty(context) : context, type)
       },
       // For an empty array, Ajv skips the keywords after prefixItems.
       ...(keyword === 'contains' && { before: 'prefixItems' }),
@@ -197,6 +198,16 @@ function discardOnFailure(context: KeywordCxt, found: ConvertedLocations): void 
     gen.if(_`!${valid}`, () => gen.assign(_`${list}.length`, before))
     return compiled
   }
+}
+
+/**
+ * Makes Ajv write the code of a union that any value satisfies. Without `unevaluatedProperties` in the document, Ajv
+ * leaves such a union out, but its other schemas find int64 integers and ignored properties.
+ */
+function withoutEmpty(context: KeywordCxt): KeywordCxt {
+  const { schema, it } = context
+  // Ajv reads the schemas themselves from elsewhere.
+  return Object.assign(context, { schema: schema.map((one: Schema) => (alwaysValidSchema(it, one) ? false : one)) })
 }
 
 /** Only schemas of properties have this keyword, so the key is always a string. */

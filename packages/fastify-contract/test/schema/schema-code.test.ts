@@ -184,6 +184,34 @@ t.test('a chain of references that is too long to compile at once validates and 
   }
 })
 
+t.test(
+  'the code converts int64 integers and removes readOnly properties also where a union accepts any value',
+  async (t) => {
+    const one = { type: 'object', properties: { id, made: { ...text, readOnly: true } } }
+    const schema = { type: 'object', properties: { first: { anyOf: [one, {}] }, second: { anyOf: [text, one, true] } } }
+    const routes = compileRoutes({
+      ...document,
+      paths: {
+        '/nodes': { put: { operationId: 'putNode', requestBody: { content: content(schema) }, responses: {} } },
+      },
+      components: {},
+    } as unknown as Document)
+    const read: unknown[] = []
+    const reading = { putNode: async ({ body }: { body: unknown }) => ({ status: 204, body: void read.push(body) }) }
+    for (const code of [evaluateSchemaCode(schemaCode(routes)), undefined]) {
+      const app = serveRoutes(routes, { handlers: reading as never, schemaCode: code })
+      t.teardown(() => app.close())
+      const value = '{"id":9223372036854775807,"made":"now"}'
+      const payload = `{"first":${value},"second":${value}}`
+      const headers = { 'content-type': 'application/json' }
+      await app.inject({ method: 'PUT', url: '/nodes', payload, headers })
+    }
+    const converted = { id: 2n ** 63n - 1n }
+    const both = { first: converted, second: converted }
+    t.same(read, [both, both])
+  },
+)
+
 t.test('an inherited member does not count as one of a value', async (t) => {
   const schema = { type: 'object', required: ['constructor', 'a"b'], properties: { constructor: {}, 'a"b': text } }
   const put = {

@@ -1,6 +1,7 @@
 import type { Violation } from '../exchange.ts'
 import { type Json, jsonText } from '../values/json-notations.ts'
 import type { SchemaViolation } from '../values/schema-violation.ts'
+import { bodySource } from './body-values.ts'
 import { certainBreach } from './certain-breach.ts'
 import { brokenFormTest, type IsBroken, isMembers } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
@@ -13,9 +14,12 @@ export function bodyBreaches(sources: ValueSources, part: BodyPart, isOwn: boole
   if (!isChecked) return []
   const isItems = kind === 'lines' || kind === 'events'
   const found: Breach[] = []
-  for (const one of someOf(sources.breaches(sources.bodies, schema))) {
+  const candidates = sources.breaches(bodySource(sources, part), schema).flatMap((one) => {
     const isBroken = brokenTest(part, one)
-    const breach = isBroken && certainBreach(sources, { schema, values: one.values, isBroken, isOwn })
+    return isBroken ? [{ ...one, isBroken }] : []
+  })
+  for (const one of someOf(candidates)) {
+    const breach = certainBreach(sources, { schema, values: one.values, isBroken: one.isBroken, isOwn })
     if (!breach) continue
     // A server may respond before it has read all items.
     const isStrict = breach.isStrict || isItems

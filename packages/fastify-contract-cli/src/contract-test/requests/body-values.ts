@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Form } from 'fastify-contract/contract'
 import { filterOrThrow, text } from '../values/arbitrary.ts'
 import type { Json } from '../values/json-notations.ts'
-import { fieldOf, isCertainForm, isMembers } from './form-values.ts'
+import { fieldOf, isCertainForm, isMembers, withoutUncertain } from './form-values.ts'
 import type { BodyPart } from './operation-parts.ts'
 import type { ValueSources } from './value-sources.ts'
 
@@ -27,21 +27,19 @@ export function bodyValues(sources: ValueSources, part: BodyPart, isOwn: boolean
   }
   if (kind === 'form' || kind === 'multipart') {
     if (!isOwn && hasTypedFile(part)) throw new Error(`${named}: the content of a file of its type is not known`)
-    const values = formSource(sources, part).valid(schema)
-    return filterOrThrow(
-      values.map((value) => withFiles(part, value)),
-      isCertain,
-      named,
-    )
+    const values = bodySource(sources, part).valid(schema)
+    const accepts = (one: Json) => sources.accepts(schema, one)
+    const certain = values.map((value) => withoutUncertain(part.form as Form, withFiles(part, value), accepts))
+    return filterOrThrow(certain, isCertain, named)
   }
   if (isChecked) return filterOrThrow(sources.bodies.valid(schema), isCertain, named)
   if (!isOwn && !opaque.includes(mediaType)) throw new Error(`${named}: its content is not known; give an example`)
   return kind === 'text' ? text({ minLength: 1, maxLength: 40 }) : fc.uint8Array({ minLength: 1, maxLength: 100 })
 }
 
-/** Returns the generator of the values of a form: of plain texts if a field is written with delimiters. */
-const formSource = ({ lists, texts, bodies }: ValueSources, { kind, form }: BodyPart) => {
-  if (kind === 'multipart') return bodies
+/** Returns the generator of the values of a body; for a form, of plain texts if a field is written with delimiters. */
+export const bodySource = ({ lists, texts, bodies }: ValueSources, { kind, form }: BodyPart) => {
+  if (kind !== 'form') return bodies
   return form?.fields.every((field) => field.kind === 'scalar' || field.kind === 'json') ? texts : lists
 }
 

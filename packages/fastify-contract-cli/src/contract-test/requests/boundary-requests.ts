@@ -2,7 +2,7 @@ import type { Document } from '../../document/openapi-document.ts'
 import type { RequestValues, TestRequest } from '../exchange.ts'
 import { boundaryValues } from '../values/boundaries.ts'
 import type { Json } from '../values/json-notations.ts'
-import { isCertainBody } from './body-values.ts'
+import { bodySource, isCertainBody } from './body-values.ts'
 import { first } from './listed-requests.ts'
 import { type ValidParts, withParameter } from './valid-values.ts'
 import { generatorOf, isCertain, type ValueSources } from './value-sources.ts'
@@ -31,7 +31,7 @@ export function boundaryRequests(document: Document, valid: ValidParts, sources:
     const isItems = kind === 'lines' || kind === 'events'
     add({ ...base, body: { mediaType, value: first(values) } })
     if (kind === 'bytes' || (kind === 'text' && !part.isChecked)) continue
-    for (const value of boundaryValues(document, sources.bodies, schema)) {
+    for (const value of boundaryValues(document, bodySource(sources, part), schema)) {
       const sent = isItems ? [value] : value
       if (isCertainBody(sources, part, sent as Json)) add({ ...base, body: { mediaType, value: sent } })
     }

@@ -1,18 +1,29 @@
 import type { Form, FormField } from 'fastify-contract/contract'
 import { keysOf } from '../../document/json-pointer.ts'
 import type { Json, Members } from '../values/json-notations.ts'
-import { isOverlooked, isReadExactly, isRejected, type Textual } from './readings.ts'
+import { isOverlooked, isReadAsText, isReadExactly, isRejected, type Textual } from './readings.ts'
 
 /** Returns whether every server reads the fields of a form as they are. */
-export function isCertainForm(form: Form, value: Json, accepts: (value: Json) => boolean): boolean {
-  if (!isMembers(value) || Object.keys(value).length === 0) return false
-  return Object.entries(value).every(([name, member]) => {
-    const field = fieldOf(form, name)
-    const acceptsMember = (one: Json) => accepts({ ...value, [name]: one })
-    if (field === undefined) return name !== '' && typeof member === 'string' && /^[A-Za-z]\w*$/.test(member)
-    if (field.part?.isFile) return true
-    return itemsOf(field, member).every((item) => isCertainField(field, item, acceptsMember))
-  })
+export const isCertainForm = (form: Form, value: Json, accepts: (value: Json) => boolean): boolean =>
+  isMembers(value) &&
+  Object.keys(value).length > 0 &&
+  Object.keys(value).every((name) => isCertainMember(form, value, name, accepts))
+
+/** Returns a form without the fields that only some servers read as they are: of a hundred fields, one mostly is. */
+export const withoutUncertain = (form: Form, value: Json, accepts: (value: Json) => boolean): Json =>
+  isMembers(value)
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => isCertainMember(form, value, name, accepts)))
+    : value
+
+function isCertainMember(form: Form, value: Members, name: string, accepts: (value: Json) => boolean): boolean {
+  const field = fieldOf(form, name)
+  const member = value[name] as Json
+  const acceptsMember = (one: Json) => accepts({ ...value, [name]: one })
+  if (field === undefined) return name !== '' && typeof member === 'string' && /^[A-Za-z]\w*$/.test(member)
+  const items = itemsOf(field, member)
+  // A list without items has no part, so that servers take the member for a missing one.
+  if (items.length === 0) return false
+  return field.part?.isFile === true || items.every((item) => isCertainField(field, item, acceptsMember))
 }
 
 /** Returns the parts that a field of a form with parts is sent as. */
@@ -47,7 +58,7 @@ export function brokenFormTest(form: Form, where: string, what: string): IsBroke
   // Servers ignore a field that they do not know.
   if (name === undefined || where.startsWith('/additionalProperties')) return undefined
   const field = fieldOf(form, name)
-  if (field !== undefined && isOverlooked(field, what)) return undefined
+  if (field !== undefined && (isOverlooked(field, what) || isReadAsText(field, what))) return undefined
   return (value, accepts) => isBrokenForm(form, name, value, accepts)
 }
 

@@ -96,7 +96,8 @@ export function operationParts(document: Document, operation: Endpoint): Operati
     operation,
     base: new URL(server).pathname.replace(/\/$/, ''),
     parameters: parts,
-    isBodyRequired: requestBody?.required === true,
+    // The media type of the body may be what selects the operation.
+    isBodyRequired: requestBody !== undefined && (requestBody.required === true || alike.length > 1),
     bodies: requestBody === undefined ? [] : bodyParts(document, requestBody),
     isOfOther: (target) => patterns.some((pattern) => pattern.test(decodedPath(target))),
     isSelected: alike.length > 1,

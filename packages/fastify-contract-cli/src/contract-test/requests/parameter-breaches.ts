@@ -4,7 +4,7 @@ import type { Json } from '../values/json-notations.ts'
 import { certainBreach } from './certain-breach.ts'
 import { brokenFormTest, type IsBroken } from './form-values.ts'
 import type { ParameterPart } from './operation-parts.ts'
-import { isOverlooked, isRejected } from './readings.ts'
+import { isOverlooked, isReadAsText, isRejected } from './readings.ts'
 import { generatorOf, type ValueSources } from './value-sources.ts'
 import { isHeaderText, parameterText } from './write-request.ts'
 
@@ -44,8 +44,10 @@ export function parameterBreaches(sources: ValueSources, part: ParameterPart, is
 /** Returns a function that tells whether a value is invalid; undefined if servers may overlook what is wrong. */
 function brokenTest(part: ParameterPart, where: string, what: string): IsBroken | undefined {
   const { whole } = part.reading
-  if (whole === undefined)
+  if (whole === undefined) {
+    if (isReadAsText(part.reading, what)) return undefined
     return (value, accepts) => isSendable(part, value) && isRejected(part.reading, value, accepts)
+  }
   if (whole === 'json') return (value, accepts) => !accepts(value)
   return brokenFormTest(whole, where, what)
 }

@@ -50,6 +50,10 @@ export function isReadExactly(textual: Textual, value: Json, accepts: (value: Js
 export const isOverlooked = ({ kind }: Textual, reason: string): boolean =>
   kind === 'nested' && /(?:array|object).* instead|instead of .*(?:array|object)/.test(reason)
 
+/** Returns whether a server reads a value of a wrong type as a text, which its schema allows. */
+export const isReadAsText = ({ kind }: Textual, reason: string): boolean =>
+  kind !== 'json' && /instead of (?:.* )?string/.test(reason)
+
 /** Returns whether a value is a scalar that has one reading of its types, without a delimiter. */
 function isExactPart(value: Json, types: readonly string[]): boolean {
   if (value === null || typeof value === 'object') return false

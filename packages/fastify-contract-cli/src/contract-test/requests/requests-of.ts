@@ -24,7 +24,10 @@ export type RequestOptions = {
   values?: ValueHook
 }
 
-/** The requests of an operation, in the order in which a test sends them. All but `random` and `invalid` are finite. */
+/**
+ * The requests of an operation, in the order in which a test sends them. All but `random` and `invalid` are finite. Each
+ * list is made when it is first read.
+ */
 export type OperationRequests = {
   /** With the examples of the document, at most 20. */
   examples: TestRequest[]
@@ -53,6 +56,15 @@ export type RequestMaker = {
 }
 
 const noValue: ValueHook = () => undefined
+
+/** Returns a function that makes a value at its first call. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 /**
  * Returns a maker of requests for a document in the form of `normalizedDocument`. The same document, options and seed
@@ -94,12 +106,22 @@ export function requestMaker(
     const { unmade } = found
     const examples = exampleRequests(found)
     if (!found.isComplete) return { examples, boundaries: [], pairwise: [], random: undefined, invalid: [], unmade }
+    // Those of a large document take longer than a test, which first sends one request of each operation.
+    const boundaries = once(() => boundaryRequests(document, found, sources))
+    const pairwise = once(() => pairwiseRequests(found, sources))
+    const invalid = once(() => invalidRequests(found, sources, isOwn))
     return {
       examples,
-      boundaries: boundaryRequests(document, found, sources),
-      pairwise: pairwiseRequests(found, sources),
+      get boundaries() {
+        return boundaries()
+      },
+      get pairwise() {
+        return pairwise()
+      },
       random: randomRequests(found, isOwn),
-      invalid: invalidRequests(found, sources, isOwn),
+      get invalid() {
+        return invalid()
+      },
       unmade,
     }
   }

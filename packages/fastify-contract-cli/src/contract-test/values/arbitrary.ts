@@ -17,6 +17,21 @@ export const text = (
   unit: fc.Arbitrary<string> = anyCharacter,
 ): fc.Arbitrary<string> => fc.string({ unit, ...length })
 
+/** The length from which a text repeats a shorter one: to draw each character would take most of the time of a test. */
+const longFrom = 100
+
+/** Returns texts of at least `minLength` characters, of which those of a long text recur. */
+export function longText(minLength: number, more: number, unit: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  if (minLength < longFrom) return text({ minLength, maxLength: minLength + more }, unit)
+  const part = text({ minLength: 1, maxLength: longFrom }, unit)
+  return fc
+    .tuple(part, fc.nat({ max: more }))
+    .map(([once, extra]) => repeated(Array.from(once), minLength + extra).join(''))
+}
+
+const repeated = (characters: string[], length: number): string[] =>
+  Array.from({ length }, (_, index) => characters[index % characters.length] as string)
+
 /** Any member names, some of which have a meaning in JavaScript. */
 export const memberName: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: text({ maxLength: 8 }) },

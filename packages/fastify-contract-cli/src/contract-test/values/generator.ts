@@ -23,6 +23,12 @@ const mostLevels = 64
 /** The number of violations of one schema after which no further schemas below it are broken. */
 const maxViolations = 2_000
 
+/**
+ * The number of properties beyond which an object with an invalid member has no other optional ones. Making a hundred of
+ * them would take seconds, and a form with all of them mostly has one that only some servers read.
+ */
+const maxProperties = 12
+
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
   readonly #judge: ReferenceValidator
@@ -151,9 +157,9 @@ export class Generator {
     if (types.includes('string')) breaches.push(...stringViolations(keywords, this.#options))
     if (types.includes('array'))
       breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
-    const some = types.includes('object')
-      ? objects(keywords, (child) => (this.#isRare(child) ? undefined : this.#shallow(child)), this.#options)
-      : undefined
+    const below = (child: Schema) => (this.#isRare(child) ? undefined : this.#shallow(child))
+    const isNarrow = Object.keys(keywords.properties ?? {}).length <= maxProperties
+    const some = types.includes('object') ? objects(keywords, below, this.#options, isNarrow) : undefined
     if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above), this.#options))
     return breaches
   }

@@ -13,15 +13,18 @@ type Values = (schema: Schema) => fc.Arbitrary<Json> | undefined
  * Returns objects that satisfy the keywords, with and without optional members and with some additional members, or
  * undefined if a required member has no values. Leaves out the members that a request ignores. `below` returns the
  * values of a member's schema, or undefined.
+ *
+ * @param hasOptional Whether the objects have members of `properties` that are not required.
  */
 export function objects(
   keywords: Keywords,
   below: Values,
   options: ValueOptions = anyValues,
+  hasOptional = true,
 ): fc.Arbitrary<Members> | undefined {
   const { properties = {}, required = [], additionalProperties = true } = keywords
   const model: Record<string, fc.Arbitrary<Json>> = {}
-  for (const name of new Set([...required, ...Object.keys(properties)])) {
+  for (const name of new Set([...required, ...(hasOptional ? Object.keys(properties) : [])])) {
     const schema = Object.hasOwn(properties, name) ? (properties[name] as Schema) : additionalProperties
     if (isIgnored(schema)) continue
     const values = givenValues(options, name, schema) ?? below(schema)

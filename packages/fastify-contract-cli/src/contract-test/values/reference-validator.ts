@@ -29,7 +29,7 @@ export class ReferenceValidator {
     // The int64 format of ajv-formats accepts any integer.
     this.#ajv.addFormat('int64', { type: 'number', validate: int64 })
     const { paths = {}, components = {} } = document
-    this.#ajv.addSchema(withNumbers({ paths, components }) as object, 'document')
+    this.#ajv.addSchema(readable({ paths, components }) as object, 'document')
   }
 
   /**
@@ -50,15 +50,25 @@ const regExp = Object.assign((pattern: string) => expressionOf(pattern) ?? new R
   code: 'new RegExp',
 })
 
-/** Returns a part of a document with numbers in place of its bigints. */
-function withNumbers(node: unknown): unknown {
+/** Keywords that name a schema. References of a normalized document need none, and Ajv finds them in examples, too. */
+const nameKeywords = ['$id', '$anchor', '$dynamicAnchor']
+/** Keywords whose values Ajv does not search for schemas. */
+const valueKeywords = ['const', 'enum']
+
+/** Returns a part of a document with numbers in place of its bigints, and without names of schemas. */
+function readable(node: unknown, isValue = false): unknown {
   if (typeof node === 'bigint') return Number(node)
-  if (Array.isArray(node)) return node.map(withNumbers)
+  if (Array.isArray(node)) return node.map((item) => readable(item, isValue))
   if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withNumbers(value)]))
+  const isName = (name: string, value: unknown) => !isValue && typeof value === 'string' && nameKeywords.includes(name)
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(([name, value]) => !isName(name, value))
+      .map(([name, value]) => [name, readable(value, isValue || valueKeywords.includes(name))]),
+  )
 }
 
 const rebased = (schema: Schema): unknown =>
-  JSON.parse(JSON.stringify(withNumbers(schema)), (key, value) =>
+  JSON.parse(JSON.stringify(readable(schema)), (key, value) =>
     key === '$ref' && typeof value === 'string' ? `document${value}` : value,
   )

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { hasFormat } from 'fastify-contract/schema'
 import { expressionOf, growthOf, textOfPattern } from '../../document/patterns.ts'
-import { filterOrThrow, findableOf, isFoundInSample, text } from './arbitrary.ts'
+import { filterOrThrow, findableOf, isFoundInSample, longText, text } from './arbitrary.ts'
 import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
 import { rootViolations, type SchemaViolation } from './schema-violation.ts'
@@ -9,6 +9,9 @@ import { anyValues, type ValueOptions } from './value-options.ts'
 
 /** The largest maxLength, in code points, for which a longer string is generated: bodies have a size limit. */
 const longest = 10_000
+
+/** The maximum number of characters by which a text is too long. */
+const more = 9
 
 /** Returns the length of a text in code points (JSON Schema Validation section 6.3.1). */
 const lengthOf = (value: string): number => Array.from(value).length
@@ -23,7 +26,7 @@ export function strings(
   const known = Object.hasOwn(formats, format) ? formats[format]?.values : undefined
   if (known === undefined && !hasAnyFormat && !freeFormats.includes(format)) return exampleTexts(keywords)
   if (known === undefined && pattern === undefined)
-    return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) }, characters)
+    return longText(minLength, Math.min(maxLength - minLength, 40), characters)
   const expression = pattern === undefined ? undefined : matchable(pattern)
   if (pattern !== undefined && expression === undefined) return undefined
   const matching = expression && textsOf(pattern as string, expression)
@@ -72,8 +75,7 @@ export function stringViolations(keywords: Keywords, options: ValueOptions = any
     'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }, characters) : undefined,
     'too long':
       maxLength < longest
-        ? (longerOfPattern(keywords, options) ??
-          text({ minLength: maxLength + 1, maxLength: maxLength + 10 }, characters))
+        ? (longerOfPattern(keywords, options) ?? longText(maxLength + 1, more, characters))
         : undefined,
     'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
     [`no ${format}`]:
@@ -93,11 +95,10 @@ function longerOfPattern(
 ): fc.Arbitrary<string> | undefined {
   const expression = pattern === undefined ? undefined : matchable(pattern)
   if (expression === undefined) return undefined
-  const length = { minLength: maxLength + 1, maxLength: maxLength + 10 }
   const made = textOfPattern(pattern as string, maxLength + 1)
   const sources = [
-    text(length, characters),
-    fc.constant('a'.repeat(length.minLength)),
+    longText(maxLength + 1, more, characters),
+    fc.constant('a'.repeat(maxLength + 1)),
     ...(made === undefined ? [] : [fc.constant(made)]),
   ]
   const isLonger = (value: string) => lengthOf(value) > maxLength && expression.test(value)

@@ -1,3 +1,4 @@
+import { allKeywordsDocument } from 'fastify-contract-test-support/requests/all-keywords-document'
 import t from 'tap'
 import { names } from '../../documents/served-documents.ts'
 import { judgeRequests } from './judge-requests.ts'
@@ -9,3 +10,17 @@ for (const name of names)
     t.same(problems, [])
     t.ok(requests.valid > 0)
   })
+
+t.test('the engine accepts and rejects requests of a document with every keyword, with each violation', async (t) => {
+  const { requests, problems, violations } = await judgeRequests('all keywords', allKeywordsDocument, {
+    isOwn: true,
+    runs: 30,
+  })
+  t.same(problems, [])
+  t.ok(requests.valid > 300 && requests.invalid > 300)
+  for (const one of [
+    'getBed path bed below the least',
+    'putBed body /family/children/items/name null instead of string',
+  ])
+    t.ok(violations.includes(one), one)
+})

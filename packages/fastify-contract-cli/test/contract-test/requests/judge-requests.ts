@@ -4,7 +4,7 @@ import type { AnyHandler, VerifierFactory } from 'fastify-contract'
 import { ContractError } from 'fastify-contract'
 import { type Contract, isStream } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
-import type { TestRequest } from '../../../src/contract-test/exchange.ts'
+import type { TestRequest, Violation } from '../../../src/contract-test/exchange.ts'
 import { requestMaker } from '../../../src/contract-test/requests/requests-of.ts'
 import { type Document, endpoints } from '../../../src/document/openapi-document.ts'
 import { apiKeyHeaders, scopesOf } from '../../../src/document/security-schemes.ts'
@@ -17,6 +17,8 @@ export type Verdict = {
   requests: { valid: number; invalid: number }
   /** Requests that got the wrong kind of response. */
   problems: string[]
+  /** The violations of which requests were sent, with their operations. */
+  violations: string[]
   /** Parts of which no value was made. */
   unmade: string[]
 }
@@ -50,7 +52,7 @@ export async function judgeContract(contract: Contract, { isOwn, runs, seed = 1 
   // Some documents describe an API key as a parameter, too: the credentials of a test fill it.
   const keys = apiKeyHeaders(document)
   const maker = requestMaker(document, { isOwn })
-  const verdict: Verdict = { requests: { valid: 0, invalid: 0 }, problems: [], unmade: [] }
+  const verdict: Verdict = { requests: { valid: 0, invalid: 0 }, problems: [], violations: [], unmade: [] }
   try {
     for (const operation of all) {
       const { examples, boundaries, pairwise, random, invalid, unmade } = maker.requestsOf(operation)
@@ -60,6 +62,7 @@ export async function judgeContract(contract: Contract, { isOwn, runs, seed = 1 
       const listed = [...examples, ...boundaries, ...pairwise]
       const valid = [...listed, ...(random ? fc.sample(random, { numRuns: runs, seed }) : [])]
       for (const request of valid) await judge(app, keys, request, verdict)
+      verdict.violations.push(...invalid.map(({ violation }) => `${operation.operationId} ${textOf(violation)}`))
       for (const { requests } of invalid)
         for (const request of fc.sample(requests, { numRuns: Math.min(runs, 3), seed }))
           await judge(app, keys, request, verdict)
@@ -69,6 +72,8 @@ export async function judgeContract(contract: Contract, { isOwn, runs, seed = 1 
   }
   return verdict
 }
+
+const textOf = ({ part, place, reason }: Violation): string => `${part} ${place} ${reason}`
 
 async function judge(app: FastifyInstance, keys: string[], request: TestRequest, verdict: Verdict): Promise<void> {
   const { method, target, headers, body, violation, source } = request
@@ -83,7 +88,7 @@ async function judge(app: FastifyInstance, keys: string[], request: TestRequest,
   verdict.requests[violation === undefined ? 'valid' : 'invalid']++
   const { statusCode: status } = response
   if (violation === undefined ? status === 501 : status >= 400 && status < 500) return
-  const reason = violation === undefined ? source : `${violation.part} ${violation.place} ${violation.reason}`
+  const reason = violation === undefined ? source : textOf(violation)
   const text = body === undefined ? '' : ` ${Buffer.from(body).toString().slice(0, 300)}`
   const { cookie, 'content-type': type, ...others } = headers
   verdict.problems.push(

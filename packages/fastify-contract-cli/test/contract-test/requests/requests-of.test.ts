@@ -225,6 +225,17 @@ t.test('a request of one operation is never one of a more specific path', async 
   t.same([...targets], ['/v1/plants/hers'])
 })
 
+t.test(
+  'a request has a body where another operation has the same path, since the body may select the operation',
+  async (t) => {
+    const other = { '/plants/{id}#other': { put: { operationId: 'other', parameters: [id()], responses: done } } }
+    const parts = { parameters: [id()], requestBody: { content: json(plant) } }
+    const { boundaries, pairwise, invalid } = requestsOf(parts, { isOwn: true }, other)
+    for (const request of [...boundaries, ...pairwise]) t.ok(request.body)
+    t.notOk(invalid.some(({ violation: { place, reason } }) => place === '' && reason === 'missing'))
+  },
+)
+
 t.test('a parameter that is also a credential is left to the credentials', async (t) => {
   const key = { name: 'x-key', in: 'header', required: true, schema: { type: 'string' } }
   const { examples, boundaries, invalid } = requestsOf({ parameters: [id(), key], security: [{ key: [] }] })
@@ -262,6 +273,49 @@ t.test('other servers get only files and formats whose content is known', async 
     .sample(random as fc.Arbitrary<TestRequest>, { numRuns: 40, seed: 1 })
     .flatMap(({ values }) => (values.body?.value as { phone?: string } | undefined)?.phone ?? [])
   t.same([...new Set(phones)], ['030'])
+})
+
+t.test(
+  'a large form has valid values, and each of its texts is too long once, also beside nested objects',
+  async (t) => {
+    const names = Array.from({ length: 60 }, (_, index) => `p${index}`)
+    const nested = { type: 'object', properties: { note: { type: 'string' } } }
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 5_000 }]))
+    const schema = { type: 'object', properties: { ...properties, nested, list: { type: 'array', items: nested } } }
+    const content = { 'application/x-www-form-urlencoded': { schema } }
+    const made = requestsOf({ parameters: [id()], requestBody: { required: true, content } }, { isOwn: true })
+    t.same(made.unmade, [])
+    for (const name of names) t.ok(reasonsOf(made).includes(`body /${name} too long`), name)
+  },
+)
+
+t.test('a list of files is never sent without a file where the form requires it', async (t) => {
+  const files = { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } }
+  const content = { 'multipart/form-data': { schema: { type: 'object', required: ['files'], properties: { files } } } }
+  const { boundaries, random } = requestsOf({ parameters: [id()], requestBody: { required: true, content } })
+  for (const request of [...boundaries, ...fc.sample(random as fc.Arbitrary<TestRequest>, { numRuns: 30, seed: 1 })])
+    t.match(textOf(request), /name="files"/)
+})
+
+t.test('names of schemas in examples are none of the document', async (t) => {
+  const example = { $id: 'one', name: 'Fig' }
+  const content = json({ ...plant, example }, { examples: { a: { value: example } } })
+  const { examples, random } = requestsOf({ parameters: [id()], requestBody: { required: true, content } })
+  t.ok(bodiesOf(examples).includes(JSON.stringify(example)))
+  t.ok(random)
+})
+
+t.test('the violations of an operation are made when they are first read, and only once', async (t) => {
+  const names: string[] = []
+  const values = (name: string) => void names.push(name)
+  const { document, operation } = documentOf({ requestBody: { content: json(plant) }, parameters: [id()] })
+  const made = requestMaker(document, { values }).requestsOf(operation)
+  const before = names.length
+  t.ok(made.invalid.length > 0)
+  t.ok(names.length > before)
+  const after = names.length
+  t.equal(made.invalid, made.invalid)
+  t.equal(names.length, after)
 })
 
 t.test('requests are bounded in number and size, whatever the schemas demand', async (t) => {

@@ -17,6 +17,7 @@ import { junitReport } from '../contract-test/reports/junit-report.ts'
 import { maskedResult } from '../contract-test/reports/masked-result.ts'
 import type { ReportContext } from '../contract-test/reports/report-context.ts'
 import { terminalReport } from '../contract-test/reports/terminal-report.ts'
+import { testedNothing } from '../contract-test/results.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
 import { findDocument } from './project-files.ts'
@@ -100,7 +101,7 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
     }
     if (junit !== undefined) await writeFile(junit, junitReport(result, context))
     printReports(result, context, { json, github })
-    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' ? 2 : 0
+    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' || testedNothing(result) ? 2 : 0
   } catch (error) {
     throw new UsageError(`test: ${(error as Error).message}`)
   } finally {

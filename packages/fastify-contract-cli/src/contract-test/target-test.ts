@@ -1,9 +1,10 @@
-import type { Endpoint } from '../document/openapi-document.ts'
+import type { Document, Endpoint } from '../document/openapi-document.ts'
 import { checksOff } from './checks-off.ts'
+import { sendableSchemes, variableOf } from './credentials/environment-credentials.ts'
 import type { Credentials, Target } from './exchange.ts'
 import { RecordedResults } from './recorded-results.ts'
 import { type RequestMaker, requestMaker } from './requests/requests-of.ts'
-import type { ContractTestResult, RunEnd, RunOptions } from './results.ts'
+import { type ContractTestResult, type RunEnd, type RunOptions, unwritten } from './results.ts'
 import { RunPlan } from './run-plan.ts'
 import { type RunBounds, RunEnded, TestRun } from './test-run.ts'
 import { selectedOperations, type TestedDocument } from './tested-document.ts'
@@ -89,18 +90,32 @@ async function endOf(execute: () => Promise<void>): Promise<RunEnd> {
 
 /** Returns why an operation got no valid request that it accepted; undefined if it got one. */
 function untestedReason(operation: Endpoint, run: TestRun, maker: RequestMaker, end: RunEnd): string | undefined {
-  const { results, credentials } = run.parts
+  const { results, contract } = run.parts
   if (results.hasAccepted(operation)) return undefined
-  if (results.of(operation).requests > 0) return 'no valid request got a status below 300'
-  if (end !== 'complete') return `the run ended before its first request: ${end}`
+  if (results.of(operation).requests > 0) return rejectedReason(results.statusesOf(operation), contract.isOwn)
   const { unmade, random, examples } = maker.requestsOf(operation)
   if (random === undefined && examples.length === 0)
     return unmade.map(({ part, reason }) => `no value for ${part}: ${reason}`).join('; ')
-  const { operationId, security } = operation
-  const names = [...new Set(security.flatMap(Object.keys))].join(', ')
-  const [request] = examples
-  if (request !== undefined && credentials.accepted(request) !== undefined) return `${operationId} got no request`
-  return `there are no credentials for ${names}`
+  if (results.lacksCredentials(operation)) return lackingCredentials(run.parts.document, operation)
+  return `the run ended before its first request: ${end}`
+}
+
+/** The status of an operation of this engine that is not written yet. */
+const notImplemented = 501
+
+function rejectedReason(statuses: number[], isOwn: boolean): string {
+  if (isOwn && statuses.length === 1 && statuses[0] === notImplemented) return unwritten
+  if (statuses.length === 0) return 'no valid request got a response'
+  return `no valid request got a status below 300, only ${statuses.join(', ')}`
+}
+
+/** Returns which credentials an operation lacks, with the variables that may have them. */
+function lackingCredentials(document: Document, { security }: Endpoint): string {
+  const names = [...new Set(security.flatMap(Object.keys))]
+  const known = sendableSchemes(document)
+  const variables = names.filter((name) => known.includes(name)).map(variableOf)
+  const remedy = variables.length === 0 ? '' : `; set ${variables.join(' or ')}`
+  return `there are no credentials for ${names.join(', ')}${remedy}`
 }
 
 /** Returns the operations of a document that cannot be tested at all. */

@@ -77,7 +77,10 @@ export class TestRun {
   /** Sends a request with accepted credentials; undefined if there are none for it, or no response to compare. */
   async send(request: TestRequest): Promise<TestResponse | undefined> {
     const sent = this.parts.credentials.accepted(request)
-    if (sent === undefined) return undefined
+    if (sent === undefined) {
+      this.parts.results.lackCredentials(request.operation)
+      return undefined
+    }
     this.#sent.set(request, sent)
     return await this.#exchange(request, sent)
   }
@@ -160,8 +163,8 @@ export class TestRun {
     }
     const response = await this.#response(request, sent)
     if (response === undefined) return undefined
-    if (response.status < 300 && request.violation === undefined && request.method === operation.method)
-      this.parts.results.accept(operation, request.source)
+    if (request.violation === undefined && request.method === operation.method)
+      this.parts.results.addStatus(operation, request.source, response.status)
     this.reportProgress()
     return response
   }

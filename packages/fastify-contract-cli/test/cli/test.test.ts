@@ -141,6 +141,13 @@ t.test('failures exit with 1, with the place of the operation and the command th
   t.match(own, { code: 1, stdout: "'http://127.0.0.1:3000/pets?key=" })
 })
 
+t.test('a run in which no operation accepts a request exits with 2', async (t) => {
+  const { code, stdout } = await ended(t, ['--url', 'http://127.0.0.1:9'], { STAND_IN: 'untested' })
+  t.equal(code, 2)
+  t.match(stdout, /^createPet is not tested: no credentials$/m)
+  t.match(stdout, /\nnothing was tested\n$/)
+})
+
 t.test('SIGINT ends the run, whose report says so', async (t) => {
   const { find, stop } = start(t, t.testdir(files), ['--url', 'http://127.0.0.1:9'], { STAND_IN: 'wait' })
   await find('stderr', /waiting/)

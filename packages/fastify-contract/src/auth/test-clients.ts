@@ -14,7 +14,15 @@ export type TestCredentials = {
 export type TestableApp = { server: object; ready(): PromiseLike<unknown> }
 
 /** What replaces the verifiers of a server, by their schemes. The plugins of a server share it. */
-const replaceable = new WeakMap<object, Map<string, ReplaceVerify[]>>()
+type Replaceable = WeakMap<object, Map<string, ReplaceVerify[]>>
+
+/** The number in it changes with the type, so that copies of different versions share nothing they do not know. */
+const sharedKey = Symbol.for('fastify-contract: replaceable verifiers 1')
+const shared: Partial<Record<symbol, Replaceable>> = globalThis
+
+/** Each copy of this module in a process has the same map: the commands bring a copy that tests the one of a project. */
+const replaceable: Replaceable = shared[sharedKey] ?? new WeakMap()
+shared[sharedKey] = replaceable
 
 /** Returns a function that adds what replaces a verifier of a scheme, for `testCredentials`. */
 export const replaceableIn =

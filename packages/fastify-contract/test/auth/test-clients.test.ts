@@ -101,3 +101,11 @@ t.test(
     await t.rejects(testCredentials(serve(t), []), /NODE_ENV is production/)
   },
 )
+
+t.test('another copy of the engine in the process has credentials, as that of the commands', async (t) => {
+  const path = '../../src/auth/test-clients.ts?copy'
+  const copy: { testCredentials: typeof testCredentials } = await import(path)
+  t.not(copy.testCredentials, testCredentials)
+  const { token } = await copy.testCredentials(serve(t), [])
+  t.ok(token?.accepted)
+})

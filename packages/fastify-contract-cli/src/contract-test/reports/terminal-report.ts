@@ -1,5 +1,5 @@
 import { lineText } from '../../text/source-text.ts'
-import type { ContractTestResult, OperationResult, RunEnd, TestFailure } from '../results.ts'
+import { type ContractTestResult, type OperationResult, type RunEnd, type TestFailure, testedNothing } from '../results.ts'
 import { curlCommand } from './curl-command.ts'
 import { bounded, type ReportContext } from './report-context.ts'
 
@@ -56,9 +56,13 @@ function summaryLines(result: ContractTestResult): string[] {
     ...offLines(operations),
     ...untestedLines(operations),
     shown(`${title} ${version} at ${target}: ${count}, seed ${seed}${isWhole ? '' : `; ${ends[end]}`}`),
-    failures.length === 0 ? 'no failures' : `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}`,
+    testedNothing(result) ? 'nothing was tested' : countOf(failures.length),
   ]
 }
+
+/** Returns a number of failures as words. */
+export const countOf = (failures: number): string =>
+  failures === 0 ? 'no failures' : `${failures} ${failures === 1 ? 'failure' : 'failures'}`
 
 /** Returns a line for each check and reason, with the operations for which it is turned off. */
 function offLines(operations: OperationResult[]): string[] {
@@ -74,7 +78,8 @@ function offLines(operations: OperationResult[]): string[] {
   return firstOf(lines, 'more checks that are off')
 }
 
-function untestedLines(operations: OperationResult[]): string[] {
+/** Returns a line for each operation that is not tested, with the reason. */
+export function untestedLines(operations: OperationResult[]): string[] {
   const lines = operations
     .filter(({ untested }) => untested !== undefined)
     .map(({ operationId, untested }) => shown(`${operationId} is not tested: ${untested}`))

@@ -111,7 +111,9 @@ export const unwritten = 'it is not written yet: it responds with 501'
  * written yet are no reason to expect another result.
  */
 export const testedNothing = ({ failures, operations }: ContractTestResult): boolean =>
-  failures.length === 0 && operations.every(({ untested }) => untested !== undefined && untested !== unwritten)
+  failures.length === 0 &&
+  operations.length > 0 &&
+  operations.every(({ untested }) => untested !== undefined && untested !== unwritten)
 
 /** How often a check looked at a response. */
 export type CheckResult = { check: string; summary: string; looked: number; failures: number }

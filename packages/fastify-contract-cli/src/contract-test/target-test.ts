@@ -91,8 +91,9 @@ async function endOf(execute: () => Promise<void>): Promise<RunEnd> {
 /** Returns why an operation got no valid request that it accepted; undefined if it got one. */
 function untestedReason(operation: Endpoint, run: TestRun, maker: RequestMaker, end: RunEnd): string | undefined {
   const { results, contract } = run.parts
-  if (results.hasAccepted(operation)) return undefined
-  if (results.of(operation).requests > 0) return rejectedReason(results.statusesOf(operation), contract.isOwn)
+  const statuses = results.statusesOf(operation)
+  if (statuses.some((status) => status < 400)) return undefined
+  if (results.of(operation).requests > 0) return rejectedReason(statuses, contract.isOwn)
   const { unmade, random, examples } = maker.requestsOf(operation)
   if (random === undefined && examples.length === 0)
     return unmade.map(({ part, reason }) => `no value for ${part}: ${reason}`).join('; ')
@@ -106,7 +107,7 @@ const notImplemented = 501
 function rejectedReason(statuses: number[], isOwn: boolean): string {
   if (isOwn && statuses.length === 1 && statuses[0] === notImplemented) return unwritten
   if (statuses.length === 0) return 'no valid request got a response'
-  return `no valid request got a status below 300, only ${statuses.join(', ')}`
+  return `no valid request got a status below 400, only ${statuses.join(', ')}`
 }
 
 /** Returns which credentials an operation lacks, with the variables that may have them. */

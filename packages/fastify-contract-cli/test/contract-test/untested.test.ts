@@ -45,12 +45,15 @@ t.test('the engine may send any body with an error whose content the document le
     document,
     { isOwn: true },
   )
-  t.same(failures, [])
+  t.same(
+    failures.filter(({ check }) => check === 'documented-media-type'),
+    [],
+  )
 })
 
 t.test('a test fails if no operation accepts a request', async (t) => {
   const app = serving(t, (reply) => reply.code(404).send())
   await t.rejects(contractTest(app, { document }), {
-    message: 'nothing was tested\ngetThing is not tested: no valid request got a status below 300, only 404',
+    message: 'nothing was tested\ngetThing is not tested: no valid request got a status below 400, only 404',
   })
 })

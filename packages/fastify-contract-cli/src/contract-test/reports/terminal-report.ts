@@ -23,10 +23,10 @@ export function failureLines(failure: TestFailure, context: ReportContext): stri
     shown(`${operationId}: ${check} (${method} ${path}, ${kind})`),
     `  expected  ${shown(expected)}`,
     `  got       ${shown(got)}${time}`,
-    ...(repeats === 0 ? [] : [`  again     ${repeats} later requests failed in the same way`]),
+    ...(repeats === 0 ? [] : [`  again     ${counted(repeats, 'later request')} failed in the same way`]),
     `  repeat    ${context.repeat(operation)}`,
     `  seed      ${seed}`,
-    ...(earlier.length > 0 ? [`after ${earlier.length} earlier requests:`] : []),
+    ...(earlier.length > 0 ? [`after ${counted(earlier.length, 'earlier request')}:`] : []),
     ...shownEarlier.map((one) => commandOf(one, context)),
     ...(earlier.length > 0 ? ['the request that failed:'] : []),
     commandOf(request, context),
@@ -50,7 +50,7 @@ const ends: Record<Exclude<RunEnd, 'complete' | 'requests'>, string> = {
 function summaryLines(result: ContractTestResult): string[] {
   const { title, version, target, operations, requests, seconds, failures, seed, end } = result
   const isWhole = end === 'complete' || end === 'requests'
-  const tested = operations.filter((one) => one.requests > 0).length
+  const tested = operations.filter(({ untested }) => untested === undefined).length
   const count = `${tested} of ${operations.length} operations, ${requests} requests, ${seconds.toFixed(1)} s`
   return [
     ...offLines(operations),
@@ -62,7 +62,9 @@ function summaryLines(result: ContractTestResult): string[] {
 
 /** Returns a number of failures as words. */
 export const countOf = (failures: number): string =>
-  failures === 0 ? 'no failures' : `${failures} ${failures === 1 ? 'failure' : 'failures'}`
+  failures === 0 ? 'no failures' : counted(failures, 'failure')
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** Returns a line for each check and reason, with the operations for which it is turned off. */
 function offLines(operations: OperationResult[]): string[] {

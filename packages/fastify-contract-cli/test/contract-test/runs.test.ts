@@ -169,5 +169,8 @@ t.test('credentials are shown as placeholders, and a request without them must b
   t.ok(failure?.request.headers.some(([, value]) => value === 'Bearer CREDENTIALS'))
   const none = { accepted: () => undefined, rejected: () => [] }
   const { operations } = await testApplication(application(true), secured, { credentials: none })
-  t.match(operations[0], { requests: 0, untested: 'there are no credentials for token, key; set CONTRACT_TEST_TOKEN or CONTRACT_TEST_KEY' })
+  t.match(operations[0], {
+    requests: 0,
+    untested: 'there are no credentials for token, key; set CONTRACT_TEST_TOKEN or CONTRACT_TEST_KEY',
+  })
 })

@@ -25,7 +25,10 @@ t.test('an operation of the engine that responds with 501 is not written yet, wh
   const app = serving(t, (reply) => reply.code(501).send({}))
   const own = await testApplication(app, document, { isOwn: true })
   t.match(own, { failures: [], operations: [{ untested: 'it is not written yet: it responds with 501' }] })
-  const other = await testApplication(serving(t, (reply) => reply.code(501).send({})), document)
+  const other = await testApplication(
+    serving(t, (reply) => reply.code(501).send({})),
+    document,
+  )
   t.match(other.failures, [{ check: 'no-server-error', got: 'status 501' }])
 })
 

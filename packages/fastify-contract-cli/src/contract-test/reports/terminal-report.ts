@@ -1,5 +1,11 @@
 import { lineText } from '../../text/source-text.ts'
-import { type ContractTestResult, type OperationResult, type RunEnd, type TestFailure, testedNothing } from '../results.ts'
+import {
+  type ContractTestResult,
+  type OperationResult,
+  type RunEnd,
+  type TestFailure,
+  testedNothing,
+} from '../results.ts'
 import { curlCommand } from './curl-command.ts'
 import { bounded, type ReportContext } from './report-context.ts'
 
@@ -61,8 +67,7 @@ function summaryLines(result: ContractTestResult): string[] {
 }
 
 /** Returns a number of failures as words. */
-export const countOf = (failures: number): string =>
-  failures === 0 ? 'no failures' : counted(failures, 'failure')
+export const countOf = (failures: number): string => (failures === 0 ? 'no failures' : counted(failures, 'failure'))
 
 const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 

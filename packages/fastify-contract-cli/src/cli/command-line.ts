@@ -17,16 +17,18 @@ type Values<Given> = {
  * @param help The command line, which begins with the name of the command, an empty line, and what the command does.
  * @param defaults The options with their defaults. An option whose default is a boolean takes no value.
  * @param names What the words of the command line are, such as DOCUMENT.
+ * @param lists Options that may be repeated; commas separate their values. Of other options, the last one counts.
  */
 export function commandLine<Given extends Record<string, boolean | string | undefined>>(
   help: string,
   defaults: Given,
   names: string[],
   args = process.argv.slice(2),
+  lists: string[] = [],
 ): { options: Values<Given>; words: string[] } {
   const types = Object.entries(defaults).map(([option, value]) => [
     option,
-    { type: typeof value === 'boolean' ? ('boolean' as const) : ('string' as const) },
+    { type: typeof value === 'boolean' ? ('boolean' as const) : ('string' as const), multiple: lists.includes(option) },
   ])
   const expected = [...names, ...Object.keys(defaults).map((option) => `--${option}`), '--help']
   try {
@@ -36,7 +38,10 @@ export function commandLine<Given extends Record<string, boolean | string | unde
       allowPositionals: true,
     })
     if (words.length > names.length) throw new Error(`Unexpected argument '${words[names.length]}'`)
-    const { help: isHelp, ...given } = values as Record<string, boolean | string | undefined>
+    const { help: isHelp, ...parsed } = values as Record<string, boolean | string | string[] | undefined>
+    const given = Object.fromEntries(
+      Object.entries(parsed).map(([option, value]) => [option, Array.isArray(value) ? value.join(',') : value]),
+    )
     if (isHelp !== true) return { options: { ...defaults, ...given } as Values<Given>, words }
   } catch (error) {
     const [, name = ''] = /^(?:fastify-contract )?(\S+)/.exec(help) as RegExpExecArray

@@ -17,6 +17,7 @@ import { junitReport } from '../contract-test/reports/junit-report.ts'
 import { maskedResult } from '../contract-test/reports/masked-result.ts'
 import type { ReportContext } from '../contract-test/reports/report-context.ts'
 import { terminalReport } from '../contract-test/reports/terminal-report.ts'
+import { testedNothing } from '../contract-test/results.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
 import { findDocument } from './project-files.ts'
@@ -51,8 +52,8 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
 --seed NUMBER         the same seed gives the same requests (default: 1)
 --requests NUMBER     the maximum number of requests (default: 1000)
 --seconds NUMBER      the maximum time of the whole run (default: 60)
---operation LIST      only these operations, by operationId or as METHOD /path, separated by commas
---off LIST            checks that are turned off, separated by commas
+--operation LIST      only these operations, by operationId or as METHOD /path, separated by commas; may be repeated
+--off LIST            checks that are turned off, separated by commas; may be repeated
 --settings FILE       JSON with checks that are turned off: { "off": { OPERATION or *: { CHECK: REASON } } }
 --json                print the report as JSON
 --junit FILE          write the report as JUnit XML, too
@@ -75,6 +76,7 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
     },
     ['DOCUMENT'],
     args,
+    ['operation', 'off'],
   )
   if (options['list-checks']) return printChecks()
   const { app: module, url, seed, requests, seconds, operation, off, settings, json, junit, github } = options
@@ -100,9 +102,9 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
     }
     if (junit !== undefined) await writeFile(junit, junitReport(result, context))
     printReports(result, context, { json, github })
-    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' ? 2 : 0
+    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' || testedNothing(result) ? 2 : 0
   } catch (error) {
-    throw new UsageError(`test: ${(error as Error).message}`)
+    throw new UsageError(`test: ${placed((error as Error).message, settings)}`)
   } finally {
     await application?.close()
     // A module may keep a connection open for which its application has no hook.
@@ -181,9 +183,19 @@ async function checksOff(list: string | undefined, settings: string | undefined)
 }
 
 async function settingsOf(path: string): Promise<{ off?: ChecksOff }> {
+  const text = await readFile(path, 'utf8').catch(({ message }: Error) => {
+    throw new Error(`--settings: ${path} cannot be read: ${message}`)
+  })
   try {
-    return Object(JSON.parse(await readFile(path, 'utf8')))
+    return Object(JSON.parse(text))
   } catch (error) {
-    throw new Error(`--settings: ${path} cannot be read as JSON: ${(error as Error).message}`)
+    const { message } = error as SyntaxError
+    const [, position = text.length] = /\bposition (\d+)/.exec(message) ?? []
+    const lines = text.slice(0, Number(position)).split('\n')
+    throw new Error(`${path}:${lines.length}:${String(lines.at(-1)).length + 1}: ${message}; correct the JSON`)
   }
 }
+
+/** Returns a message about checks that are turned off with the file that does so. */
+const placed = (message: string, settings: string | undefined): string =>
+  settings !== undefined && message.startsWith('off') ? `${settings}: ${message}` : message

@@ -5,8 +5,8 @@ import { environmentCredentials } from './credentials/environment-credentials.ts
 import { requestCredentials } from './credentials/request-credentials.ts'
 import type { GivenCredentials } from './credentials/scheme-credentials.ts'
 import type { Target } from './exchange.ts'
-import { failureLines } from './reports/terminal-report.ts'
-import type { ContractTestResult, RunOptions } from './results.ts'
+import { countOf, failureLines, untestedLines } from './reports/terminal-report.ts'
+import { type ContractTestResult, type RunOptions, testedNothing } from './results.ts'
 import { testTarget } from './target-test.ts'
 import { type FastifyApp, injectTarget } from './targets/inject-target.ts'
 import { urlTarget } from './targets/url-target.ts'
@@ -57,10 +57,11 @@ export class ContractTestError extends Error {
 /**
  * Tests a server by the requests that its document implies, for a test of vitest, node:test or tap. Resolves with the
  * result if each check passes, and rejects with a ContractTestError otherwise. Rejects with another Error for invalid
- * options, and if the server cannot be reached. The caller closes the application.
+ * options, if the server cannot be reached, and if no operation accepts a request. The caller closes the application.
  */
 export async function contractTest(server: ServerUnderTest, options: ContractTestOptions): Promise<ContractTestResult> {
   const result = await runContractTest(server, options)
+  if (testedNothing(result)) throw new Error(['nothing was tested', ...untestedLines(result.operations)].join('\n'))
   if (result.failures.length > 0) throw new ContractTestError(messageOf(result, server), result)
   return result
 }
@@ -99,5 +100,5 @@ function messageOf({ failures }: ContractTestResult, server: ServerUnderTest): s
     placeOf: () => undefined,
   }
   const texts = failures.map((failure) => failureLines(failure, context).join('\n'))
-  return [`${failures.length} failures of the contract test`, ...texts].join('\n\n')
+  return [`${countOf(failures.length)} of the contract test`, ...texts].join('\n\n')
 }

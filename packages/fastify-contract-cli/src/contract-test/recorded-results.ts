@@ -14,6 +14,7 @@ export class RecordedResults {
   readonly #checks = new Map<string, CheckResult>()
   readonly #known = new Map<string, TestFailure>()
   readonly #accepted = new Set<string>()
+  readonly #statuses = new Map<string, Set<number>>()
   readonly #reason: OffReason
 
   constructor(operations: Endpoint[], reason: OffReason) {
@@ -61,8 +62,15 @@ export class RecordedResults {
     ;(this.#checks.get(name) as CheckResult).looked++
   }
 
-  accept({ operationId }: Endpoint, source: string): void {
-    this.#accepted.add(operationId).add(`${operationId} ${source}`)
+  /** Records the status of the response to a valid request. */
+  addStatus({ operationId }: Endpoint, source: string, status: number): void {
+    if (status < 300) this.#accepted.add(operationId).add(`${operationId} ${source}`)
+    this.#statuses.set(operationId, (this.#statuses.get(operationId) ?? new Set()).add(status))
+  }
+
+  /** Returns the statuses of the responses to valid requests. */
+  statusesOf({ operationId }: Endpoint): number[] {
+    return [...(this.#statuses.get(operationId) ?? [])].sort((one, other) => one - other)
   }
 
   hasAccepted({ operationId }: Endpoint, source?: string): boolean {

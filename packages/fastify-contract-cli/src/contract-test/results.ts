@@ -103,6 +103,18 @@ export type OperationResult = OperationName & {
   untested: string | undefined
 }
 
+/** Why an operation of this engine whose handler responds with 501 is not tested. */
+export const unwritten = 'it is not written yet: it responds with 501'
+
+/**
+ * Returns whether a run without failures tells nothing, since no operation accepted a request. Operations that are not
+ * written yet are no reason to expect another result.
+ */
+export const testedNothing = ({ failures, operations }: ContractTestResult): boolean =>
+  failures.length === 0 &&
+  operations.length > 0 &&
+  operations.every(({ untested }) => untested !== undefined && untested !== unwritten)
+
 /** How often a check looked at a response. */
 export type CheckResult = { check: string; summary: string; looked: number; failures: number }
 

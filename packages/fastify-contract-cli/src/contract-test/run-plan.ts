@@ -154,7 +154,9 @@ export class RunPlan {
   #valid(operation: Endpoint, index: number): TestRequest | undefined {
     const { random, examples } = this.#requestsOf(operation)
     if (index < examples.length) return examples[index]
-    return random && drawn(random, this.#seed(operation, 'sequence', index))
+    const request = random && drawn(random, this.#seed(operation, 'sequence', index))
+    // Requests of a sequence are not shrunk, so their JSON has the plain notation.
+    return request && (this.#parts.maker.requestWith(operation, request.values, request.source) ?? request)
   }
 
   async #sendAsIs(request: TestRequest): Promise<TestResponse | undefined> {

@@ -3,7 +3,7 @@ import { checksOff } from './checks-off.ts'
 import type { Credentials, Target } from './exchange.ts'
 import { RecordedResults } from './recorded-results.ts'
 import { type RequestMaker, requestMaker } from './requests/requests-of.ts'
-import type { ContractTestResult, RunEnd, RunOptions } from './results.ts'
+import { type ContractTestResult, type RunEnd, type RunOptions, unwritten } from './results.ts'
 import { RunPlan } from './run-plan.ts'
 import { type RunBounds, RunEnded, TestRun } from './test-run.ts'
 import { selectedOperations, type TestedDocument } from './tested-document.ts'
@@ -89,15 +89,23 @@ async function endOf(execute: () => Promise<void>): Promise<RunEnd> {
 
 /** Returns why an operation got no valid request that it accepted; undefined if it got one. */
 function untestedReason(operation: Endpoint, run: TestRun, maker: RequestMaker, end: RunEnd): string | undefined {
-  const { results, credentials } = run.parts
-  if (results.hasAccepted(operation)) return undefined
-  if (results.of(operation).requests > 0) return 'no valid request got a status below 300'
-  if (end !== 'complete') return `the run ended before its first request: ${end}`
+  const { results, contract, credentials } = run.parts
+  const statuses = results.statusesOf(operation)
+  if (statuses.some((status) => status < 400)) return undefined
+  if (results.of(operation).requests > 0) return rejectedReason(statuses, contract.isOwn)
   const { unmade, random, examples } = maker.requestsOf(operation)
   if (random === undefined && examples.length === 0)
     return unmade.map(({ part, reason }) => `no value for ${part}: ${reason}`).join('; ')
-  const { operationId, security } = operation
-  return credentials.missing?.(security) ?? `${operationId} got no request`
+  return credentials.missing?.(operation.security) ?? `the run ended before its first request: ${end}`
+}
+
+/** The status of an operation of this engine that is not written yet. */
+const notImplemented = 501
+
+function rejectedReason(statuses: number[], isOwn: boolean): string {
+  if (isOwn && statuses.length === 1 && statuses[0] === notImplemented) return unwritten
+  if (statuses.length === 0) return 'no valid request got a response'
+  return `no valid request got a status below 400, only ${statuses.join(', ')}`
 }
 
 /** Returns the operations of a document that cannot be tested at all. */

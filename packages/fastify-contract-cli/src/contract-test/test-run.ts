@@ -187,8 +187,8 @@ export class TestRun {
     const response = await this.#response(request, sent, fail)
     if (response === undefined) return undefined
     this.#hasAnswered = true
-    if (response.status < 300 && request.violation === undefined && request.method === operation.method)
-      this.parts.results.accept(operation, request.source)
+    if (request.violation === undefined && request.method === operation.method)
+      this.parts.results.addStatus(operation, request.source, response.status)
     this.reportProgress()
     return response
   }

@@ -21,9 +21,14 @@ export type ExistingApplication = {
   output: string | undefined
   /** The version of Fastify that is installed, such as 5.12.8, or the range that package.json has. */
   fastify: string
+  /** What runs the tests; undefined for a program that runs no JavaScript modules as they are. */
+  testRunner: TestRunner | undefined
   /** The packages that package.json has already. */
   dependencies: Set<string>
 }
+
+/** The programs whose tests `init` writes. */
+export type TestRunner = 'vitest' | 'tap' | 'node:test'
 
 type Manifest = Partial<Record<'dependencies' | 'devDependencies', Record<string, string>>> & { type?: string }
 
@@ -64,8 +69,16 @@ export function existingApplication(directory: string): ExistingApplication {
     lacking: options === undefined ? [] : lackingOptions(options),
     output: sources === '.' && options?.noEmit !== true ? options?.outDir : undefined,
     fastify: installedVersion(directory, 'fastify') ?? declared.fastify,
+    testRunner: testRunnerOf(Object.keys(declared)),
     dependencies: new Set(Object.keys(declared)),
   }
+}
+
+/** Returns what runs the tests of an application by the packages that it depends on. */
+function testRunnerOf(names: string[]): TestRunner | undefined {
+  if (names.includes('vitest')) return 'vitest'
+  if (names.includes('tap')) return 'tap'
+  return ['jest', 'mocha', 'ava', 'jasmine'].some((name) => names.includes(name)) ? undefined : 'node:test'
 }
 
 const names = ['app', 'server', 'index', 'main'].flatMap((name) =>

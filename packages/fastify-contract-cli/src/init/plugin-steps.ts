@@ -26,6 +26,8 @@ export type PluginSteps = {
 export function pluginSteps(steps: PluginSteps): string[] {
   const { directory, application, written, newerFastify } = steps
   const { entry, instance, lacking, output } = application
+  const exec = { npm: 'npx', pnpm: 'pnpm exec' }[steps.manager]
+  const testPath = Object.keys(written.files).find((path) => /\bcontract\.test\./.test(path))
   return [
     '',
     'Next:',
@@ -48,6 +50,7 @@ export function pluginSteps(steps: PluginSteps): string[] {
         (path) => `${path} accepts the tokens of ACCESS_TOKENS, and none without it. Replace it by your own verifier.`,
       ),
     'generated/requests.http has a request for each operation.',
+    `To test the operations by the document, run ${exec} fastify-contract test${testPath === undefined ? '' : `, or ${testPath}`}.`,
   ]
 }
 

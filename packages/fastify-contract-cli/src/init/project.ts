@@ -6,8 +6,8 @@ import { dockerfile, dockerignore } from './files/dockerfile.ts'
 import { editorconfig } from './files/editorconfig.ts'
 import { environmentExample } from './files/environment-example.ts'
 import { gitignore } from './files/gitignore.ts'
-import { operationsTest } from './files/operations-test.ts'
 import { readme } from './files/readme.ts'
+import { serviceTest, serviceTestPath } from './files/service-test.ts'
 import { npmSettings, type PackageManager, pnpmSettings } from './package-manager.ts'
 import { packageName } from './package-name.ts'
 import type { Runtime } from './runtime.ts'
@@ -58,7 +58,7 @@ export function projectFiles(project: Project): Record<string, string> {
     'src/app.ts': appModule(compiled, errorBody !== undefined),
     'src/handlers.ts': handlersModule(handlers),
     ...(errorBody !== undefined && { 'src/error-body.ts': errorBody }),
-    'test/operations.test.ts': operationsTest,
+    [serviceTestPath]: serviceTest(compiled, errorBody !== undefined),
   }
   return Object.fromEntries(Object.entries(files).filter(([path]) => !leftOut.has(path)))
 }

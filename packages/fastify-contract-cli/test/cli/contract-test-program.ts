@@ -14,6 +14,7 @@ const standIn: ContractTest = async (server, options) => {
   const shown = typeof document === 'string' ? document : Object.keys(Object(document)).includes('routes')
   const told = { reply, document: shown, seed, requests, seconds, operations, off }
   if (STAND_IN === 'unreachable') throw new Error(`${reply} cannot be reached; start the server`)
+  if (STAND_IN === 'unknown check') throw new Error('off of a: unknown check "b"')
   onProgress?.({ operations: 3, tested: 1, requests: 9, maxRequests: 10, failures: 0, seconds: 1, maxSeconds: 60 })
   if (STAND_IN === 'wait') {
     const timer = setInterval(() => {}, 1_000)
@@ -21,6 +22,10 @@ const standIn: ContractTest = async (server, options) => {
     await new Promise((resolve) => signal?.addEventListener('abort', resolve))
     clearInterval(timer)
     return { ...resultOf(() => []), end: 'aborted' }
+  }
+  if (STAND_IN === 'untested') {
+    const { operations, ...result } = resultOf(() => [])
+    return { ...result, operations: operations.map((one) => ({ ...one, untested: 'no credentials' })) }
   }
   if (STAND_IN === '') return { ...resultOf(() => []), title: JSON.stringify(told) }
   return resultOf((operation) => [

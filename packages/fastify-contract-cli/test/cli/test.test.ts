@@ -23,6 +23,7 @@ const files = {
   'empty.mjs': 'export const other = 7\n',
   'settings.json': '{"off":{"*":{"valid-body":"it is slow"},"createPet":{"repeated-get":"it has a clock"}}}',
   'wrong.json': '{"on":{}}',
+  'broken.json': '{\n  "off": { x }\n}',
   src: {
     'app.ts': `import fastify from ${fastify}\n${instance}setInterval(() => {}, 1_000)\nexport default app as object\n`,
   },
@@ -65,7 +66,7 @@ t.test('the application is a plugin, an instance, or what createApp returns', as
 
 t.test('each option reaches the run', async (t) => {
   const numbers = ['--seed', '0', '--requests', '50', '--seconds', '9']
-  const others = ['--operation', 'a, GET /pets', '--off', 'empty-body', '--settings', 'settings.json']
+  const others = ['--operation', 'a', '--operation', 'GET /pets', '--off', 'empty-body', '--settings', 'settings.json']
   const { stdout } = await ended(t, ['--url', 'http://127.0.0.1:1', ...numbers, ...others])
   t.same(toldBy(stdout), {
     reply: 'http://127.0.0.1:1',
@@ -89,7 +90,13 @@ t.test('a test that cannot run exits with 2 and one line', async (t) => {
     [['--url', 'http://a', 'none.json'], /^test: none\.json does not exist; name an OpenAPI document\n$/],
     [['--seed', '1.5'], /^test: --seed is "1\.5"; expected an integer from 0 to 2147483647\n$/],
     [['--requests', '0'], /^test: --requests is "0"; expected an integer from 1 to 2147483647\n$/],
-    [['--settings', 'none.json'], /^test: --settings: none\.json cannot be read as JSON: ENOENT/],
+    [['--settings', 'none.json'], /^test: --settings: none\.json cannot be read: ENOENT/],
+    [['--settings', 'broken.json'], /^test: broken\.json:2:12: .*; correct the JSON\n$/],
+    [
+      ['--url', 'http://a', '--settings', 'settings.json'],
+      /^test: settings\.json: off of a: unknown check "b"\n$/,
+      { STAND_IN: 'unknown check' },
+    ],
     [['--settings', 'wrong.json'], /^test: wrong\.json: unknown member "on"; expected "off"\n$/],
     [['--app', 'no.mjs'], /^test: --app: no\.mjs does not exist; name the module of the application\n$/],
     [['--app', 'none.mjs'], /^test: none\.mjs: createApp returns no Fastify instance; return the one that it makes\n$/],
@@ -139,6 +146,13 @@ t.test('failures exit with 1, with the place of the operation and the command th
 
   const own = await start(t, cwd, [], failing).untilEnded()
   t.match(own, { code: 1, stdout: "'http://127.0.0.1:3000/pets?key=" })
+})
+
+t.test('a run in which no operation accepts a request exits with 2', async (t) => {
+  const { code, stdout } = await ended(t, ['--url', 'http://127.0.0.1:9'], { STAND_IN: 'untested' })
+  t.equal(code, 2)
+  t.match(stdout, /^createPet is not tested: no credentials$/m)
+  t.match(stdout, /\nnothing was tested\n$/)
 })
 
 t.test('SIGINT ends the run, whose report says so', async (t) => {

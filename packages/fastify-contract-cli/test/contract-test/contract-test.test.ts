@@ -25,7 +25,7 @@ t.test(
     t.equal(longestGap, undefined, 'the event loop of another process is unknown')
     const error = await contractTest({ url }, { document }).catch((error) => error)
     t.ok(error instanceof ContractTestError)
-    t.match(error.message, /^1 failures of the contract test\n\ngetNames: valid-body \(GET \/names, /)
+    t.match(error.message, /^1 failure of the contract test\n\ngetNames: valid-body \(GET \/names, /)
     t.match(error.message, `${url}/names`)
     t.equal(error.result.failures.length, 1)
   },

@@ -73,7 +73,13 @@ t.test('an application in TypeScript compiles and serves the operations with the
     /^npm install fastify-contract@/,
     /^npm install --save-dev fastify-contract-cli@/,
   ])
-  t.same(readdirSync('src/contract'), ['error-body.ts', 'handlers.ts', 'plugin.ts', 'verify-token.ts'])
+  t.same(readdirSync('src/contract'), [
+    'contract.test.ts',
+    'error-body.ts',
+    'handlers.ts',
+    'plugin.ts',
+    'verify-token.ts',
+  ])
   paste('src/server.ts', linesBelow(printed, 'Add to src/server.ts'))
   const modules = ['src/server.ts', ...readdirSync('src/contract').map((name) => join('src/contract', name))]
   t.same(compile(modules, { allowImportingTsExtensions: false }), [])
@@ -93,7 +99,13 @@ t.test('an application whose modules are imported as TypeScript serves the opera
 t.test('an application in JavaScript modules serves the operations', async (t) => {
   const printed = await addTo(t, { 'package.json': manifest('module'), 'src/app.js': applications.esm })
   paste('src/app.js', linesBelow(printed, 'Add to src/app.js'))
-  t.same(readdirSync('src/contract'), ['error-body.js', 'handlers.js', 'plugin.js', 'verify-token.js'])
+  t.same(readdirSync('src/contract'), [
+    'contract.test.js',
+    'error-body.js',
+    'handlers.js',
+    'plugin.js',
+    'verify-token.js',
+  ])
   await assertServed(t, 'src/app.js')
 })
 
@@ -102,7 +114,13 @@ t.test('an application in CommonJS serves the operations', async (t) => {
   const lines = linesBelow(printed, 'Add to index.js')
   t.same(lines, ["app.register(import('./contract/plugin.mjs'))"])
   paste('index.js', lines)
-  t.same(readdirSync('contract'), ['error-body.mjs', 'handlers.mjs', 'plugin.mjs', 'verify-token.mjs'])
+  t.same(readdirSync('contract'), [
+    'contract.test.mjs',
+    'error-body.mjs',
+    'handlers.mjs',
+    'plugin.mjs',
+    'verify-token.mjs',
+  ])
   await assertServed(t, 'index.js')
 })
 

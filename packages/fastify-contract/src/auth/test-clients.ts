@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../http/request-context.ts'
+import { sharedBetweenCopies } from './shared-between-copies.ts'
 import { createTestIssuer, type TestIssuer, testClient, unsignedToken } from './test-issuer.ts'
 import { type TrustedIssuer, withTestTrust } from './test-trust.ts'
 import { newToken } from './tokens.ts'
@@ -30,7 +31,7 @@ type Wrap = (verify: Verify<unknown>) => Verify<unknown>
 type TestedVerifier = ReplaceableVerify & { wraps: Set<Wrap> }
 
 /** The verifiers of a server by their schemes. The plugins of a server share it. */
-const verifiers = new WeakMap<object, Map<string, TestedVerifier[]>>()
+const verifiers = sharedBetweenCopies('verifiers 2', () => new WeakMap<object, Map<string, TestedVerifier[]>>())
 
 /** Returns a function that adds a verifier of a scheme, for `testCredentials`. */
 export const replaceableIn =

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
+import { sharedBetweenCopies } from './shared-between-copies.ts'
 
 /** The issuer and the audience of the tokens that a JWT verifier accepts. */
 export type TrustedIssuer = { issuer: string; audience: string }
@@ -16,7 +17,7 @@ type TestTrust = {
  * The trust of the current call. It ends with the call, so that no verifier keeps it, and another application with the same
  * verifier never has it.
  */
-const trust = new AsyncLocalStorage<TestTrust>()
+const trust = sharedBetweenCopies('test trust 1', () => new AsyncLocalStorage<TestTrust>())
 
 /** Calls a function within which JWT verifiers have a key of a test. */
 export const withTestTrust = <Result>(added: TestTrust, call: () => Result): Result => trust.run(added, call)

@@ -118,3 +118,12 @@ t.test(
     await t.rejects(testCredentials(serve(t), []), /NODE_ENV is production/)
   },
 )
+
+t.test('another copy of the engine in the process has credentials, as that of the commands', async (t) => {
+  const path = '../../src/auth/test-clients.ts?copy'
+  const copy: { testCredentials: typeof testCredentials } = await import(path)
+  t.not(copy.testCredentials, testCredentials)
+  const app = serve(t)
+  const { schemes } = await copy.testCredentials(app, ['prune'])
+  t.same(await answer(app, 'token', schemes.token?.accepted), 'contract-test')
+})

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto'
 import bearerAuth from '@fastify/bearer-auth'
 import { createKey, startIssuer } from 'fastify-contract-test-support/issuer'
 import t, { type Test } from 'tap'
 import { basic, tokensAsPasswords } from '../../src/auth/basic.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
 import { testCredentials } from '../../src/auth/test-clients.ts'
+import { testKeyOf } from '../../src/auth/test-trust.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { apiKey, bearer, bearerHook, type VerifierFactory } from '../../src/auth/verifiers.ts'
@@ -170,4 +172,13 @@ t.test('a verifier that cannot look up a token gets random credentials', async (
     t.match(scheme, { accepted: /^[\w-]{49}$/, rejected: {} })
     t.same(await send(scheme?.accepted), accepted)
   }
+})
+
+t.test('another copy of the engine trusts the key of a test, as that of the commands', async (t) => {
+  const path = '../../src/auth/test-trust.ts?copy'
+  const copy: typeof import('../../src/auth/test-trust.ts') = await import(path)
+  t.not(copy.testKeyOf, testKeyOf)
+  const { publicKey } = generateKeyPairSync('ed25519')
+  copy.withTestTrust({ key: { kid: 'one', publicKey } }, () => t.equal(testKeyOf('one'), publicKey))
+  t.equal(testKeyOf('one'), undefined)
 })

@@ -12,8 +12,8 @@ export type ResponseContract = {
   /** The shared schemas by name. */
   schemas: Record<string, Schema>
   routeOf(operation: Endpoint): Operation | undefined
-  /** Returns whether the operation accepted an earlier request of this source with a status of 2xx. */
-  hasAccepted(operation: Endpoint, source: Source): boolean
+  /** Returns whether the operation accepted an earlier request, of this source if one is given, with a status of 2xx. */
+  hasAccepted(operation: Endpoint, source?: Source): boolean
 }
 
 /** What a check expected and found. `kind` tells failures of one check and operation apart. */

@@ -11,8 +11,8 @@ export const documentedMediaType: ResponseCheck = {
     const types = Object.keys(described.content ?? {})
     const sent = headerOf(response, 'content-type')
     if (types.length === 0) {
-      // Many documents describe responses by their status alone, and an error of this engine has a body also then.
-      if (!isOwn || response.status >= 400 || response.body.length === 0) return undefined
+      // Many documents describe responses by their status alone. The body of an error is then that of the service.
+      if (!isOwn || response.body.length === 0 || response.status >= 400) return undefined
       return {
         expected: 'no body, as the document describes none',
         got: `a body of ${sent}`,

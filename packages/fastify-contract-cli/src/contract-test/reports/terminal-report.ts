@@ -1,5 +1,11 @@
 import { lineText } from '../../text/source-text.ts'
-import type { ContractTestResult, OperationResult, RunEnd, TestFailure } from '../results.ts'
+import {
+  type ContractTestResult,
+  type OperationResult,
+  type RunEnd,
+  type TestFailure,
+  testedNothing,
+} from '../results.ts'
 import { curlCommand } from './curl-command.ts'
 import { bounded, type ReportContext } from './report-context.ts'
 
@@ -23,10 +29,10 @@ export function failureLines(failure: TestFailure, context: ReportContext): stri
     shown(`${operationId}: ${check} (${method} ${path}, ${kind})`),
     `  expected  ${shown(expected)}`,
     `  got       ${shown(got)}${time}`,
-    ...(repeats === 0 ? [] : [`  again     ${repeats} later requests failed in the same way`]),
+    ...(repeats === 0 ? [] : [`  again     ${counted(repeats, 'later request')} failed in the same way`]),
     `  repeat    ${context.repeat(operation)}`,
     `  seed      ${seed}`,
-    ...(earlier.length > 0 ? [`after ${earlier.length} earlier requests:`] : []),
+    ...(earlier.length > 0 ? [`after ${counted(earlier.length, 'earlier request')}:`] : []),
     ...shownEarlier.map((one) => commandOf(one, context)),
     ...(earlier.length > 0 ? ['the request that failed:'] : []),
     commandOf(request, context),
@@ -51,15 +57,20 @@ const ends: Record<Exclude<RunEnd, 'complete' | 'requests'>, string> = {
 function summaryLines(result: ContractTestResult): string[] {
   const { title, version, target, operations, requests, seconds, failures, seed, end } = result
   const isWhole = end === 'complete' || end === 'requests'
-  const tested = operations.filter((one) => one.requests > 0).length
+  const tested = operations.filter(({ untested }) => untested === undefined).length
   const count = `${tested} of ${operations.length} operations, ${requests} requests, ${seconds.toFixed(1)} s`
   return [
     ...offLines(operations),
     ...untestedLines(operations),
     shown(`${title} ${version} at ${target}: ${count}, seed ${seed}${isWhole ? '' : `; ${ends[end]}`}`),
-    failures.length === 0 ? 'no failures' : `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}`,
+    testedNothing(result) ? 'nothing was tested' : countOf(failures.length),
   ]
 }
+
+/** Returns a number of failures as words. */
+export const countOf = (failures: number): string => (failures === 0 ? 'no failures' : counted(failures, 'failure'))
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** Returns a line for each check and reason, with the operations for which it is turned off. */
 function offLines(operations: OperationResult[]): string[] {
@@ -75,7 +86,8 @@ function offLines(operations: OperationResult[]): string[] {
   return firstOf(lines, 'more checks that are off')
 }
 
-function untestedLines(operations: OperationResult[]): string[] {
+/** Returns a line for each operation that is not tested, with the reason. */
+export function untestedLines(operations: OperationResult[]): string[] {
   const lines = operations
     .filter(({ untested }) => untested !== undefined)
     .map(({ operationId, untested }) => shown(`${operationId} is not tested: ${untested}`))

@@ -68,40 +68,45 @@ export function membersOf(entries: [string, Json][]): Members {
   return Object.fromEntries(entries)
 }
 
-/** The number of unwanted values in a row after which the search for a wanted one fails. */
+/** The default number of tries. */
 const patience = 2_000
 
 /**
  * Returns the values for which `isWanted` holds. To make one throws an error that names `place` when they are too rare to
  * find.
+ *
+ * @param tries The number of unwanted values in a row after which the search fails.
  */
 export const filterOrThrow = <T>(
   values: fc.Arbitrary<T>,
   isWanted: (value: T) => boolean,
   place: string,
-): fc.Arbitrary<T> => new Filtered(values, isWanted, place)
+  tries = patience,
+): fc.Arbitrary<T> => new Filtered(values, isWanted, place, tries)
 
 /** Unlike `filter`, it ends, and it counts no values that are only tried to make a found one smaller. */
 class Filtered<T> extends fc.Arbitrary<T> {
   readonly #values: fc.Arbitrary<T>
   readonly #isWanted: (value: T) => boolean
   readonly #place: string
+  readonly #tries: number
 
-  constructor(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string) {
+  constructor(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string, tries: number) {
     super()
     this.#values = values
     this.#isWanted = isWanted
     this.#place = place
+    this.#tries = tries
   }
 
   override generate(random: fc.Random, bias: number | undefined): fc.Value<T> {
-    for (let tries = 0; tries < patience; tries++) {
+    for (let tries = 0; tries < this.#tries; tries++) {
       const made = this.#made(random, bias)
       // A search below that fails has taken long.
-      if (made === undefined) tries += patience / 4
+      if (made === undefined) tries += this.#tries / 4
       else if (this.#isWanted(made.value)) return made
     }
-    throw new Error(`${this.#place}: no value found in ${patience} tries`)
+    throw new Error(`${this.#place}: no value found in ${this.#tries} tries`)
   }
 
   #made(random: fc.Random, bias: number | undefined): fc.Value<T> | undefined {
@@ -139,9 +144,17 @@ export function findableOf<T>(
 /** The numbers of values that are sampled one after the other: mostly the first value is a wanted one. */
 const samples = [1, 9, 50]
 
-/** Returns whether `isWanted` holds for at least one of some sampled values. */
+/** Returns whether `isWanted` holds for at least one of some sampled values; false if values of them cannot be made. */
 export const isFoundInSample = <T>(
   values: fc.Arbitrary<T>,
   isWanted: (value: T) => boolean,
   counts: number[] = samples,
-): boolean => counts.some((numRuns) => fc.sample(values, { numRuns, seed: numRuns }).some(isWanted))
+): boolean => counts.some((numRuns) => sampleOf(values, numRuns).some(isWanted))
+
+function sampleOf<T>(values: fc.Arbitrary<T>, numRuns: number): T[] {
+  try {
+    return fc.sample(values, { numRuns, seed: numRuns })
+  } catch {
+    return []
+  }
+}

@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { ofType } from './arbitrary.ts'
+import { filterOrThrow, ofType } from './arbitrary.ts'
 import { type Json, withDoubles } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
 import type { SchemaViolation } from './schema-violation.ts'
@@ -10,7 +9,8 @@ const more = 4
 /** The largest maxItems for which a longer array is generated: a much longer array would exceed the body limit. */
 const longest = 1_000
 
-const isSame = (a: Json, b: Json) => isDeepStrictEqual(withDoubles(a), withDoubles(b))
+/** The number of arrays that are made until one has enough different items. */
+const maxTries = 50
 
 /** Returns arrays that satisfy the keywords, or undefined if there are none. Undefined `items` allow only []. */
 export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined): fc.Arbitrary<Json[]> | undefined {
@@ -18,8 +18,31 @@ export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined
   if (minLength > maxItems || (minLength > 0 && items === undefined)) return undefined
   if (items === undefined) return fc.constant([])
   const length = { minLength, maxLength: Math.min(maxItems, minLength + more) }
-  return uniqueItems ? fc.uniqueArray(items, { ...length, comparator: isSame }) : fc.array(items, length)
+  return uniqueItems ? uniqueArrays(items, length) : fc.array(items, length)
 }
+
+/**
+ * Returns arrays of different items. Making one throws an error if the items have too few values, for which
+ * `fc.uniqueArray` searches without an end.
+ */
+function uniqueArrays(
+  items: fc.Arbitrary<Json>,
+  { minLength, maxLength }: { minLength: number; maxLength: number },
+): fc.Arbitrary<Json[]> {
+  const some = fc.array(items, { minLength: 2 * minLength, maxLength: 2 * maxLength })
+  const different = fc
+    .tuple(some, fc.integer({ min: minLength, max: maxLength }))
+    .map(([array, length]) => [...new Map(array.map((item) => [keyOf(item), item])).values()].slice(0, length))
+  return filterOrThrow(different, ({ length }) => length >= minLength, 'unique items', maxTries)
+}
+
+/** Returns a text that is the same for values that JSON Schema takes for equal. */
+const keyOf = (item: Json): string =>
+  JSON.stringify(withDoubles(item), (_, value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
 
 /** Returns arrays that are too short or too long, that repeat an item, or in which one item is invalid. */
 export function arrayViolations(

@@ -21,7 +21,8 @@ responses. The code follows it.
 3. Paste new handlers into \`src/handlers.ts\`, and remove those of removed operations.
 4. Run \`${manager} run typecheck\`. Each error is a place in \`src/\` that does not match the contract. Correct the code; use no
    \`any\`, cast or \`@ts-ignore\` to hide it.
-5. Run \`${manager} test\`.
+5. Run \`${manager} test\`. It sends requests that the contract implies, and prints for each failure what was expected, and a
+   curl command. Correct the code or the contract; turn a check off only with a true reason.
 
 To change only what an operation does, start at step 4.
 
@@ -49,6 +50,7 @@ ${errorBody === undefined ? '' : errorRule}- Secrets come from environment varia
 |---|---|
 | \`${manager} run dev\` | runs the service on port 3000, and restarts it after each change |
 | \`${exec} fastify-contract generate --check\` | fails if \`generated/\` is out of date |
+| \`${exec} fastify-contract test --operation ID\` | tests an operation; \`--list-checks\` says what is checked |
 | \`${exec} fastify-contract changes\` | names breaking changes since the last released contract |
 | \`${manager} run lint\` | advises on the style of the contract |
 

@@ -4,6 +4,8 @@ import type { Compiled } from '../../emit/compile.ts'
 import { literal } from '../../text/source-text.ts'
 import type { ExistingApplication } from '../existing-application.ts'
 import { handlersModule, optionLines, verifiersOf } from './app-modules.ts'
+import { pluginTest } from './plugin-test.ts'
+import { untestable } from './service-test.ts'
 
 /** The modules that `init --into` writes, by path, and those that messages and scripts name. */
 export type PluginFiles = { files: Record<string, string>; plugin: string; handlers: string; errors: string }
@@ -15,7 +17,7 @@ export function pluginFiles(
   errorBody: string | undefined,
   application: ExistingApplication,
 ): PluginFiles {
-  const { sources, language, modules, importsTypeScript } = application
+  const { sources, language, modules, importsTypeScript, testRunner } = application
   const isTypeScript = language === 'typescript'
   // In a package of CommonJS, only this extension makes a module, which the package of the engine needs.
   const extension = (modules === 'commonjs' ? 'm' : '') + (isTypeScript ? 'ts' : 'js')
@@ -24,11 +26,13 @@ export function pluginFiles(
   const directory = join(sources, 'contract')
   const pathOf = (name: string) => join(directory, `${name}.${extension}`)
   const parts = partsOf(compiled, errorBody !== undefined, pathOf('error-body'))
+  const hasTest = testRunner !== undefined && untestable(compiled.document) === undefined
   const texts = {
     handlers: handlersModule(handlers),
     plugin: pluginModule(parts),
     ...(errorBody !== undefined && { 'error-body': errorBody }),
     ...(parts.usesTokens && { 'verify-token': tokenModule(compiled) }),
+    ...(hasTest && { 'contract.test': pluginTest(compiled, errorBody !== undefined, testRunner) }),
   }
   const files: Record<string, string> = {}
   for (const [name, text] of Object.entries(texts)) {

@@ -4,10 +4,12 @@ import { installation } from '../package-manager.ts'
 import { packageName } from '../package-name.ts'
 import type { Project } from '../project.ts'
 import { isSecured } from './environment-example.ts'
+import { serviceTestPath } from './service-test.ts'
 
 /** Returns the README of a new project. */
 export function readme({ compiled, document, errorBody, runtime, packages, manager, leftOut }: Project): string {
   const { title } = compiled.routes.info
+  const exec = { npm: 'npx', pnpm: 'pnpm exec' }[manager]
   const files: [path: string, what: string][] = [
     [markdownCode(document), 'the contract: the only place that defines operations'],
     ['`generated/`', `written by \`${manager} run generate\` from the contract; commit it, do not edit it`],
@@ -20,7 +22,7 @@ export function readme({ compiled, document, errorBody, runtime, packages, manag
     ...(packages.dependencies['fastify-contract']?.startsWith('file:')
       ? ([['`vendor/`', 'the packages of fastify-contract, which no registry has; commit them']] as [string, string][])
       : []),
-    ['`test/operations.test.ts`', 'calls each operation with its example'],
+    [`\`${serviceTestPath}\``, 'sends requests that the contract implies, and checks the responses'],
     ...optionalFiles
       .filter(([path]) => !leftOut.has(path))
       .map(([path, what]) => [`\`${path}\``, what] as [string, string]),
@@ -49,7 +51,8 @@ everything compiles.
 | command | what it does |
 |---|---|
 | \`${manager} run dev\` | runs the service and restarts it after each change |
-| \`${manager} test\` | calls each operation |
+| \`${manager} test\` | tests each operation by the contract |
+| \`${exec} fastify-contract test\` | the same with a report; \`--url\` tests a running service, \`--help\` prints all options |
 | \`${manager} run typecheck\` | names each handler that does not match the contract |
 | \`${manager} run lint\` | advises on the style of the contract, and checks the types |
 | \`${manager} run docs\` | writes \`dist/docs\`, which the service shows at http://127.0.0.1:3001/docs; run it after a clone |

@@ -58,7 +58,7 @@ t.test('a terminal shows the text of a document and of a server, and does not ob
   t.notMatch(text, /[^\P{C}\n]/u)
   t.notMatch(text, /^\s*::/m, 'no line is a command of GitHub')
   t.match(text, /^ {2}again {5}3 later requests failed in the same way$/m)
-  t.match(text, /^after 1 earlier requests:\nprintf /m)
+  t.match(text, /^after 1 earlier request:\nprintf /m)
   const long = resultOf((operation) => [
     failure(operation, {
       got: 'a'.repeat(5_000),

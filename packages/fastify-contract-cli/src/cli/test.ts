@@ -10,12 +10,13 @@ import {
   type RunOptions,
   runContractTest,
 } from '../contract-test/contract-test.ts'
-import { variablePrefix } from '../contract-test/credentials/environment-credentials.ts'
+import { environmentSecrets } from '../contract-test/credentials/secrets.ts'
 import { githubReport, withoutCommands } from '../contract-test/reports/github-report.ts'
 import { jsonReport } from '../contract-test/reports/json-report.ts'
 import { junitReport } from '../contract-test/reports/junit-report.ts'
 import { maskedResult } from '../contract-test/reports/masked-result.ts'
 import type { ReportContext } from '../contract-test/reports/report-context.ts'
+import { secretMask } from '../contract-test/reports/secret-mask.ts'
 import { terminalReport } from '../contract-test/reports/terminal-report.ts'
 import { testedNothing } from '../contract-test/results.ts'
 import { commandLine } from './command-line.ts'
@@ -100,11 +101,11 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
       placeOf: await operationPlaces(given, result),
       repeat: repeatCommand({ document: words[0], app: module, url, requests, off, settings }, result.seed),
     }
-    if (junit !== undefined) await writeFile(junit, junitReport(result, context))
+    if (junit !== undefined) await writeFile(junit, withoutSecrets(junitReport(result, context)))
     printReports(result, context, { json, github })
     process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' || testedNothing(result) ? 2 : 0
   } catch (error) {
-    throw new UsageError(`test: ${placed((error as Error).message, settings)}`)
+    throw new UsageError(`test: ${withoutSecrets(placed((error as Error).message, settings))}`)
   } finally {
     await application?.close()
     // A module may keep a connection open for which its application has no hook.
@@ -117,14 +118,17 @@ function printReports(
   context: ReportContext,
   { json, github }: { json: boolean; github: boolean },
 ): void {
-  if (json) process.stdout.write(jsonReport(result, context))
+  if (json) process.stdout.write(withoutSecrets(jsonReport(result, context)))
   else {
-    const text = terminalReport(result, context)
+    const text = withoutSecrets(terminalReport(result, context))
     process.stdout.write(github ? withoutCommands(text, randomUUID()) : text)
   }
   // GitHub reads both streams.
-  if (github) (json ? process.stderr : process.stdout).write(githubReport(result, context))
+  if (github) (json ? process.stderr : process.stdout).write(withoutSecrets(githubReport(result, context)))
 }
+
+/** Returns a text without the values of the variables with credentials. An option, such as a URL, may have one. */
+const withoutSecrets = (text: string): string => secretMask(environmentSecrets(process.env))(text)
 
 /** Milliseconds until the process ends although the modules of an application keep it running. */
 const closeTime = 1_000
@@ -146,18 +150,10 @@ async function testUntilSignal(
           onStep(`testing: ${tested} of ${operations} operations, ${requests} requests, ${failures} failures`),
       }),
     )
-    return maskedResult(result, secrets())
+    return maskedResult(result, environmentSecrets(process.env))
   } finally {
     process.off('SIGINT', abort)
   }
-}
-
-/** Returns the names of the variables with credentials, by their values. */
-function secrets(): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const [name, value] of Object.entries(process.env))
-    if (name.startsWith(variablePrefix) && value !== undefined) found.set(value, `$${name}`)
-  return found
 }
 
 function printChecks(): void {

@@ -4,7 +4,9 @@ import { applicationCredentials } from './credentials/application-credentials.ts
 import { environmentCredentials } from './credentials/environment-credentials.ts'
 import { requestCredentials } from './credentials/request-credentials.ts'
 import type { GivenCredentials } from './credentials/scheme-credentials.ts'
+import { secretsOf } from './credentials/secrets.ts'
 import type { Target } from './exchange.ts'
+import { maskedResult } from './reports/masked-result.ts'
 import { countOf, failureLines, untestedLines } from './reports/terminal-report.ts'
 import { type ContractTestResult, type RunOptions, testedNothing } from './results.ts'
 import { testTarget } from './target-test.ts'
@@ -82,7 +84,7 @@ export async function runContractTest(
   try {
     const all = { ...given, ...own?.schemes, ...credentials }
     const parts = { target, credentials: requestCredentials(document, all), isOwn, isInProcess }
-    return await testTarget(tested, parts, options)
+    return maskedResult(await testTarget(tested, parts, options), secretsOf(all))
   } finally {
     own?.withdraw()
     await target.close()

@@ -2,6 +2,7 @@ import t from 'tap'
 import { jsonReport } from '../../../src/contract-test/reports/json-report.ts'
 import { junitReport } from '../../../src/contract-test/reports/junit-report.ts'
 import { maskedResult } from '../../../src/contract-test/reports/masked-result.ts'
+import { secretMask } from '../../../src/contract-test/reports/secret-mask.ts'
 import { terminalReport } from '../../../src/contract-test/reports/terminal-report.ts'
 import { context, failure, request, resultOf } from './sample-result.ts'
 
@@ -67,4 +68,49 @@ t.test('a secret that begins with another one is masked as a whole', async (t) =
     both,
   )
   t.equal(masked.failures[0]?.got, '$CONTRACT_TEST_B $CONTRACT_TEST_A')
+})
+
+t.test('a secret that a server splits, cuts, encodes or repeats in a longer text is masked', async (t) => {
+  const token = `eyJhbGciOiJFUzI1NiJ9.${'eyJzdWIiOiJhIiwic2NvcGUiOiJyZWFkIn0'}.Q2hhcmFjdGVycyBvZiBhIHNpZ25hdHVyZSBhcmUgcmFuZG9t`
+  const mask = secretMask(
+    new Map([
+      [token, '$T'],
+      ['user:pass/word & <more>', '$P'],
+    ]),
+  )
+  const [, payload = '', signature = ''] = token.split('.')
+  t.equal(mask(`got ${token}.`), 'got $T.')
+  t.equal(mask(payload), '$T')
+  t.equal(mask(JSON.stringify({ a: signature.slice(0, 20), b: signature.slice(20) })), '{"a":"$T","b":"$T"}')
+  t.equal(mask(`the token ${token.slice(0, 40)}`), 'the token $T', 'a text that was cut')
+  t.equal(mask(token.replace(/(.{20})/g, '$1\n')).match(/[\w-]{12}/), null, 'lines')
+  for (const before of ['', 'a', 'ab', 'Bearer ', 'Authorization: Bearer '])
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const masked = mask(Buffer.from(`${before}${token}, and more`).toString(encoding))
+      t.match(masked, /\$T/)
+      const left = Buffer.from(masked.replace('$T', ''), 'base64').toString()
+      t.notMatch(left, token.slice(-20, -8), `${before} ${encoding}`)
+      t.ok(masked.length < 60, masked)
+    }
+  const password = 'pass/word & <more>'
+  const forms = [
+    password,
+    encodeURIComponent(password),
+    encodeURIComponent(password).toLowerCase(),
+    new URLSearchParams({ p: password }).toString(),
+    JSON.stringify(password).replace('/', '\\/'),
+    'pass/word &amp; &lt;more&gt;',
+    Buffer.from(password).toString('hex'),
+    btoa(`user:${password}`),
+  ]
+  for (const form of forms) {
+    const masked = mask(`x ${form} y`)
+    t.match(masked, /\$P/, form)
+    t.notMatch(masked, /word|more/, form)
+  }
+  t.equal(mask('user'), 'user', 'the name of a user is no secret')
+  t.equal(
+    mask('an ordinary text of a server, with twelve characters'),
+    'an ordinary text of a server, with twelve characters',
+  )
 })

@@ -55,6 +55,10 @@ FAULTS = {
 }
 
 
+if fault and fault not in FAULTS:
+    raise SystemExit(f"FAULT: heroes has no fault {fault!r}; use {', '.join(FAULTS)}")
+
+
 def tutorial():
     """Runs the source of the tutorial with the replacements, and returns its module."""
     with open(path, encoding="utf-8") as file:
@@ -94,5 +98,7 @@ async def complete_allow(request, call_next):
 # asyncio sets TCP_NODELAY only if the protocol is named; without it, a response on a kept connection takes 40 ms.
 listener = socket.socket(proto=socket.IPPROTO_TCP)
 listener.bind(("127.0.0.1", 0))
+# Requests that arrive before the application has started wait.
+listener.listen()
 print(f"listening on {listener.getsockname()[1]}", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])

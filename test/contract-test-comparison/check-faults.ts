@@ -7,9 +7,10 @@ import { inspected, symptoms, tutorialSymptoms } from './symptoms.ts'
  * Checks by hand that each fault shows in its service, and in no service without it; and that the tutorial has the mistakes
  * that the page lists, which its mended copy has not. Throws an Error that names the first that does not.
  */
-export async function checkFaults(chosen: Fault[], installed: Installed): Promise<void> {
+export async function checkFaults(chosen: Fault[], installed: Installed, signal: AbortSignal): Promise<void> {
   const own = Object.entries(tutorialSymptoms)
   for (const { service, name } of chosen) {
+    signal.throwIfAborted()
     const symptom = symptoms[name]
     if (symptom === undefined) throw new Error(`the fault ${name} has no symptom; add it to symptoms.ts`)
     await expectSymptoms(service, name, [[name, symptom]], true, installed)

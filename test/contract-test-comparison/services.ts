@@ -40,7 +40,7 @@ export const documentOf = (service: ServiceName, { directory }: Installed): stri
 /** Writes the document of the service in Python. */
 export async function writeDocuments({ directory, fastapi, tutorial }: Installed): Promise<void> {
   const args = [`${room}/heroes.py`, tutorial, '--document']
-  const { stdout, stderr, status } = spawnSync(fastapi, args, { encoding: 'utf8' })
+  const { stdout, stderr, status } = spawnSync(fastapi, args, { encoding: 'utf8', timeout: 60_000 })
   if (status !== 0) throw new Error(`heroes.py failed: ${stderr}`)
   await writeFile(join(directory, 'heroes.json'), stdout)
 }

@@ -21,7 +21,8 @@ path, *options = sys.argv[1:]
 fault = os.environ.get("FAULT", "")
 is_mended = "--unmended" not in options
 
-BOUNDS = "ge=-(2**63), le=2**63 - 1"
+# JSON Schema of pydantic has bounds as floats, which hold these exactly.
+BOUNDS = "ge=-(2**53) + 1, le=2**53 - 1"
 AGE = f"    age: Annotated[int, PydanticField({BOUNDS}), BeforeValidator(exact)] | None = None\n"
 # 1.0 is an integer for JSON Schema, but "1" and true are none.
 EXACT = """
@@ -42,7 +43,7 @@ MENDED = [
     ("    name: str | None = None\n    age: int | None = None\n", f'    name: str = ""\n{AGE}'),
     ("    secret_name: str | None = None\n", '    secret_name: str = ""\n'),
     ("hero_id: int", f"hero_id: Annotated[int, Path({BOUNDS})]"),
-    ("offset: int = 0", "offset: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0"),
+    ("offset: int = 0", "offset: Annotated[int, Query(ge=0, le=2**53 - 1)] = 0"),
     ("Query(le=100)", "Query(ge=0, le=100)"),
 ]
 RETURNED = '    from fastapi.responses import JSONResponse\n    return JSONResponse({"name": db_hero.name, %s})\n'

@@ -8,11 +8,12 @@ import {
   createServer,
   type ServerOptions,
 } from 'fastify-contract'
+import { plantedFault } from './faults.ts'
 import { type DocumentChange, faultyContract } from './faulty-contract.ts'
 import { serveFaulty } from './serve-faulty.ts'
 
 /** A store of books, with the fault that the variable FAULT names. */
-const fault = process.env.FAULT
+const fault = plantedFault('books')
 
 type Book = { id: bigint; title: string; pin?: string; genre?: string; pages?: number; published?: string }
 
@@ -107,7 +108,7 @@ const clients: Record<string, { name: string; scopes: string[] }> = {
 const verify = (token: string) =>
   clients[token] ?? (fault === 'wrong-token-accepted' ? { name: 'any', scopes: ['read', 'write'] } : undefined)
 
-const contract = faultyContract('test/contract-test-comparison/books.yaml', changes[fault ?? ''])
+const contract = faultyContract('test/contract-test-comparison/books.yaml', changes[fault])
 const app = createServer({
   contract,
   handlers,
@@ -116,5 +117,5 @@ const app = createServer({
   realm: 'books',
   limits: { authFailures: 0, eventLoopDelay: 60_000 },
 } as unknown as ServerOptions<unknown>)
-plugins[fault ?? '']?.(app)
+plugins[fault]?.(app)
 await serveFaulty(app)

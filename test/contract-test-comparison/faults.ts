@@ -1,6 +1,14 @@
 /** A mistake in one of the services that the variable FAULT turns on. */
 export type Fault = { service: ServiceName; name: string; text: string }
 
+/** Returns the fault of this process, which the variable FAULT names; '' for none. Throws an Error for an unknown one. */
+export function plantedFault(service: ServiceName): string {
+  const { FAULT: name = '' } = process.env
+  const known = faults.filter((one) => one.service === service).map((one) => one.name)
+  if (name === '' || known.includes(name)) return name
+  throw new Error(`FAULT: ${service} has no fault ${JSON.stringify(name)}; use ${known.join(', ')}`)
+}
+
 export type ServiceName = 'plants' | 'books' | 'heroes'
 
 const of = (service: ServiceName, texts: Record<string, string>): Fault[] =>

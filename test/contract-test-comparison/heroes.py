@@ -21,7 +21,8 @@ path, *options = sys.argv[1:]
 fault = os.environ.get("FAULT", "")
 is_mended = "--unmended" not in options
 
-BOUNDS = "ge=-(2**63), le=2**63 - 1"
+# JSON Schema of pydantic has bounds as floats, which hold these exactly.
+BOUNDS = "ge=-(2**53) + 1, le=2**53 - 1"
 AGE = f"    age: Annotated[int, PydanticField({BOUNDS}), BeforeValidator(exact)] | None = None\n"
 # 1.0 is an integer for JSON Schema, but "1" and true are none.
 EXACT = """
@@ -42,7 +43,7 @@ MENDED = [
     ("    name: str | None = None\n    age: int | None = None\n", f'    name: str = ""\n{AGE}'),
     ("    secret_name: str | None = None\n", '    secret_name: str = ""\n'),
     ("hero_id: int", f"hero_id: Annotated[int, Path({BOUNDS})]"),
-    ("offset: int = 0", "offset: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0"),
+    ("offset: int = 0", "offset: Annotated[int, Query(ge=0, le=2**53 - 1)] = 0"),
     ("Query(le=100)", "Query(ge=0, le=100)"),
 ]
 RETURNED = '    from fastapi.responses import JSONResponse\n    return JSONResponse({"name": db_hero.name, %s})\n'
@@ -53,6 +54,10 @@ FAULTS = {
     "wrong-type": ("    return db_hero\n", RETURNED % '"id": str(db_hero.id)'),
     "missing-property": ("    return db_hero\n", RETURNED % '"age": db_hero.age'),
 }
+
+
+if fault and fault not in FAULTS:
+    raise SystemExit(f"FAULT: heroes has no fault {fault!r}; use {', '.join(FAULTS)}")
 
 
 def tutorial():
@@ -94,5 +99,7 @@ async def complete_allow(request, call_next):
 # asyncio sets TCP_NODELAY only if the protocol is named; without it, a response on a kept connection takes 40 ms.
 listener = socket.socket(proto=socket.IPPROTO_TCP)
 listener.bind(("127.0.0.1", 0))
+# Requests that arrive before the application has started wait.
+listener.listen()
 print(f"listening on {listener.getsockname()[1]}", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])

@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { listVerifier } from 'fastify-contract'
 import { createApp } from '../../src/app.ts'
 import { openMemory } from '../../src/store/memory.ts'
+import { plantedFault } from './faults.ts'
 import { type DocumentChange, faultyContract } from './faulty-contract.ts'
 import { serveFaulty } from './serve-faulty.ts'
 
 /** The plant store, with the fault that the variable FAULT names. */
-const fault = process.env.FAULT
+const fault = plantedFault('plants')
 
 const changes: Record<string, DocumentChange> = {
   'missing-id-accepted': ({ components }) => delete components.schemas.NewPlant.allOf[1].required,
@@ -33,7 +34,7 @@ const plugins: Record<string, (app: FastifyInstance) => void> = {
 }
 
 const memory = openMemory()
-const contract = faultyContract('openapi/plant-store.yaml', changes[fault ?? ''])
+const contract = faultyContract('openapi/plant-store.yaml', changes[fault])
 // A plant without its required id gets one that no other plant has, as a server would choose it.
 let nextId = -4_611_686_018_427_387_904n
 const store: typeof memory = { ...memory, create: (plant) => memory.create({ ...plant, id: plant.id ?? nextId++ }) }
@@ -44,5 +45,5 @@ const app = createApp({
   shed() {},
   limits: { authFailures: 0, eventLoopDelay: 60_000 },
 })
-plugins[fault ?? '']?.(app)
+plugins[fault]?.(app)
 await serveFaulty(app)

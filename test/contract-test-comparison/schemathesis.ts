@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spawnProcess } from 'fastify-contract-test-support/child-process'
+import { runBounded } from './bounded-process.ts'
 import type { Installed } from './install.ts'
 import type { Finding, Tool } from './tool-run.ts'
 
@@ -15,13 +15,21 @@ type Scenario = {
 
 type Reported = { operation: string; title: string; message: string }
 
-/** Returns Schemathesis as a tool, with further options. */
-export const schemathesis = (name: string, { schemathesis, directory }: Installed, options: string[]): Tool => ({
+/** The options of a mode, and the seconds after which a run is ended. */
+type Mode = { name: string; seeds: number[]; options: string[]; seconds: number }
+
+/** Returns Schemathesis in a mode as a tool. */
+export const schemathesis = (
+  { name, seeds, options, seconds: most }: Mode,
+  { schemathesis, directory }: Installed,
+): Tool => ({
   name,
-  async run({ url, document, headers, seed }) {
+  seeds,
+  async run({ url, document, headers, seed, signal }) {
     const report = join(directory, 'schemathesis.ndjson')
+    await rm(report, { force: true })
     const start = Date.now()
-    const running = spawnProcess(
+    const end = await runBounded(
       [
         ...[schemathesis, 'run', document, '--url', url, '--seed', String(seed), '--no-color'],
         ...['--report', 'ndjson', '--report-ndjson-path', report, '--generation-database', 'none'],
@@ -30,23 +38,23 @@ export const schemathesis = (name: string, { schemathesis, directory }: Installe
         ...Object.entries(headers).flatMap((header) => ['--header', header.join(': ')]),
         ...options,
       ],
-      { cwd: directory },
+      { cwd: directory, seconds: most, signal },
     )
-    const { code, stdout, stderr } = await running.untilEnded(maxMilliseconds)
-    const seconds = (Date.now() - start) / 1_000
-    if (code !== 0 && code !== 1) throw new Error(`Schemathesis exited with ${code}: ${stdout}${stderr}`)
-    return { ...findingsIn(await readFile(report, 'utf8'), start), seconds }
+    const { code, stdout, stderr, seconds, isBounded } = end
+    if (!isBounded && code !== 0 && code !== 1)
+      throw new Error(`Schemathesis exited with ${code}: ${stdout}${stderr}`.slice(0, 2_000))
+    const text = await readFile(report, 'utf8').catch(() => '')
+    return { ...findingsIn(text, start), seconds, isBounded }
   },
 })
 
-/** The full mode takes minutes for each operation. */
-const maxMilliseconds = 3_600_000
-
 /** Returns the first finding of each key in a report, and the number of requests. */
-function findingsIn(text: string, start: number): { findings: Finding[]; requests: number } {
+export function findingsIn(text: string, start: number): { findings: Finding[]; requests: number } {
   const findings = new Map<string, Finding>()
   let requests = 0
-  for (const line of text.trimEnd().split('\n')) {
+  // The last line of a run that was ended may be cut off.
+  for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
+    if (line === '') continue
     const { ScenarioFinished: scenario }: { ScenarioFinished?: Scenario } = JSON.parse(line)
     const { checks = {}, interactions = {}, label = '' } = scenario?.recorder ?? {}
     for (const [id, { timestamp }] of Object.entries(interactions)) {
@@ -55,12 +63,8 @@ function findingsIn(text: string, start: number): { findings: Finding[]; request
         const { operation = label, title = name, message = '' } = info?.failure ?? {}
         const key = `${operation} ${name} ${title}`
         if (status !== 'failure' || findings.has(key)) continue
-        findings.set(key, {
-          key,
-          requests,
-          seconds: timestamp - start / 1_000,
-          text: `${operation}: ${title} ${message}`,
-        })
+        const seconds = timestamp - start / 1_000
+        findings.set(key, { key, requests, seconds, text: `${operation}: ${title} ${message}` })
       }
     }
   }

@@ -40,12 +40,15 @@ export const documentOf = (service: ServiceName, { directory }: Installed): stri
 /** Writes the document of the service in Python. */
 export async function writeDocuments({ directory, fastapi, tutorial }: Installed): Promise<void> {
   const args = [`${room}/heroes.py`, tutorial, '--document']
-  const { stdout, stderr, status } = spawnSync(fastapi, args, { encoding: 'utf8' })
+  const { stdout, stderr, status } = spawnSync(fastapi, args, { encoding: 'utf8', timeout: 60_000 })
   if (status !== 0) throw new Error(`heroes.py failed: ${stderr}`)
   await writeFile(join(directory, 'heroes.json'), stdout)
 }
 
-/** Starts a service with a fault, or without one, and an empty store; resolves with its URL once it listens. */
+/**
+ * Starts a service with a fault, or without one, and an empty store; resolves with its URL once it listens. The fault
+ * `unmended` of the tutorial stands for its source as it is.
+ */
 export async function startService(
   service: ServiceName,
   fault: string,
@@ -55,12 +58,13 @@ export async function startService(
   const cwd = join(directory, 'heroes')
   await rm(cwd, { recursive: true, force: true })
   await mkdir(cwd)
-  const python = [fastapi, resolve(room, 'heroes.py'), tutorial]
+  const isUnmended = fault === 'unmended'
+  const python = [fastapi, resolve(room, 'heroes.py'), tutorial, ...(isUnmended ? ['--unmended'] : [])]
   const node = (file: string) => [process.execPath, '--import=tsx', `${room}/${file}`]
   const command = { plants: node('plant-service.ts'), books: node('book-service.ts'), heroes: python }[service]
   const { token: TOKEN, narrowToken: NARROW_TOKEN } = credentials
   const running = spawnProcess(command, {
-    env: { FAULT: fault, TOKEN, NARROW_TOKEN },
+    env: { FAULT: isUnmended ? '' : fault, TOKEN, NARROW_TOKEN },
     ...(service === 'heroes' && { cwd }),
   })
   const [, port] = await running.find('stdout', /listening on (\d+)\n/)

@@ -8,8 +8,8 @@ export type Finding = {
   text: string
 }
 
-/** What a tool did in a run. */
-export type ToolRun = { findings: Finding[]; requests: number; seconds: number }
+/** What a tool did in a run, and whether it was ended at its bound. */
+export type ToolRun = { findings: Finding[]; requests: number; seconds: number; isBounded: boolean }
 
 /** A running service, its document, and its credentials as headers and as variables of the environment. */
 export type TestedService = {
@@ -18,10 +18,13 @@ export type TestedService = {
   headers: Record<string, string>
   variables: Record<string, string>
   seed: number
+  signal: AbortSignal
 }
 
 /** How a tool tests a running service. */
 export type Tool = {
   name: string
+  /** A full mode takes long, so that it may have fewer seeds. */
+  seeds: number[]
   run(target: TestedService): Promise<ToolRun>
 }

@@ -91,6 +91,8 @@ export type TestFailure = {
   /** The number of later requests with the same failure. */
   repeats: number
   seed: number
+  /** The requests and seconds of the run until the failure was recorded. */
+  after: { requests: number; seconds: number }
 }
 
 /** What a run did with an operation. */

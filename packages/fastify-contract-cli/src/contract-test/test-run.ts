@@ -127,6 +127,7 @@ export class TestRun {
       earlier: earlier.map((one) => this.#print(this.#sent.get(one) ?? one)),
       repeats: 0,
       seed: bounds.seed,
+      after: { requests: this.requests + this.shrinkRequests, seconds: this.seconds },
     }
     results.add(operation, failure)
     if (results.failures.length >= bounds.failures) throw new RunEnded('failures')

@@ -28,7 +28,8 @@ export function jsonReport(result: ContractTestResult, context: ReportContext): 
 }
 
 function failureOf(failure: TestFailure, context: ReportContext): object {
-  const { check, operation, expected, got, violation, source, repeats, seed, request, response, earlier } = failure
+  const { check, operation, expected, got, violation, source, repeats, seed, after, request, response, earlier } =
+    failure
   return {
     check,
     ...operation,
@@ -39,6 +40,7 @@ function failureOf(failure: TestFailure, context: ReportContext): object {
     source,
     repeats,
     seed,
+    after,
     repeat: context.repeat(operation),
     request: requestOf(request, context),
     response: response === undefined ? null : responseOf(response),

@@ -40,6 +40,7 @@ export function failure(operation: OperationName, more: Partial<TestFailure> = {
     response: { status: 500, headers: { via: ['a', 'b'] }, body: Buffer.from([0xff]), milliseconds: 2.4 },
     earlier: [],
     repeats: 0,
+    after: { requests: 3, seconds: 0.5 },
     seed: 7,
     ...more,
   }

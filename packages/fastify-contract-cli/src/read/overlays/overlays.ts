@@ -1,0 +1,89 @@
+import { dirname, join, relative, resolve } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import type { FileStates } from '../../digests/file-state.ts'
+import { isUrl } from '../../fetch/url-rules.ts'
+import { warning } from '../../reports/reports.ts'
+import { shownName } from '../file-text.ts'
+import type { Source } from '../read-source.ts'
+import { OverlayError, placeText, withinStack } from '../source-error.ts'
+import { applyOverlay, timeError } from './apply-overlay.ts'
+import { OverlaidValue } from './overlaid-value.ts'
+import { type Overlay, overlayLimits, readOverlays } from './overlay-file.ts'
+
+/** The overlays of a document. */
+export type OverlayOptions = {
+  /** The paths of the overlays, in the order in which they apply. */
+  overlays?: string[] | undefined
+  /** The path that the overlays extend if the document stands for another one, such as a copy of it. */
+  insteadOf?: string | undefined
+}
+
+/** The overlays of a document, each with the file to which it applies. */
+export class Overlays {
+  /** A line for each action without an effect. */
+  readonly warnings: string[] = []
+  readonly #root: string
+  /** In the order in which they apply; an overlay that is applied is removed. */
+  readonly #waiting: { overlay: Overlay; file: string }[]
+
+  private constructor(root: string, overlays: Overlay[], insteadOf: string | undefined) {
+    this.#root = root
+    this.#waiting = overlays.map((overlay) => ({ overlay, file: fileOf(overlay, root, insteadOf) }))
+  }
+
+  /**
+   * Reads the overlays of a document and adds their states. Throws a SourceError.
+   *
+   * @param root The absolute path of the document, or its URL.
+   */
+  static async read(root: string, { overlays = [], insteadOf }: OverlayOptions, states: FileStates): Promise<Overlays> {
+    return new Overlays(root, overlays.length === 0 ? [] : await readOverlays(overlays, states), insteadOf)
+  }
+
+  /** Returns a file with its overlays applied. Throws a SourceError for an action that does not fit, or that takes too long. */
+  applied(source: Source): Source {
+    const own = this.#waiting.filter(({ file }) => file === source.file)
+    if (own.length === 0) return source
+    for (const each of own) this.#waiting.splice(this.#waiting.indexOf(each), 1)
+    const names = own.map(({ overlay }) => shownName(overlay.source.file))
+    const { milliseconds } = overlayLimits
+    try {
+      // Queries and their patterns may take exponential time, which only this interrupts.
+      return runInNewContext('apply()', { apply: () => this.#apply(source, own) }, { timeout: milliseconds })
+    } catch (error) {
+      throw timeError(error, names, milliseconds)
+    }
+  }
+
+  #apply(source: Source, own: { overlay: Overlay }[]): Source {
+    const name = shownName(source.file)
+    const idle = (text: string, place: string) => {
+      this.warnings.push(warning('overlay-without-effect', '#', `${text} (${place})`))
+    }
+    return withinStack(name, function apply() {
+      const value = new OverlaidValue(source)
+      for (const { overlay } of own) applyOverlay(overlay, value, idle)
+      return value.sourceOf(({ file }) => shownName(file))
+    })
+  }
+
+  /** Throws an OverlayError for an overlay that extends a file which is none of the document. */
+  rejectUnused(): void {
+    const [unused] = this.#waiting
+    if (unused === undefined) return
+    const { source } = unused.overlay
+    const place = placeText(shownName(source.file), source.placeOf(['extends']))
+    throw new OverlayError(
+      `${place}: extends leads to ${shownName(unused.file)}, which is no file of ${shownName(this.#root)}; correct it, ` +
+        'or remove extends',
+    )
+  }
+}
+
+/** Returns the file to which an overlay applies. A URL may name what was saved as the document. */
+function fileOf({ extended }: Overlay, root: string, insteadOf: string | undefined): string {
+  if (extended === undefined) return root
+  if (isUrl(extended)) return root
+  if (insteadOf === undefined || isUrl(root)) return extended
+  return join(dirname(root), relative(dirname(resolve(insteadOf)), extended))
+}

@@ -78,7 +78,10 @@ type Side = [document: Document, path: string, reading: PlaceOptions | undefined
  */
 async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
   if (differences.length === 0) return []
-  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(older[1], older[2]), sourcePlaces(newer[1], newer[2])])
+  const [olderPlace, newerPlace] = await Promise.all([
+    sourcePlaces(older[1], older[2]),
+    sourcePlaces(newer[1], newer[2]),
+  ])
   const heaviest = new Map<string, Change & { reasons: Set<string> }>()
   for (const { difference, pointer } of differences) {
     const { weight, why } = severityOf(difference)

@@ -116,7 +116,13 @@ async function publishedText(path: string, options: CompileOptions): Promise<Pub
     return { text: await publishedDocument(path, options), rejection: undefined }
   } catch (rejection) {
     if (!(rejection instanceof RejectedDocument)) throw rejection
-    const { mended } = lenientDocument(await bundle(path, options.rules, await readDocument(path, { overlays: options.overlays, insteadOf: options.insteadOf })))
+    const { mended } = lenientDocument(
+      await bundle(
+        path,
+        options.rules,
+        await readDocument(path, { overlays: options.overlays, insteadOf: options.insteadOf }),
+      ),
+    )
     return { text: stringifyJson(withErrorTable(mended)) as string, rejection }
   }
 }

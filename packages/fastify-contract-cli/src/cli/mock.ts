@@ -12,7 +12,14 @@ import { normalizedDocument } from '../passes/normalize.ts'
 import { terminalText, visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { errorModule, findDocument, findErrorModule, loadErrorModule, overlaysHelp, overlaysOf } from './project-files.ts'
+import {
+  errorModule,
+  findDocument,
+  findErrorModule,
+  loadErrorModule,
+  overlaysHelp,
+  overlaysOf,
+} from './project-files.ts'
 
 /** Runs `fastify-contract mock`. */
 export async function run(args: string[]): Promise<void> {
@@ -69,7 +76,10 @@ const loadedErrorBody = async (path: string | undefined) =>
   path === undefined ? undefined : (await loadErrorModule(path)).errorBody
 
 /** Compiles a document, and prints the operations that cannot be served. */
-async function compiledContract(document: string, given: { overlays: string | undefined; rules: string | undefined }): Promise<Required<Contract>> {
+async function compiledContract(
+  document: string,
+  given: { overlays: string | undefined; rules: string | undefined },
+): Promise<Required<Contract>> {
   const { rules } = given
   const overlays = overlaysOf(document, given.overlays)
   const { contract, skipped } = await withProgress((onStep) =>

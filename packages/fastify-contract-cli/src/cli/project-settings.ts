@@ -44,8 +44,7 @@ export function projectSettings(): ProjectSettings {
 const isOfType = (value: unknown, type: string): boolean =>
   type === 'list of texts'
     ? Array.isArray(value) && value.every((each) => typeof each === 'string')
-    : // biome-ignore lint/suspicious/useValidTypeof: the types of the table
-      typeof value === type
+    : typeof value === type
 
 function manifest(): Record<string, unknown> {
   if (!existsSync('package.json')) return {}

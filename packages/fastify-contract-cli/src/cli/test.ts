@@ -99,7 +99,10 @@ ${overlaysHelp}
     const context: ReportContext = {
       server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
       placeOf: await operationPlaces(given, options.overlays, result),
-      repeat: repeatCommand({ document: words[0], overlays: options.overlays, app: module, url, requests, off, settings }, result.seed),
+      repeat: repeatCommand(
+        { document: words[0], overlays: options.overlays, app: module, url, requests, off, settings },
+        result.seed,
+      ),
     }
     if (junit !== undefined) await writeFile(junit, junitReport(result, context))
     printReports(result, context, { json, github })

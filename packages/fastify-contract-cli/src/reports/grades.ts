@@ -61,6 +61,7 @@ export const grades = {
     'an overlay that is not as the specification has it, or that does not fit the document',
     'Overlay 1.1.0: what it makes of the document is unknown',
   ),
+  'overlay-of-missing-file': advice('an overlay whose `extends` leads to no file', 'it applies to the document'),
   'overlay-without-effect': advice(
     'an action of an overlay whose target selects nothing, or that neither updates, copies nor removes',
     'the document stays as it is',

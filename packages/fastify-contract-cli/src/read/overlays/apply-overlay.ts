@@ -2,7 +2,7 @@ import { isNode, type Node } from '../../document/walk-document.ts'
 import { shownName } from '../file-text.ts'
 import type { Source } from '../read-source.ts'
 import { LimitError, OverlayError, placeText } from '../source-error.ts'
-import { type Location, locationsOf } from './json-path.ts'
+import { isTooDeep, type Location, locationsOf } from './json-path.ts'
 import { type Holder, isHolder, type Origin, type OverlaidValue } from './overlaid-value.ts'
 import type { Action, Overlay } from './overlay-file.ts'
 
@@ -11,11 +11,13 @@ export type Idle = (text: string, place: string) => void
 
 /** Applies the actions of an overlay in their order. Throws a SourceError for one that does not fit. */
 export function applyOverlay({ source, actions }: Overlay, value: OverlaidValue, idle: Idle): void {
-  for (const [index, action] of actions.entries()) new Application(value, source, ['actions', `${index}`], idle).apply(action)
+  for (const [index, action] of actions.entries())
+    new Application(value, source, ['actions', `${index}`], idle).apply(action)
 }
 
-/** What kinds of values an update merges: two objects, two lists, or two others. */
-const kindOf = (value: unknown): string => (Array.isArray(value) ? 'a list' : isNode(value) ? 'an object' : 'no object and no list')
+/** What kinds of values an update merges: two objects, two lists, or two primitive values. */
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? 'a list' : isNode(value) ? 'an object' : 'a primitive value'
 
 /** One action that is applied. */
 class Application {
@@ -34,16 +36,19 @@ class Application {
   apply(action: Action): void {
     const targets = this.#select(action.target, 'target')
     if (targets.length === 0)
-      return this.#idle(`target ${action.target} selects nothing; correct it, or remove the action`, this.#at('target'))
-    if (action.remove === true) return this.#remove(targets)
+      this.#idle(`target ${action.target} selects nothing; correct it, or remove the action`, this.#at('target'))
+    else if (action.remove === true) this.#remove(targets)
+    else this.#updateAll(targets, action)
+  }
+
+  #updateAll(targets: Location[], action: Action): void {
     const given = this.#given(action)
-    if (given === undefined)
-      return this.#idle('the action has neither update, copy nor remove: true; add one of them', this.#at('target'))
-    this.#rejectMixed(targets)
-    for (const target of targets) {
-      const [value, origin] = [this.#value.copyOf(given.value), given.origin]
-      this.#update(target, value, origin)
+    if (given === undefined) {
+      this.#idle('the action has neither update, copy nor remove: true; add one of them', this.#at('target'))
+      return
     }
+    this.#rejectMixed(targets)
+    for (const target of targets) this.#update(target, this.#value.copyOf(given.value), given.origin)
   }
 
   /** Returns the value that is merged into each target; undefined if the action has none. */
@@ -55,15 +60,18 @@ class Application {
     if (from === undefined || others.length > 0)
       this.#fail('copy', `copy ${action.copy} selects ${others.length + (from ? 1 : 0)} values; select exactly one`)
     // The first target may be in the value, or the value in a target.
-    return { value: this.#value.copyOf(this.#value.at(from as Location)), origin: this.#value.originOf(from as Location) }
+    return {
+      value: this.#value.copyOf(this.#value.at(from as Location)),
+      origin: this.#value.originOf(from as Location),
+    }
   }
 
   #select(query: string, field: 'target' | 'copy'): Location[] {
     try {
       return locationsOf(query, this.#value.value, this.#value.hasBigints)
     } catch (error) {
-      if (error instanceof RangeError) throw error
-      return this.#fail(field, `${query} is no JSONPath of RFC 9535 (${(error as Error).message}); correct it`)
+      if (!isTooDeep(error)) throw error
+      throw new LimitError(`${this.#at(field)}: ${query} descends too deeply; name more keys`)
     }
   }
 
@@ -73,14 +81,14 @@ class Application {
     this.#value.remove(targets)
   }
 
-  /** Rejects targets that are not all objects, all lists or all others. */
+  /** Rejects targets that are not all objects, all lists or all primitive values. */
   #rejectMixed(targets: Location[]): void {
     const [first = [], ...others] = targets
     const kind = kindOf(this.#value.at(first))
     const other = others.find((each) => kindOf(this.#value.at(each)) !== kind)
     if (other === undefined) return
     const text = `the target selects ${kind} (${this.#shown(first)}) and ${kindOf(this.#value.at(other))}`
-    this.#fail('target', `${text} (${this.#shown(other)}); select objects, lists or other values only`)
+    this.#fail('target', `${text} (${this.#shown(other)}); select only objects, only lists or only primitive values`)
   }
 
   #update(target: Location, value: unknown, origin: Origin): void {
@@ -105,9 +113,9 @@ class Application {
 
   /** Appends the items of a list, or any other value as one item. */
   #append(list: unknown[], given: unknown, origin: Origin): void {
-    if (!Array.isArray(given)) return this.#value.set(list, String(list.length), given, origin)
-    for (const [index, item] of given.entries()) {
-      const from = this.#value.memberOrigin(given, String(index), origin)
+    const items = Array.isArray(given) ? given : [given]
+    for (const [index, item] of items.entries()) {
+      const from = items === given ? this.#value.memberOrigin(items, String(index), origin) : origin
       this.#value.set(list, String(list.length), item, from)
     }
   }

@@ -18,7 +18,7 @@ function jsonPath(): NonNullable<typeof environment> {
 
 /**
  * Returns the locations that a JSONPath query (RFC 9535) selects, each once, in their order. A filter compares an integer
- * beyond 2^53 - 1 as a double. Throws the error of the library, whose message is one line.
+ * beyond 2^53 - 1 as a double.
  *
  * @param hasBigints Whether the value may hold a bigint.
  */
@@ -32,5 +32,19 @@ export function locationsOf(query: string, value: unknown, hasBigints: boolean):
   }
   return [...found.values()]
 }
+
+/** Returns why a text is no JSONPath query; undefined if it is one. */
+export function syntaxProblem(query: string): string | undefined {
+  try {
+    jsonPath().compile(query)
+    return undefined
+  } catch (error) {
+    // The library adds a part of the query and the offset of the mistake.
+    return (error as Error).message.replace(/ \('.*':\d+\)$/s, '').replace(/\s+/g, ' ')
+  }
+}
+
+/** Returns whether an error of the library is that a query descends into more levels than `locationsOf` follows. */
+export const isTooDeep = (error: unknown): boolean => (error as Error).name === 'JSONPathRecursionLimitError'
 
 const doubleOf = (scalar: unknown): unknown => (typeof scalar === 'bigint' ? Number(scalar) : scalar)

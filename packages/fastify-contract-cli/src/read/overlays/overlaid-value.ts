@@ -1,7 +1,8 @@
 import { isNode, type Node } from '../../document/walk-document.ts'
 import type { Source } from '../read-source.ts'
-import { LimitError, type Place, valuesLimit } from '../source-error.ts'
+import { LimitError, type Place } from '../source-error.ts'
 import type { Location } from './json-path.ts'
+import { overlayLimits } from './overlay-file.ts'
 
 /** Where a value was written: in the file that is overlaid, or in an overlay. */
 export type Origin = { source: Source; keys: string[] }
@@ -26,7 +27,6 @@ export class OverlaidValue {
     // The value of a source belongs to it alone, and no two places share an object.
     this.value = source.value
     this.#visit(source.value)
-    this.#count = 0
   }
 
   #visit(value: unknown): void {
@@ -59,8 +59,8 @@ export class OverlaidValue {
 
   /** Returns a copy of a value, with the origins of its parts. Throws a LimitError if overlays add too many values. */
   copyOf(value: unknown): unknown {
-    if (++this.#count > valuesLimit)
-      throw new LimitError(`the overlays add more than ${valuesLimit} values; select fewer, or add less`)
+    if (++this.#count > overlayLimits.values)
+      throw new LimitError(`the overlays add more than ${overlayLimits.values} values; select fewer, or add less`)
     if (typeof value === 'bigint') this.hasBigints = true
     if (!isHolder(value)) return value
     const copy: Holder = Array.isArray(value) ? value.map((item) => this.copyOf(item)) : {}
@@ -93,7 +93,10 @@ export class OverlaidValue {
     }
     // A removal moves the items of a list, so that locations lead elsewhere afterwards.
     const origins = new Map(
-      Array.from(removals, ([holder, { at, keys }]) => [holder, Array.isArray(holder) ? this.#kept(holder, at, keys) : []]),
+      Array.from(removals, ([holder, { at, keys }]) => [
+        holder,
+        Array.isArray(holder) ? this.#kept(holder, at, keys) : [],
+      ]),
     )
     for (const [holder, { keys }] of removals) {
       const kept = origins.get(holder) as [unknown, Origin][]

@@ -6,9 +6,16 @@ import { isUrl } from '../../fetch/url-rules.ts'
 import { decodedText, isFile, readBytes, shownName } from '../file-text.ts'
 import { parseSource, type Source } from '../read-source.ts'
 import { LimitError, OverlayError, placeText } from '../source-error.ts'
+import { syntaxProblem } from './json-path.ts'
 
-/** The limits of the overlays of a document. `bytes` and `actions` count all of them. */
-export const overlayLimits = { files: 100, bytes: 8 * 2 ** 20, actions: 10_000, milliseconds: 10_000 }
+/** The limits of the overlays of a document, which count all of them. `values` are those that they add to a file. */
+export const overlayLimits = {
+  files: 100,
+  bytes: 8 * 2 ** 20,
+  actions: 10_000,
+  values: 1_000_000,
+  milliseconds: 10_000,
+}
 
 /** An overlay (https://spec.openapis.org/overlay/v1.1.0.html) whose form is checked. */
 export type Overlay = {
@@ -56,7 +63,7 @@ function checkedOverlay(source: Source): Overlay {
   const name = shownName(source.file)
   const { value } = source
   if (!isNode(value)) throw new OverlayError(`${name}: is no object of JSON or YAML; write an overlay`)
-  const fail = (keys: string[], text: string, onKey = false): never => {
+  const fail: Fail = (keys, text, onKey = false) => {
     throw new OverlayError(`${placeText(name, source.placeOf(keys, onKey))}: ${text}`)
   }
   const version = checkedVersion(value.overlay, fail)
@@ -70,7 +77,8 @@ function checkedOverlay(source: Source): Overlay {
   rejectOther(info, ['info'], { description: 'string' }, fail)
   rejectOther(value, [], { extends: 'string' }, fail)
   const { actions } = value
-  if (!Array.isArray(actions) || actions.length === 0) return fail(['actions'], 'actions is no list of at least one action')
+  if (!Array.isArray(actions) || actions.length === 0)
+    return fail(['actions'], 'actions is no list of at least one action')
   actions.forEach((action, index) => {
     checkAction(action, ['actions', String(index)], version, fail)
   })
@@ -79,11 +87,13 @@ function checkedOverlay(source: Source): Overlay {
   return { source, extended, actions }
 }
 
+/** Throws an OverlayError with the place of the value at some keys, or of its key. */
 type Fail = (keys: string[], text: string, onKey?: boolean) => never
 
 /** Returns the minor version. A patch version has no meaning (section "Versions"). */
 function checkedVersion(version: unknown, fail: Fail): number {
-  if (version === undefined) return fail([], 'overlay, the version of the specification, is missing; add overlay: 1.1.0')
+  if (version === undefined)
+    return fail([], 'overlay, the version of the specification, is missing; add overlay: 1.1.0')
   if (typeof version !== 'string')
     return fail(['overlay'], `overlay is ${stringifyJson(version)}, which is no text; write overlay: 1.1.0`)
   const [, minor] = /^1\.([01])\.\d+$/.exec(version) ?? []
@@ -93,15 +103,21 @@ function checkedVersion(version: unknown, fail: Fail): number {
 }
 
 function checkAction(action: unknown, keys: string[], version: number, fail: Fail): void {
-  if (!isNode(action)) return fail(keys, 'the action is no object; write one with target')
+  if (!isNode(action)) fail(keys, 'the action is no object; write one with target')
   rejectUnknown(action, keys, ['target', 'description', 'update', 'copy', 'remove'], fail)
   if (typeof action.target !== 'string')
-    return fail([...keys, 'target'], 'the action has no text as target; write a JSONPath, such as $.info')
+    fail([...keys, 'target'], 'the action has no text as target; write a JSONPath, such as $.info')
   rejectOther(action, keys, { description: 'string', copy: 'string', remove: 'boolean' }, fail)
+  for (const field of ['target', 'copy']) {
+    const query = action[field]
+    const problem = typeof query === 'string' ? syntaxProblem(query) : undefined
+    if (problem !== undefined)
+      fail([...keys, field], `${field} ${query} is no JSONPath of RFC 9535 (${problem}); correct it`)
+  }
   if (action.copy !== undefined && version < 1)
-    return fail([...keys, 'copy'], 'copy is no field of version 1.0; write overlay: 1.1.0', true)
+    fail([...keys, 'copy'], 'copy is no field of version 1.0; write overlay: 1.1.0', true)
   if (action.copy !== undefined && Object.hasOwn(action, 'update') && action.remove !== true)
-    return fail([...keys, 'copy'], 'copy and update exclude each other; make two actions of them', true)
+    fail([...keys, 'copy'], 'copy and update exclude each other; make two actions of them', true)
 }
 
 /** Rejects the members of an object that are neither known nor extensions. */

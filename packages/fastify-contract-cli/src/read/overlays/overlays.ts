@@ -1,9 +1,9 @@
 import { dirname, join, relative, resolve } from 'node:path'
 import { runInNewContext } from 'node:vm'
-import type { FileStates } from '../../digests/file-state.ts'
+import { type FileStates, noFile } from '../../digests/file-state.ts'
 import { isUrl } from '../../fetch/url-rules.ts'
 import { warning } from '../../reports/reports.ts'
-import { shownName } from '../file-text.ts'
+import { isFile, shownName } from '../file-text.ts'
 import type { Source } from '../read-source.ts'
 import { OverlayError, placeText, withinStack } from '../source-error.ts'
 import { applyOverlay, timeError } from './apply-overlay.ts'
@@ -23,12 +23,14 @@ export class Overlays {
   /** A line for each action without an effect. */
   readonly warnings: string[] = []
   readonly #root: string
+  readonly #states: FileStates
   /** In the order in which they apply; an overlay that is applied is removed. */
   readonly #waiting: { overlay: Overlay; file: string }[]
 
-  private constructor(root: string, overlays: Overlay[], insteadOf: string | undefined) {
+  private constructor(root: string, overlays: Overlay[], insteadOf: string | undefined, states: FileStates) {
     this.#root = root
-    this.#waiting = overlays.map((overlay) => ({ overlay, file: fileOf(overlay, root, insteadOf) }))
+    this.#states = states
+    this.#waiting = overlays.map((overlay) => ({ overlay, file: this.#fileOf(overlay, insteadOf) }))
   }
 
   /**
@@ -37,7 +39,7 @@ export class Overlays {
    * @param root The absolute path of the document, or its URL.
    */
   static async read(root: string, { overlays = [], insteadOf }: OverlayOptions, states: FileStates): Promise<Overlays> {
-    return new Overlays(root, overlays.length === 0 ? [] : await readOverlays(overlays, states), insteadOf)
+    return new Overlays(root, overlays.length === 0 ? [] : await readOverlays(overlays, states), insteadOf, states)
   }
 
   /** Returns a file with its overlays applied. Throws a SourceError for an action that does not fit, or that takes too long. */
@@ -67,6 +69,22 @@ export class Overlays {
     })
   }
 
+  /**
+   * Returns the file to which an overlay applies: the document, unless it extends another file that exists. A URL, or a
+   * file that does not exist, may be where the document came from.
+   */
+  #fileOf({ extended, source }: Overlay, insteadOf: string | undefined): string {
+    if (extended === undefined || isUrl(extended) || isUrl(this.#root)) return this.#root
+    const file =
+      insteadOf === undefined ? extended : join(dirname(this.#root), relative(dirname(resolve(insteadOf)), extended))
+    if (isFile(file)) return file
+    this.#states.set(file, noFile)
+    const text = `extends leads to ${shownName(extended)}, which does not exist; the overlay applies to the document`
+    const place = placeText(shownName(source.file), source.placeOf(['extends']))
+    this.warnings.push(warning('overlay-of-missing-file', '#', `${text}; correct or remove extends (${place})`))
+    return this.#root
+  }
+
   /** Throws an OverlayError for an overlay that extends a file which is none of the document. */
   rejectUnused(): void {
     const [unused] = this.#waiting
@@ -78,12 +96,4 @@ export class Overlays {
         'or remove extends',
     )
   }
-}
-
-/** Returns the file to which an overlay applies. A URL may name what was saved as the document. */
-function fileOf({ extended }: Overlay, root: string, insteadOf: string | undefined): string {
-  if (extended === undefined) return root
-  if (isUrl(extended)) return root
-  if (insteadOf === undefined || isUrl(root)) return extended
-  return join(dirname(root), relative(dirname(resolve(insteadOf)), extended))
 }

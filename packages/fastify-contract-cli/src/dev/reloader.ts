@@ -140,7 +140,10 @@ export async function runDev(options: DevOptions): Promise<void> {
   for (const each of [...directories, ...installed]) watchPath(each, () => change('code'))
   // The directory of a document in the directory of the project holds everything else, too.
   const directory = dirname(options.document)
-  for (const each of [directory === '.' ? options.document : directory, ...options.overlays.filter(existsSync)])
+  for (const each of [
+    directory === '.' ? options.document : directory,
+    ...options.overlays.filter((path) => existsSync(dirname(path))),
+  ])
     watchPath(each, () => change('document'))
 
   function change(what: 'code' | 'document'): void {

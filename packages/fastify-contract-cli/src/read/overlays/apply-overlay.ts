@@ -1,8 +1,8 @@
 import { isNode, type Node } from '../../document/walk-document.ts'
 import { shownName } from '../file-text.ts'
+import { isTooDeep, type Location, locationsOf } from '../json-path.ts'
 import type { Source } from '../read-source.ts'
 import { LimitError, OverlayError, placeText } from '../source-error.ts'
-import { isTooDeep, type Location, locationsOf } from './json-path.ts'
 import { type Holder, isHolder, type Origin, type OverlaidValue } from './overlaid-value.ts'
 import type { Action, Overlay } from './overlay-file.ts'
 

@@ -1,7 +1,7 @@
 import { isNode, type Node } from '../../document/walk-document.ts'
+import type { Location } from '../json-path.ts'
 import type { Source } from '../read-source.ts'
 import { LimitError, type Place } from '../source-error.ts'
-import type { Location } from './json-path.ts'
 import { overlayLimits } from './overlay-file.ts'
 
 /** Where a value was written: in the file that is overlaid, or in an overlay. */

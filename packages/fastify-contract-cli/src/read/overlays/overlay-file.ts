@@ -4,9 +4,9 @@ import { type FileStates, stateOf } from '../../digests/file-state.ts'
 import { isNode, type Node } from '../../document/walk-document.ts'
 import { isUrl } from '../../fetch/url-rules.ts'
 import { decodedText, isFile, readBytes, shownName } from '../file-text.ts'
+import { syntaxProblem } from '../json-path.ts'
 import { parseSource, type Source } from '../read-source.ts'
 import { LimitError, OverlayError, placeText } from '../source-error.ts'
-import { syntaxProblem } from './json-path.ts'
 
 /** The limits of the overlays of a document, which count all of them. `values` are those that they add to a file. */
 export const overlayLimits = {

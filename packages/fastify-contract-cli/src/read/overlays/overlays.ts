@@ -60,7 +60,7 @@ export class Overlays {
   #apply(source: Source, own: { overlay: Overlay }[]): Source {
     const name = shownName(source.file)
     const idle = (text: string, place: string) => {
-      this.warnings.push(warning('overlay-without-effect', '#', `${text} (${place})`))
+      this.warnings.push(warning('doubtful-overlay', '#', `${text} (${place})`))
     }
     return withinStack(name, function apply() {
       const value = new OverlaidValue(source)
@@ -81,7 +81,7 @@ export class Overlays {
     this.#states.set(file, noFile)
     const text = `extends leads to ${shownName(extended)}, which does not exist; the overlay applies to the document`
     const place = placeText(shownName(source.file), source.placeOf(['extends']))
-    this.warnings.push(warning('overlay-of-missing-file', '#', `${text}; correct or remove extends (${place})`))
+    this.warnings.push(warning('doubtful-overlay', '#', `${text}; correct or remove extends (${place})`))
     return this.#root
   }
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { mapScalars } from '../../document/walk-document.ts'
+import { mapScalars } from '../document/walk-document.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -15,7 +15,7 @@ import { withDistinctNumbers } from './distinct-numbers.ts'
 import { isItem, listsIn, nameItems } from './named-items.ts'
 import type { PointerMap } from './pointer-map.ts'
 import { removeErrors } from './removed-errors.ts'
-import { sourcePlaces } from './source-places.ts'
+import { type PlaceOptions, sourcePlaces } from './source-places.ts'
 
 /** A change. Its location is FILE:LINE:COLUMN, in the older file if something was removed. */
 export type Change = { weight: Severity; place: string; what: string }
@@ -45,15 +45,17 @@ type ErrorNumber = { error: number; meaning: string }
  * and overlapping branches of a oneOf are not detected.
  *
  * @param published An integer beyond 2^53 - 1 is a bigint, as `parseExactJson` returns it.
- * @param given The bundled form of the older document; default: the file `released` has it.
+ * @param reading How the files of the document at `path` are read, for places.
+ * @param given The older document, if the file `released` does not have its bundled form.
  */
 export async function contractChanges(
   released: string,
   path: string,
   published: Published,
-  given?: Published,
+  reading: PlaceOptions = {},
+  given?: { published: Published; reading: PlaceOptions },
 ): Promise<Change[]> {
-  const originals = [given ?? (parseExactJson(await readFile(released, 'utf8')) as Published), published]
+  const originals = [given?.published ?? (parseExactJson(await readFile(released, 'utf8')) as Published), published]
   const { documents, restored } = withDistinctNumbers(originals)
   const [older, newer] = documents as [Published, Published]
   const numbers = errorNumberChanges(older, newer, path)
@@ -61,14 +63,14 @@ export async function contractChanges(
     ({ difference: { typeName, property }, pointer }) =>
       !(typeName === 'Info' && property === 'version') && !(numbers.length > 0 && pointer === tablePlace),
   )
-  const changes = await described(differences, [older, released], [newer, path])
+  const changes = await described(differences, [older, released, given?.reading], [newer, path, reading])
   const all = [...changes.map((change) => ({ ...change, what: restored(change.what) })), ...numbers]
   return all.sort((one, other) => severities.indexOf(one.weight) - severities.indexOf(other.weight))
 }
 
 const tablePlace = '#/x-error-numbers'
 
-type Side = [document: Document, path: string]
+type Side = [document: Document, path: string, reading: PlaceOptions | undefined]
 
 /**
  * Returns the changes for differences. Differences of one kind at one pointer become one change, with the highest
@@ -76,7 +78,10 @@ type Side = [document: Document, path: string]
  */
 async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
   if (differences.length === 0) return []
-  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(older[1]), sourcePlaces(newer[1])])
+  const [olderPlace, newerPlace] = await Promise.all([
+    sourcePlaces(older[1], older[2]),
+    sourcePlaces(newer[1], newer[2]),
+  ])
   const heaviest = new Map<string, Change & { reasons: Set<string> }>()
   for (const { difference, pointer } of differences) {
     const { weight, why } = severityOf(difference)

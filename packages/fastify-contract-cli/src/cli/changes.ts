@@ -14,12 +14,15 @@ import { withErrorTable } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { type CompileOptions, publishedDocument } from '../emit/compile.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
+import type { OverlayOptions } from '../read/overlays/overlays.ts'
+import { readDocument } from '../read/read-document.ts'
 import { bundle } from '../redocly/redocly.ts'
 import { RejectedDocument } from '../rules/problems.ts'
 import { type Format, formats, type Summary } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { documentHelp, findDocument, skipsUnsupported } from './project-files.ts'
+import { documentHelp, findDocument, overlaysOf, skipsUnsupported } from './project-files.ts'
+import { listOf } from './project-settings.ts'
 
 /** Runs `fastify-contract changes`. */
 export async function run(args: string[]): Promise<void> {
@@ -34,6 +37,7 @@ ${documentHelp}
 --release             store the bundled document as the latest release
 --since FILE          compare with another document, such as that of another branch, instead of the last release;
                       neither info.version nor whether the document can be served matters then
+--since-overlays LIST the overlays of that document, files separated by commas (default: those of DOCUMENT)
 --fail-on SEVERITY    exit with 1 after a change of this severity or a higher one, whatever info.version is: breaking,
                       compatible or text
 --format FORMAT       text (default), json, github: annotations of the changed lines in a pull request, or markdown: a
@@ -42,6 +46,8 @@ ${documentHelp}
     {
       release: false,
       document: undefined,
+      overlays: undefined,
+      'since-overlays': undefined,
       rules: undefined,
       released: 'openapi/released',
       since: undefined,
@@ -58,12 +64,17 @@ ${documentHelp}
   if (release && since !== undefined)
     throw new UsageError('changes: --release stores a release, and --since compares with none')
   const path = findDocument(words[0] ?? options.document)
-  const publish = (file: string) => withProgress((onStep) => publishedText(file, { rules, skipUnsupported, onStep }))
-  const { text, rejection } = await publish(path)
+  const publish = (file: string, overlaying: OverlayOptions) =>
+    withProgress((onStep) => publishedText(file, { ...overlaying, rules, skipUnsupported, onStep }))
+  const reading = { overlays: overlaysOf(path, options.overlays) }
+  const { text, rejection } = await publish(path, reading)
   const document = parseExactJson(text) as Document
   if (since !== undefined) {
-    const { text: older } = await publish(since)
-    const changes = await compared(since, document, parseExactJson(older) as Document)
+    const overlays = options['since-overlays'] === undefined ? reading.overlays : listOf(options['since-overlays'])
+    const olderReading = { overlays, insteadOf: path }
+    const { text: older } = await publish(since, olderReading)
+    const given = { published: parseExactJson(older) as Document, reading: olderReading }
+    const changes = await compared(since, document, given)
     return report({ document: path, since, next: undefined, changes }, format, failOn)
   }
   const { version } = document.info
@@ -86,10 +97,10 @@ ${documentHelp}
   await writeFile(file, text)
   console.log(`wrote ${file}`)
 
-  function compared(older: string, ...documents: [published: Document, given?: Document]): Promise<Change[]> {
+  function compared(older: string, published: Document, given?: Older): Promise<Change[]> {
     return withProgress(async function compare(onStep) {
       onStep(`comparing with ${older}`)
-      return await contractChanges(older, path, ...documents).catch(rejected)
+      return await contractChanges(older, path, published, reading, given).catch(rejected)
     })
   }
 
@@ -105,10 +116,19 @@ async function publishedText(path: string, options: CompileOptions): Promise<Pub
     return { text: await publishedDocument(path, options), rejection: undefined }
   } catch (rejection) {
     if (!(rejection instanceof RejectedDocument)) throw rejection
-    const { mended } = lenientDocument(await bundle(path, options.rules))
+    const { mended } = lenientDocument(
+      await bundle(
+        path,
+        options.rules,
+        await readDocument(path, { overlays: options.overlays, insteadOf: options.insteadOf }),
+      ),
+    )
     return { text: stringifyJson(withErrorTable(mended)) as string, rejection }
   }
 }
+
+/** An older document that is no release. */
+type Older = NonNullable<Parameters<typeof contractChanges>[4]>
 
 type Published = { text: string; rejection: RejectedDocument | undefined }
 

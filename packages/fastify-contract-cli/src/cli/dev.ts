@@ -6,6 +6,7 @@ import {
   findDocument,
   findErrorModule,
   handlersModule,
+  overlaysOf,
   sampleClient,
   skipsUnsupported,
 } from './project-files.ts'
@@ -43,6 +44,7 @@ ${documentHelp}
       bundle: undefined,
       trial: undefined,
       document: undefined,
+      overlays: undefined,
       rules: undefined,
       out: 'generated',
       errors: findErrorModule(),
@@ -57,12 +59,14 @@ ${documentHelp}
   const { runDev } = await import('../dev/reloader.ts')
   try {
     loadEnvironmentFile('.env')
-    const { 'skip-unsupported': skipUnsupported, ...others } = options
+    const { 'skip-unsupported': skipUnsupported, overlays, ...others } = options
+    const document = findDocument(words[0] ?? options.document)
     await runDev({
       ...others,
       client: sampleClient(),
       skipUnsupported,
-      document: findDocument(words[0] ?? options.document),
+      document,
+      overlays: overlaysOf(document, overlays),
     })
   } catch (error) {
     // The ports that are open keep the process running.

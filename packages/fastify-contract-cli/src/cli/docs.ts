@@ -8,7 +8,7 @@ import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { documentHelp, findDocument, sampleClient, skipsUnsupported } from './project-files.ts'
+import { documentHelp, findDocument, overlaysOf, sampleClient, skipsUnsupported } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {
@@ -31,6 +31,7 @@ ${documentHelp}
       serve: false,
       out: docsDirectory,
       document: undefined,
+      overlays: undefined,
       rules: undefined,
       'skip-unsupported': skipsUnsupported(),
       ...docsDefaults,
@@ -42,7 +43,9 @@ ${documentHelp}
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
   const page = await withProgress(async function writePages(onStep) {
     const { rules, 'skip-unsupported': skipUnsupported } = options
-    const compiled = await compileContract(findDocument(words[0] ?? options.document), {
+    const document = findDocument(words[0] ?? options.document)
+    const compiled = await compileContract(document, {
+      overlays: overlaysOf(document, options.overlays),
       rules,
       skipUnsupported,
       onStep,

@@ -14,6 +14,8 @@ import { loadErrorModule } from './project-files.ts'
 /** The options of `generate`. */
 export type GenerateOptions = {
   document: string
+  /** The paths of the overlays of the document. */
+  overlays: string[]
   rules: string | undefined
   /** The module of errorBody. */
   errors: string | undefined
@@ -31,7 +33,7 @@ export type GenerateOptions = {
  * the document was compiled to.
  */
 export async function generateFiles(options: GenerateOptions): Promise<Compiled> {
-  const { document, rules, out, handlers, check, skipUnsupported, allowedOrigins, record } = options
+  const { document, overlays, rules, out, handlers, check, skipUnsupported, allowedOrigins, record } = options
   const { compiled, states } = await withProgress(compile)
   const warnings = compiled.warnings.map((warning) => visible(`${document}: ${warning}`))
   for (const warning of warnings) console.warn(warning)
@@ -50,7 +52,7 @@ export async function generateFiles(options: GenerateOptions): Promise<Compiled>
     const states = record === undefined || isUrl(document) ? undefined : await statesOf(options)
     const errors = options.errors === undefined ? undefined : await loadErrorModule(options.errors)
     onStep(`reading ${document}`)
-    const sources = await readDocument(document, { allowedOrigins, onFile: fetchingStep(onStep) })
+    const sources = await readDocument(document, { overlays, allowedOrigins, onFile: fetchingStep(onStep) })
     const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources, onStep })
     return { compiled, states: states && [...states, ...sources.states] }
   }

@@ -15,6 +15,7 @@ import {
   findErrorModule,
   handlersModule,
   loadErrorModule,
+  overlaysOf,
   sampleClient,
   skipsUnsupported,
 } from './project-files.ts'
@@ -46,6 +47,7 @@ ${documentHelp}
       'allow-origin': projectSettings().allowOrigin,
       'skip-unsupported': skipsUnsupported(),
       document: undefined,
+      overlays: undefined,
       rules: undefined,
       out: 'generated',
       errors: findErrorModule(),
@@ -61,11 +63,13 @@ ${documentHelp}
     if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
     const { updateDocument } = await import('./update-document.ts')
     const body = errors === undefined ? undefined : await loadErrorModule(errors)
-    await updateDocument({ rules, errors: body, out, handlers, check, skipUnsupported, allowedOrigins })
+    const overlays = overlaysOf(projectSettings().document ?? '', options.overlays)
+    await updateDocument({ overlays, rules, errors: body, out, handlers, check, skipUnsupported, allowedOrigins })
     return check ? undefined : await updateDocs(out)
   }
   const document = findDocument(given)
-  const record = RunRecord.of({ document, rules, errors, out, skipUnsupported })
+  const overlays = overlaysOf(document, options.overlays)
+  const record = RunRecord.of({ document, overlays: JSON.stringify(overlays), rules, errors, out, skipUnsupported })
   const run = record?.unchanged()
   if (run !== undefined) {
     reportUnchanged(run, out, check)
@@ -73,7 +77,7 @@ ${documentHelp}
   }
   const { generateFiles } = await import('./generate-files.ts')
   keepYoungGeneration(process.versions.node)
-  const task = { document, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
+  const task = { document, overlays, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
   const compiled = await generateFiles(task)
   if (!check) await updateDocs(out, compiled)
 }

@@ -34,6 +34,7 @@ DIRECTORY             the directory of the project (default: the current one)
 --install             install the packages of the project, so that npm start is the next command
 --without PARTS       leave out files that the service does not need, some of:
                       ${partNames}
+--overlays LIST       overlays of DOCUMENT, files separated by commas; those elsewhere are copied to overlays/
 --rules FILE          the configuration for bundling, such as decorators (default: none, because the plugins of a
                       redocly.yaml are code, which a directory of somebody else must not run)
 --include-outside     read and copy also files outside of the directory of DOCUMENT; without it, init rejects a
@@ -47,6 +48,7 @@ DIRECTORY             the directory of the project (default: the current one)
       install: false,
       without: '',
       rules: undefined,
+      overlays: undefined,
       'include-outside': false,
       'allow-origin': undefined,
     },
@@ -66,6 +68,7 @@ DIRECTORY             the directory of the project (default: the current one)
       without: listOf(options.without),
       includeOutside: options['include-outside'],
       rules,
+      overlays: listOf(options.overlays),
       allowedOrigins: listOf(options['allow-origin']),
       onStep,
       onFile: fetchingStep(onStep),

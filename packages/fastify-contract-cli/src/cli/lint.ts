@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { lineText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { findDocument } from './project-files.ts'
+import { findDocument, overlaysOf } from './project-files.ts'
 
 /** Runs `fastify-contract lint`. */
 export async function run(args: string[]): Promise<void> {
@@ -14,19 +14,23 @@ Advises on the style of the document: prints one line for each finding. No other
 
 DOCUMENT        the OpenAPI document, also as --document FILE (default: that of package.json, or openapi.yaml
                 or the only openapi/*.yaml)
+--overlays LIST the overlays of DOCUMENT, files separated by commas (default: those of package.json if DOCUMENT is
+                the one that it names)
 --rules FILE    the rules, a configuration of Redocly (https://redocly.com/docs/cli/configuration); default:
                 redocly.yaml if it exists, otherwise recommended rules, all as warnings
 `,
-    { document: undefined, rules: undefined },
+    { document: undefined, overlays: undefined, rules: undefined },
     ['DOCUMENT'],
     args,
   )
   const { lint, styleRules } = await import('../redocly/redocly.ts')
+  const { readDocument } = await import('../read/read-document.ts')
   const document = findDocument(words[0] ?? options.document)
   const own = options.rules ?? (existsSync('redocly.yaml') ? 'redocly.yaml' : undefined)
-  const findings = await withProgress(function showLint(onStep) {
+  const overlays = overlaysOf(document, options.overlays)
+  const findings = await withProgress(async function showLint(onStep) {
     onStep(`checking the style of ${document}`)
-    return lint(document, own ?? styleRules)
+    return await lint(document, own ?? styleRules, await readDocument(document, { overlays }))
   })
   for (const { severity, message, ruleId, location } of findings) {
     const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location

@@ -12,7 +12,14 @@ import { normalizedDocument } from '../passes/normalize.ts'
 import { terminalText, visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { errorModule, findDocument, findErrorModule, loadErrorModule } from './project-files.ts'
+import {
+  errorModule,
+  findDocument,
+  findErrorModule,
+  loadErrorModule,
+  overlaysHelp,
+  overlaysOf,
+} from './project-files.ts'
 
 /** Runs `fastify-contract mock`. */
 export async function run(args: string[]): Promise<void> {
@@ -25,6 +32,7 @@ Listens on 127.0.0.1, on the port PORT (default: 3000).
 
 DOCUMENT              the OpenAPI document, which needs no project; operations that cannot be served respond with 501
                       (default: the generated files, or without them as of fastify-contract generate)
+${overlaysHelp}
 --generated DIRECTORY the files of fastify-contract generate (default: generated)
 --rules FILE          the configuration for bundling DOCUMENT, such as decorators (default: redocly.yaml if it exists)
 --errors FILE         the module whose errorBody creates the bodies of errors (default: ${errorModule} if it exists,
@@ -34,7 +42,7 @@ DOCUMENT              the OpenAPI document, which needs no project; operations t
 A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
 example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
 `,
-    { generated: 'generated', rules: undefined, errors: findErrorModule(), realm: undefined },
+    { generated: 'generated', overlays: undefined, rules: undefined, errors: findErrorModule(), realm: undefined },
     ['DOCUMENT'],
     args,
   )
@@ -44,7 +52,7 @@ example=NAME for one of several examples. The header Preference-Applied names th
     const contract =
       given === undefined && hasFiles
         ? await generatedContract(options.generated)
-        : await compiledContract(findDocument(given), options.rules)
+        : await compiledContract(findDocument(given), options)
     const errorBody = await loadedErrorBody(options.errors).catch(function useDescribed(error: Error) {
       if (options.errors !== errorModule) throw error
       console.warn(terminalText(`mock: ${errorModule} is not used: ${error.message}`))
@@ -68,9 +76,14 @@ const loadedErrorBody = async (path: string | undefined) =>
   path === undefined ? undefined : (await loadErrorModule(path)).errorBody
 
 /** Compiles a document, and prints the operations that cannot be served. */
-async function compiledContract(document: string, rules: string | undefined): Promise<Required<Contract>> {
+async function compiledContract(
+  document: string,
+  given: { overlays: string | undefined; rules: string | undefined },
+): Promise<Required<Contract>> {
+  const { rules } = given
+  const overlays = overlaysOf(document, given.overlays)
   const { contract, skipped } = await withProgress((onStep) =>
-    compileContract(document, { rules, skipUnsupported: true, onStep }),
+    compileContract(document, { overlays, rules, skipUnsupported: true, onStep }),
   )
   for (const { operation, reasons } of skippedOperations(skipped))
     console.warn(terminalText(`${document}: ${operation} responds with 501: ${reasons.join('; ')}`))

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { docsDefaults } from '../docs/source-mark.ts'
 import type { ErrorBodySource } from '../rules/error-bodies.ts'
-import { projectSettings } from './project-settings.ts'
+import { listOf, projectSettings } from './project-settings.ts'
 
 /** The default module of errorBody, which makes the bodies of a service's errors. */
 export const errorModule = join('src', 'error-body.ts')
@@ -10,10 +10,16 @@ export const errorModule = join('src', 'error-body.ts')
 /** Returns the default module of errorBody if there is one. */
 export const findErrorModule = (): string | undefined => (existsSync(errorModule) ? errorModule : undefined)
 
+/** The lines of the help about overlays. */
+export const overlaysHelp = `\
+--overlays LIST       the overlays of DOCUMENT, files separated by commas (default: those of package.json if DOCUMENT
+                      is the one that it names)`
+
 /** The lines of the help of each command that compiles the document. */
 export const documentHelp = `\
 DOCUMENT              the OpenAPI document, also as --document FILE (default: that of package.json, or
                       openapi.yaml or the only openapi/*.yaml)
+${overlaysHelp}
 --rules FILE          the configuration for bundling, such as decorators (default: redocly.yaml if it exists)
 --skip-unsupported    accept operations that cannot be served; they respond with 501 (see skipped-operations.json)`
 
@@ -42,6 +48,17 @@ export const skipsUnsupported = (): boolean => projectSettings().skipUnsupported
 
 /** Returns the module from which the samples of the documentation import createClient, unless an option names another. */
 export const sampleClient = (): string => projectSettings().client ?? docsDefaults.client
+
+/**
+ * Returns the paths of the overlays of a document: those of an option, or else those of the settings, unless these name
+ * another document.
+ */
+export function overlaysOf(document: string, given: string | undefined): string[] {
+  if (given !== undefined) return listOf(given)
+  const { document: own, origin, overlays = [] } = projectSettings()
+  const isOwn = own === undefined || document === origin || resolve(document) === resolve(own)
+  return isOwn ? overlays : []
+}
 
 /** The names of files that a command takes for the document by itself. */
 const documentName = /\.(?:ya?ml|json)$/

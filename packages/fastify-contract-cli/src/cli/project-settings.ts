@@ -10,6 +10,8 @@ export type ProjectSettings = {
   client?: string
   /** The origins besides that of `origin` to which the document may refer, separated by commas. */
   allowOrigin?: string
+  /** The paths of the overlays of the document, relative to the package.json, in the order in which they apply. */
+  overlays?: string[]
   /** Whether operations that cannot be served are accepted, as by --skip-unsupported. */
   skipUnsupported?: boolean
 }
@@ -19,6 +21,7 @@ const types = {
   origin: 'string',
   allowOrigin: 'string',
   client: 'string',
+  overlays: 'list of texts',
   skipUnsupported: 'boolean',
 }
 
@@ -33,10 +36,15 @@ export function projectSettings(): ProjectSettings {
     const type = Object.hasOwn(types, name) ? types[name as keyof typeof types] : undefined
     const place = `package.json, fastify-contract.${name}`
     if (type === undefined) throw new Error(`${place}: unknown setting; expected ${Object.keys(types).join(', ')}`)
-    if (typeof value !== type) throw new Error(`${place}: ${JSON.stringify(value)} is no ${type}; write a ${type}`)
+    if (!isOfType(value, type)) throw new Error(`${place}: ${JSON.stringify(value)} is no ${type}; write a ${type}`)
   }
   return settings
 }
+
+const isOfType = (value: unknown, type: string): boolean =>
+  type === 'list of texts'
+    ? Array.isArray(value) && value.every((each) => typeof each === 'string')
+    : typeof value === type
 
 function manifest(): Record<string, unknown> {
   if (!existsSync('package.json')) return {}

@@ -4,7 +4,7 @@ import type { ContractTestResult, OperationName } from '../contract-test/contrac
 import type { ReportContext } from '../contract-test/reports/report-context.ts'
 import { join } from '../document/json-pointer.ts'
 import { shellPath, shellWord } from '../text/foreign-text.ts'
-import { findDocument } from './project-files.ts'
+import { findDocument, overlaysOf } from './project-files.ts'
 
 /**
  * Returns a function that returns the place of an operation in the files of the document. It knows none if there are no
@@ -12,11 +12,12 @@ import { findDocument } from './project-files.ts'
  */
 export async function operationPlaces(
   document: string | undefined,
+  overlays: string | undefined,
   { failures }: ContractTestResult,
 ): Promise<ReportContext['placeOf']> {
   const path = document ?? fileOfProject()
   if (failures.length === 0 || path === undefined || !existsSync(path)) return () => undefined
-  const placeOf = await sourcePlaces(path).catch(() => undefined)
+  const placeOf = await sourcePlaces(path, { overlays: overlaysOf(path, overlays) }).catch(() => undefined)
   return ({ method, path }: OperationName) => placeOf?.(join('#', 'paths', path, method.toLowerCase()))
 }
 

@@ -21,7 +21,7 @@ import { terminalReport } from '../contract-test/reports/terminal-report.ts'
 import { testedNothing } from '../contract-test/results.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { findDocument } from './project-files.ts'
+import { findDocument, overlaysHelp, overlaysOf } from './project-files.ts'
 import { listOf } from './project-settings.ts'
 import { operationPlaces, repeatCommand } from './test-context.ts'
 import { loadApplication } from './tested-application.ts'
@@ -29,7 +29,7 @@ import { loadApplication } from './tested-application.ts'
 /** Runs a contract test of an application in this process, or of the server at a URL. */
 export type ContractTest = (
   server: FastifyInstance | { url: string },
-  options: RunOptions & { document: string | Contract },
+  options: RunOptions & { document: string | Contract; overlays?: string[] },
 ) => Promise<ContractTestResult>
 
 /** Runs `fastify-contract test`. */
@@ -47,6 +47,7 @@ test cannot run. See docs/contract-test.md for the checks, for credentials, and 
 
 DOCUMENT              the OpenAPI document, a file or a URL (default: the generated contract of the application, or
                       with --url the document as of fastify-contract generate)
+${overlaysHelp}
 --app FILE            the module whose createApp, or whose default export, a plugin, is the application (default:
                       that of init)
 --url URL             a running server; a path replaces the base path of the document's servers
@@ -63,6 +64,7 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
 `,
     {
       app: undefined,
+      overlays: undefined,
       url: undefined,
       seed: undefined,
       requests: undefined,
@@ -95,11 +97,15 @@ DOCUMENT              the OpenAPI document, a file or a URL (default: the genera
     const { app, contract } = url === undefined ? await loadApplication(module) : {}
     application = app
     const document = given ?? contract ?? findDocument(undefined)
-    const result = await testUntilSignal(contractTest, app ?? { url: String(url) }, { ...run, document })
+    const overlays = typeof document === 'string' ? overlaysOf(document, options.overlays) : []
+    const result = await testUntilSignal(contractTest, app ?? { url: String(url) }, { ...run, document, overlays })
     const context: ReportContext = {
       server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
-      placeOf: await operationPlaces(given, result),
-      repeat: repeatCommand({ document: words[0], app: module, url, requests, off, settings }, result.seed),
+      placeOf: await operationPlaces(given, options.overlays, result),
+      repeat: repeatCommand(
+        { document: words[0], overlays: options.overlays, app: module, url, requests, off, settings },
+        result.seed,
+      ),
     }
     if (junit !== undefined) await writeFile(junit, withoutSecrets(junitReport(result, context)))
     printReports(result, context, { json, github })

@@ -73,8 +73,9 @@ export async function updateDocument(options: UpdateOptions): Promise<void> {
 }
 
 async function fetchUpdate(document: string, origin: string, options: UpdateOptions, step: Step): Promise<Update> {
-  const { allowedOrigins, out, rules, errors, skipUnsupported } = options
-  const fetched = await fetchDocument(origin, { allowedOrigins, onFile: fetchingStep(step) }, posixPath(document))
+  const { allowedOrigins, overlays, out, rules, errors, skipUnsupported } = options
+  const fetching = { allowedOrigins, overlays, onFile: fetchingStep(step) }
+  const fetched = await fetchDocument(origin, fetching, posixPath(document))
   step('generating types and validators')
   const compiled = await compileContract(document, { rules, errors, skipUnsupported, sources: fetched.sources })
   const known = await knownFiles(document)
@@ -87,6 +88,7 @@ async function fetchUpdate(document: string, origin: string, options: UpdateOpti
         published,
         join(fetched.directory, root),
         parseExactJson(compiled.files['openapi.json'] as string) as Document,
+        { sources: fetched.sources },
       )
     : undefined
   const unused = known.filter((path) => !fetched.paths.includes(path))

@@ -36,6 +36,8 @@ export type ServerUnderTest = FastifyApp | { url: string }
 export type ContractTestOptions = Omit<RunOptions, 'document'> & {
   /** The path of the OpenAPI document, the document, or the contract that was generated from it. */
   document: string | Document | Contract
+  /** The paths of the overlays of the document, if that is a path. */
+  overlays?: string[] | undefined
   /**
    * Credentials by the name of their security scheme, instead of those that environment variables have
    * (`environmentCredentials`), and of those that the verifiers of an application of the engine accept during the test.
@@ -71,9 +73,9 @@ export async function contractTest(server: ServerUnderTest, options: ContractTes
 /** Tests a server like `contractTest`, but resolves with the result also if checks fail. */
 export async function runContractTest(
   server: ServerUnderTest,
-  { document: givenDocument, credentials, prefix, ...options }: ContractTestOptions,
+  { document: givenDocument, overlays, credentials, prefix, ...options }: ContractTestOptions,
 ): Promise<ContractTestResult> {
-  const tested = await testedDocument(givenDocument)
+  const tested = await testedDocument(givenDocument, overlays)
   const { document } = tested
   const isInProcess = !('url' in server)
   const target: Target = isInProcess ? injectTarget(server, { listen: true, prefix }) : urlTarget(server.url)

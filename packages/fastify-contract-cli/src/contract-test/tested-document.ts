@@ -18,11 +18,14 @@ export type TestedDocument = {
 }
 
 /**
- * Reads a document: a file, a document in memory, or the contract that was generated from it. Rejects with a
+ * Reads a document: a file with its overlays, a document in memory, or the contract that was generated from it. Rejects with a
  * RejectedDocument if nothing in it can be tested.
  */
-export async function testedDocument(given: string | Document | Contract): Promise<TestedDocument> {
-  if (typeof given === 'string') return testedPart(await checkedDocument(given, { skipUnsupported: true }))
+export async function testedDocument(
+  given: string | Document | Contract,
+  overlays?: string[],
+): Promise<TestedDocument> {
+  if (typeof given === 'string') return testedPart(await checkedDocument(given, { overlays, skipUnsupported: true }))
   if ('routes' in given) return testedContract(given)
   const { mended } = lenientDocument(given)
   return testedPart(servedDocument(mended, given.info.title, { skipUnsupported: true }))

@@ -108,8 +108,9 @@ async function writePages(): Promise<void> {
 
 /** Generates the files of the document. Returns how many had changed. */
 async function generate(): Promise<number> {
-  const { document, rules, errors, out, handlers, skipUnsupported } = options
+  const { document, overlays, rules, errors, out, handlers, skipUnsupported } = options
   const compiled = await compileContract(document, {
+    overlays,
     rules,
     errors: errors === undefined ? undefined : await loadErrorBody(errors),
     skipUnsupported,

@@ -18,6 +18,8 @@ import { watchPath } from './watch-path.ts'
 /** What the command dev builds and runs. */
 export type DevOptions = {
   document: string
+  /** The overlays of the document, which are watched like it. */
+  overlays: string[]
   /** The configuration of the linter; default: redocly.yaml if there is one. */
   rules: string | undefined
   /** The module with errorBody, if any. */
@@ -138,7 +140,11 @@ export async function runDev(options: DevOptions): Promise<void> {
   for (const each of [...directories, ...installed]) watchPath(each, () => change('code'))
   // The directory of a document in the directory of the project holds everything else, too.
   const directory = dirname(options.document)
-  watchPath(directory === '.' ? options.document : directory, () => change('document'))
+  for (const each of [
+    directory === '.' ? options.document : directory,
+    ...options.overlays.filter((path) => existsSync(dirname(path))),
+  ])
+    watchPath(each, () => change('document'))
 
   function change(what: 'code' | 'document'): void {
     changed[what] = true

@@ -6,10 +6,10 @@ const debounceDelay = 50
 
 /**
  * Calls `changed` after changes of a file, or below a directory. Watches each directory separately: Node's recursive
- * watcher on Linux watches files and loses a file that an editor replaces by a rename.
+ * watcher on Linux watches files and loses a file that an editor replaces by a rename. The file need not exist yet.
  */
 export function watchPath(path: string, changed: () => void): void {
-  const isDirectory = statSync(path).isDirectory()
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
   const schedule = (_event: string, name: string | null) => {

@@ -12,6 +12,7 @@ import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
 import { asPublished } from '../passes/normalize.ts'
 import type { Bundle } from '../read/bundle-sources.ts'
+import type { OverlayOptions } from '../read/overlays/overlays.ts'
 import { readDocument } from '../read/read-document.ts'
 import type { Sources } from '../read/source-files.ts'
 import { bundleWith, depthProblem } from '../redocly/redocly.ts'
@@ -47,14 +48,15 @@ export type Compiled = Generated & {
 }
 
 /** How a document is compiled. */
-export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> & {
-  /** The configuration for bundling, such as its decorators; default: redocly.yaml if there is one. */
-  rules?: string | undefined
-  /** The files of the document; default: they are read. */
-  sources?: Sources
-  /** Called with what begins. */
-  onStep?: (text: string) => void
-}
+export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> &
+  OverlayOptions & {
+    /** The configuration for bundling, such as its decorators; default: redocly.yaml if there is one. */
+    rules?: string | undefined
+    /** The files of the document; default: they are read, and overlays applied. */
+    sources?: Sources
+    /** Called with what begins. */
+    onStep?: (text: string) => void
+  }
 
 /**
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
@@ -102,9 +104,9 @@ export async function checkedDocument(path: string, options: CompileOptions = {}
 
 /** Reads and bundles the document at `path`, and returns how it is compiled, and what adds places to lines about it. */
 async function bundledContract(path: string, options: CompileOptions) {
-  const { onStep } = options
+  const { onStep, overlays, insteadOf } = options
   if (options.sources === undefined) onStep?.(`reading ${path}`)
-  const sources = options.sources ?? (await readDocument(path))
+  const sources = options.sources ?? (await readDocument(path, { overlays, insteadOf }))
   onStep?.('bundling')
   const bundled = await bundleWith(sources, options.rules)
   const [source] = sources.files.values()

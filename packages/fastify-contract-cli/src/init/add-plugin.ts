@@ -15,7 +15,7 @@ import type { Draft } from './write-project.ts'
  *   one of the files exists. Then nothing is written.
  */
 export async function addPlugin(draft: Draft): Promise<string> {
-  const { compiled, directory, errors, handlers, generated, copies, document, origin, manager } = draft
+  const { compiled, directory, errors, handlers, generated, copies, document, origin, overlays, manager } = draft
   const packages = { 'fastify-contract': draft.packages.engine, 'fastify-contract-cli': draft.packages.commands }
   const application = existingApplication(directory)
   const range = fastifyRange()
@@ -36,6 +36,7 @@ export async function addPlugin(draft: Draft): Promise<string> {
     written: modules,
     document,
     origin,
+    overlays,
     skipsOperations: compiled.skipped.length > 0,
     manager,
     missing: Object.fromEntries(missing.map(([name, { version }]) => [name, version])),

@@ -5,7 +5,7 @@ import { isUrl, parsedUrl, shownUrl } from '../fetch/url-rules.ts'
 import { isWithin } from '../read/file-text.ts'
 import { fetchDocument } from '../read/read-document.ts'
 import { readSources, type Sources } from '../read/source-files.ts'
-import { type Copy, placeDocument } from './place-document.ts'
+import { type Copy, placeDocument, placeOverlays } from './place-document.ts'
 
 /** The document of a new project. */
 export type NamedDocument = {
@@ -13,12 +13,19 @@ export type NamedDocument = {
   /** Its path within the project. */
   path: string
   copies: Copy[]
+  /** The paths of its overlays within the project. */
+  overlays: string[]
   /** The URL from which it was fetched. */
   origin?: string | undefined
 }
 
 /** How `init` reads a document. */
-export type NamedOptions = Pick<FetchOptions, 'onFile'> & { allowedOrigins: string[]; includeOutside: boolean }
+export type NamedOptions = Pick<FetchOptions, 'onFile'> & {
+  allowedOrigins: string[]
+  includeOutside: boolean
+  /** The paths of the overlays of the document. */
+  overlays: string[]
+}
 
 /** The document of a project without one of its own. */
 export const sample = join(import.meta.dirname, '..', 'init', 'sample', 'openapi.yaml')
@@ -31,16 +38,23 @@ export const sample = join(import.meta.dirname, '..', 'init', 'sample', 'openapi
  */
 export async function readNamed(document: string, directory: string, options: NamedOptions): Promise<NamedDocument> {
   const { includeOutside, ...fetching } = options
+  const { overlays } = options
+  const placed = placeOverlays(overlays, directory)
   if (isUrl(document)) {
     const fetched = await fetchDocument(document, fetching)
     const copies = fetched.paths.map((path) => ({ from: join(fetched.directory, path), to: path }))
-    return { sources: fetched.sources, path: (copies[0] as Copy).to, copies, origin: shownUrl(parsedUrl(document)) }
+    const origin = shownUrl(parsedUrl(document))
+    const path = (copies[0] as Copy).to
+    return { sources: fetched.sources, path, origin, overlays: placed.paths, copies: [...copies, ...placed.copies] }
   }
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
   const within = [dirname(document), ...(isWithin(directory, document) ? [directory] : [])]
-  const sources = await readSources(document, includeOutside ? undefined : within)
+  const sources = await readSources(document, includeOutside ? undefined : within, undefined, { overlays })
   const files = [...sources.files.keys()]
   // The packages of a project are within its directory.
-  if (document === sample) return { sources, path: 'openapi.yaml', copies: [{ from: sample, to: 'openapi.yaml' }] }
-  return { sources, ...placeDocument(files, directory) }
+  const { path, copies } =
+    document === sample
+      ? { path: 'openapi.yaml', copies: [{ from: sample, to: 'openapi.yaml' }] }
+      : placeDocument(files, directory)
+  return { sources, path, overlays: placed.paths, copies: [...copies, ...placed.copies] }
 }

@@ -1,4 +1,4 @@
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { isWithin } from '../read/file-text.ts'
 
 /** A file of the document to copy: its absolute path, and its path within the project. */
@@ -16,6 +16,23 @@ export function placeDocument(files: string[], directory: string): { path: strin
   const common = commonDirectory(files.map((file) => dirname(file)))
   const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
   return { path: (copies[0] as Copy).to, copies }
+}
+
+/**
+ * Returns the paths of overlays in the project, and those to copy. Throws an Error if two of them would have the same path.
+ */
+export function placeOverlays(overlays: string[], directory: string): { paths: string[]; copies: Copy[] } {
+  const copies: Copy[] = []
+  const paths = overlays.map((path) => {
+    const from = resolve(path)
+    if (isWithin(resolve(directory), from)) return relative(resolve(directory), from)
+    const to = join('overlays', basename(from))
+    copies.push({ from, to })
+    return to
+  })
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index)
+  if (twice !== undefined) throw new Error(`init: two overlays would be ${twice}; rename one of them`)
+  return { paths, copies }
 }
 
 /** Returns the deepest directory that contains all of the given absolute ones. */

@@ -14,6 +14,8 @@ export type PluginSteps = {
   document: string
   /** The URL from which it was fetched. */
   origin: string | undefined
+  /** The paths of its overlays within the application. */
+  overlays: string[]
   skipsOperations: boolean
   manager: PackageManager
   /** The versions of the packages to install, by name. */
@@ -75,11 +77,16 @@ function installable(name: string, version: string): string {
 }
 
 /** Returns the members of package.json by which `generate` finds its files. */
-function settings({ written, document, origin, skipsOperations }: PluginSteps): string[] {
+function settings({ written, document, origin, overlays, skipsOperations }: PluginSteps): string[] {
   const { errors, handlers, files } = written
   const options = [...(Object.hasOwn(files, errors) ? [`--errors ${errors}`] : []), `--handlers ${handlers}`]
   const script = { generate: `fastify-contract generate ${options.join(' ')}` }
-  const own = { document, ...(origin !== undefined && { origin }), ...(skipsOperations && { skipUnsupported: true }) }
+  const own = {
+    document,
+    ...(origin !== undefined && { origin }),
+    ...(overlays.length > 0 && { overlays }),
+    ...(skipsOperations && { skipUnsupported: true }),
+  }
   return [`"scripts": ${JSON.stringify(script)},`, `"fastify-contract": ${JSON.stringify(own)}`]
 }
 

@@ -19,6 +19,8 @@ export type Project = {
   document: string
   /** The URL from which it was fetched. */
   origin?: string | undefined
+  /** The paths of its overlays within the project. */
+  overlays?: string[]
   /** The other origins to which it may refer. */
   allowOrigin?: string | undefined
   /** The text of src/error-body.ts; undefined if it cannot be derived. */
@@ -70,6 +72,7 @@ function manifest({
   document,
   origin,
   allowOrigin,
+  overlays = [],
   skipsOperations,
   runtime,
   packages,
@@ -91,7 +94,13 @@ function manifest({
       lint: 'fastify-contract lint && fastify-contract typecheck',
       docs: 'fastify-contract docs',
     },
-    'fastify-contract': { document, origin, allowOrigin, ...(skipsOperations && { skipUnsupported: true }) },
+    'fastify-contract': {
+      document,
+      origin,
+      allowOrigin,
+      ...(overlays.length > 0 && { overlays }),
+      ...(skipsOperations && { skipUnsupported: true }),
+    },
     ...packages,
     ...(manager === 'npm' && !hasSettings && npmSettings),
   }

@@ -36,7 +36,7 @@ export type ProjectRequest = Choice &
   }
 
 /** What the files of a project or of a plugin are written from. */
-export type Draft = Pick<NamedDocument, 'copies' | 'origin'> & {
+export type Draft = Pick<NamedDocument, 'copies' | 'origin' | 'overlays'> & {
   directory: string
   /** The path of the document within the directory. */
   document: string
@@ -61,7 +61,7 @@ export type Draft = Pick<NamedDocument, 'copies' | 'origin'> & {
 export async function writeProject(request: ProjectRequest): Promise<string> {
   const { document, directory, rules, onStep } = request
   onStep(`reading ${document}`)
-  const { sources, path, copies, origin } = await readNamed(document, directory, request)
+  const { sources, path, copies, overlays, origin } = await readNamed(document, directory, request)
   onStep('generating types, validators and handlers')
   const compiled = await compileContract(origin === undefined ? document : path, {
     rules: rules ?? noConfiguration,
@@ -73,6 +73,7 @@ export async function writeProject(request: ProjectRequest): Promise<string> {
     directory,
     document: path,
     copies,
+    overlays,
     origin,
     compiled,
     generated: Object.fromEntries(files.map(([name, text]) => [join('generated', name), text])),

@@ -5,6 +5,8 @@ import { keysOf } from '../document/json-pointer.ts'
 import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import type { FetchedFiles } from './fetched-files.ts'
 import { decodedText, isFile, isWithin, readBytes, shownName } from './file-text.ts'
+import { isHolder } from './overlays/overlaid-value.ts'
+import type { Overlays } from './overlays/overlays.ts'
 import { parseSource, type Source } from './read-source.ts'
 import { LimitError, placeText, SourceError } from './source-error.ts'
 
@@ -29,6 +31,8 @@ export class DocumentFiles {
   readonly failures = new Map<string, string>()
   /** The files that are fetched if the document is named by a URL. */
   readonly fetched: FetchedFiles | undefined
+  /** The overlays of the document, which apply to each file when it is read. */
+  overlays: Overlays | undefined
   readonly #within: string[] | undefined
   #size = 0
 
@@ -68,7 +72,11 @@ export class DocumentFiles {
     const text = decodedText(bytes)
     if (text === undefined) throw new SourceError(`${shownName(file)}: is not text in UTF-8; convert it`)
     if (from !== undefined && !isNamedAsData(file) && (from.isExample || from.isText)) this.texts.set(file, text)
-    else this.sources.set(file, parseSource(file, text, shownName(file)))
+    else this.sources.set(file, this.#overlaid(parseSource(file, text, shownName(file))))
+  }
+
+  #overlaid(source: Source): Source {
+    return isHolder(source.value) ? (this.overlays?.applied(source) ?? source) : source
   }
 
   /** Fetches a file. Only the file of an example may be missing: the document is incomplete without any other. */

@@ -41,14 +41,18 @@ export function statOf(path: string): Stats | undefined {
 /** Returns whether a path leads to a file, or to a device or a pipe, which `readBytes` rejects. */
 export const isFile = (path: string): boolean => statOf(path)?.isDirectory() === false
 
-/** Reads a file of at most `limit` bytes. Throws a SourceError. */
-export async function readBytes(file: string, limit: number): Promise<Uint8Array> {
+/**
+ * Reads a file of at most `limit` bytes. Throws a SourceError.
+ *
+ * @param what What has more bytes, in the message.
+ */
+export async function readBytes(file: string, limit: number, what = 'the document has'): Promise<Uint8Array> {
   const name = shownName(file)
   const stats = statOf(file)
   if (stats === undefined) throw new SourceError(`${name} does not exist; name an OpenAPI document`)
   if (!stats.isFile())
     throw new SourceError(`${name} is a ${stats.isDirectory() ? 'directory' : 'device'}; name a file`)
-  if (stats.size > limit) throw new LimitError(`${name}: the document has more than ${limit} bytes; split it`)
+  if (stats.size > limit) throw new LimitError(`${name}: ${what} more than ${limit} bytes; split it`)
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
     throw new SourceError(`${name} cannot be read (${error.code}); change its permissions`)
   })

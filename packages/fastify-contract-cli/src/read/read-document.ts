@@ -7,6 +7,7 @@ import { FetchError, FetchLimitError, isUrl } from '../fetch/url-rules.ts'
 import { copyPaths, type NamedFile } from './copy-paths.ts'
 import { FetchedFiles } from './fetched-files.ts'
 import { nameCopy } from './file-text.ts'
+import type { OverlayOptions } from './overlays/overlays.ts'
 import { LimitError, SourceError } from './source-error.ts'
 import { readSources, type Sources } from './source-files.ts'
 
@@ -26,9 +27,11 @@ export type FetchedDocument = {
  */
 export async function readDocument(
   path: string,
-  { within, ...options }: FetchOptions & { within?: string[] | undefined } = {},
+  { within, overlays, insteadOf, ...options }: FetchOptions & OverlayOptions & { within?: string[] | undefined } = {},
 ): Promise<Sources> {
-  return isUrl(path) ? (await fetchDocument(path, options)).sources : await readSources(path, within)
+  return isUrl(path)
+    ? (await fetchDocument(path, { ...options, overlays })).sources
+    : await readSources(path, within, undefined, { overlays, insteadOf })
 }
 
 /**
@@ -40,7 +43,7 @@ export async function readDocument(
  */
 export async function fetchDocument(
   url: string,
-  options: FetchOptions = {},
+  { overlays, ...options }: FetchOptions & Pick<OverlayOptions, 'overlays'> = {},
   document?: string,
 ): Promise<FetchedDocument> {
   const { fetched, sources } = await fetchSources(url, options)
@@ -55,7 +58,8 @@ export async function fetchDocument(
   const [root = ''] = paths.values()
   const [top = ''] = root.split('/').slice(0, -1)
   // No reference may lead to another file of this machine.
-  const read = await readSources(join(directory, root), [join(directory, top)])
+  const overlaying = { overlays, insteadOf: document }
+  const read = await readSources(join(directory, root), [join(directory, top)], undefined, overlaying)
   return { sources: read, directory, paths: [...paths.values()] }
 }
 

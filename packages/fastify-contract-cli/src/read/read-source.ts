@@ -11,8 +11,8 @@ export type Source = {
   text: string
   /** Its value: plain JSON with bigints, as of `parseExactJson`, in which no two places share an object. */
   value: unknown
-  /** Whether Redocly's own parser may read it otherwise, because it has merge keys. */
-  hasMerges: boolean
+  /** Whether Redocly's own parser may read it otherwise, because it has merge keys or overlays. */
+  isChanged: boolean
   /** Returns the place of the value at some keys, or of its key; of the closest value above it if there is none. */
   placeOf(keys: string[], onKey?: boolean): Place
   /** Returns the text of a scalar as the file writes it, without quotes; undefined if there is none. */
@@ -40,7 +40,7 @@ export function parseSource(file: string, given: string, name: string): Source {
     text,
     // What one parser does not read, the other one explains, or reads.
     value: read === undefined ? plainValue(nodes(), text, name) : read.value,
-    hasMerges: json === undefined && text.includes('<<'),
+    isChanged: json === undefined && text.includes('<<'),
     placeOf(keys, onKey = false) {
       return read ? placeAt(begins(), offsetOf(read.values, keys, onKey)) : placeIn(nodes(), keys, onKey)
     },

@@ -1,12 +1,17 @@
 import type { Refused } from '../reports/reports.ts'
 
-/** A place in a text; both numbers begin at 1. */
-export type Place = { line: number; col: number }
+/** A place in a text; both numbers begin at 1. `name` is the name of its file if that is another one than expected. */
+export type Place = { line: number; col: number; name?: string }
 
 /** A file that cannot be read; its message is one line that names the file. */
 export class SourceError extends Error {
   override readonly name: string = 'SourceError'
   readonly kind: Refused = 'unreadable-text'
+}
+
+/** An overlay that cannot be applied. */
+export class OverlayError extends SourceError {
+  override readonly kind = 'invalid-overlay'
 }
 
 /** A document that exceeds a limit. */
@@ -15,7 +20,7 @@ export class LimitError extends SourceError {
 }
 
 /** Returns the text of a place, FILE:LINE:COLUMN. */
-export const placeText = (name: string, { line, col }: Place): string => `${name}:${line}:${col}`
+export const placeText = (file: string, { line, col, name = file }: Place): string => `${name}:${line}:${col}`
 
 export const tooDeep = (name: string) => new SourceError(`${name}: values are nested too deeply; flatten them`)
 

@@ -8,6 +8,7 @@ import { DocumentFiles } from './document-files.ts'
 import type { FetchedFiles } from './fetched-files.ts'
 import { isCopy, pathTo, shownName } from './file-text.ts'
 import { meantPointer, nearPointer } from './meant-targets.ts'
+import { type OverlayOptions, Overlays } from './overlays/overlays.ts'
 import type { Source } from './read-source.ts'
 import { type Location, location, ReferenceTargets, type Target } from './reference-targets.ts'
 import { type Expected, idOf, type Reference, type ReferenceVisitor, walkReferences } from './reference-walk.ts'
@@ -56,19 +57,28 @@ type Visit = Location & { expected: Expected }
  * lead. References are found in the parsed files, where OpenAPI has them (reference-walk.ts). Nothing is fetched, unless
  * `path` is a URL, whose files `fetched` reads. A reference without a target is one of `problems`. Throws a SourceError if
  * the document itself cannot be read, if a limit is exceeded, or if a reference leads out of the directories `within`.
+ * The overlays of the document are applied before its references are followed.
  */
-export async function readSources(path: string, within?: string[], fetched?: FetchedFiles): Promise<Sources> {
+export async function readSources(
+  path: string,
+  within?: string[],
+  fetched?: FetchedFiles,
+  overlaying: OverlayOptions = {},
+): Promise<Sources> {
   const files = new DocumentFiles(path, within, fetched)
+  files.overlays = await Overlays.read(files.root, overlaying, files.states)
   await files.add(files.root)
   if (!isNode(files.valueOf(files.root)))
     throw new SourceError(`${shownName(files.root)}: is no object of JSON or YAML; name an OpenAPI document`)
   const walk = new DocumentWalk(path, files)
   const sources = await walk.run()
+  files.overlays.rejectUnused()
+  sources.warnings.push(...files.overlays.warnings)
   const translation = walk.schemas.translate(files)
   if (translation === undefined) return sources
   // The translated values have other references.
   const translated = await new DocumentWalk(path, files).run()
-  const warnings = [...translated.warnings, ...translation.warnings]
+  const warnings = [...translated.warnings, ...translation.warnings, ...files.overlays.warnings]
   return { ...translated, ...translation, warnings, isTranslated: true }
 }
 

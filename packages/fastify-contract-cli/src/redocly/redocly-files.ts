@@ -12,7 +12,7 @@ import type { LintFinding, LintLocation } from './redocly.ts'
 
 /** Returns whether Redocly may read the files of a document as they are. */
 export const isSame = ({ files, edits }: Sources): boolean =>
-  [...files].every(([file, source]) => isUnchanged(edits.get(file) as Edits, '-') && source?.hasMerges !== true) &&
+  [...files].every(([file, source]) => isUnchanged(edits.get(file) as Edits, '-') && source?.isChanged !== true) &&
   typeof Object([...files.values()][0]?.value).openapi === 'string'
 
 /**
@@ -125,7 +125,9 @@ export function withPlaces(findings: LintFinding[], sources: Sources): LintFindi
   const placed = (location: LintLocation): LintLocation => {
     const { source, pointer = '#', reportOnKey } = location
     const file = sources.files.get(resolve(source.ref))
-    return file === undefined ? location : { ...location, start: file.placeOf(keysOf(pointer), reportOnKey) }
+    if (file === undefined) return location
+    const { name = source.ref, ...start } = file.placeOf(keysOf(pointer), reportOnKey)
+    return { ...location, source: { ...source, ref: name }, start }
   }
   return findings
     .filter((finding) => !isOfMark(finding, sources))

@@ -108,8 +108,8 @@ function withShownNames(finding: LintFinding): LintFinding {
 function ownFindings({ files, problems }: Sources): LintFinding[] {
   const [[root = '', source] = []] = files
   const finding = (ruleId: string, file: string, pointer: string, message: string): LintFinding => {
-    const start = (files.get(file) as Source).placeOf(keysOf(pointer))
-    return { ruleId, severity: 'error', message, location: [{ source: { ref: shownName(file) }, pointer, start }] }
+    const { name: ref = shownName(file), ...start } = (files.get(file) as Source).placeOf(keysOf(pointer))
+    return { ruleId, severity: 'error', message, location: [{ source: { ref }, pointer, start }] }
   }
   const { openapi } = Object(source?.value)
   const quoted = typeof openapi === 'number' ? `; quote it: '${openapi.toFixed(1)}.0'` : ''

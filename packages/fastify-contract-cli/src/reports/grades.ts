@@ -57,6 +57,8 @@ export const grades = {
     'a dialect of JSON Schema other than draft 4 to 2020-12',
     'the meaning of its keywords is unknown (JSON Schema core, section 8.1.1)',
   ),
+  'invalid-overlay': refused('an overlay that cannot be applied', 'Overlay 1.1.0: what it makes is unknown'),
+  'doubtful-overlay': advice('an overlay action without an effect, or `extends` without a file', 'the rest is applied'),
   'meant-reference': advice(
     'a reference without a target that can only mean one component, such as `Pet` or `#/definitions/Pet`',
     'that component',

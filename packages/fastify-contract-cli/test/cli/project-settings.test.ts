@@ -34,7 +34,7 @@ t.test('settings that no command can use are named with their remedy', async (t)
   writeFileSync('package.json', manifestOf({ documents: 'a.yaml' }))
   t.throws(() => findDocument(undefined), {
     message:
-      'package.json, fastify-contract.documents: unknown setting; expected document, origin, allowOrigin, client, skipUnsupported',
+      'package.json, fastify-contract.documents: unknown setting; expected document, origin, allowOrigin, client, overlays, skipUnsupported',
   })
   writeFileSync('package.json', '{')
   t.throws(() => findDocument(undefined), { message: /^package\.json: .*; correct the JSON$/ })

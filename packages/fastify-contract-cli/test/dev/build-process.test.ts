@@ -35,6 +35,7 @@ writeFileSync('checked.json', JSON.stringify(process.argv.slice(2)))`,
   })
   const options: DevOptions = {
     document: 'openapi.json',
+    overlays: [],
     rules: undefined,
     errors: undefined,
     handlers: 'src/handlers.ts',

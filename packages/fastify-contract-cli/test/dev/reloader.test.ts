@@ -44,6 +44,7 @@ async function startDev(t: Test, compiler = '', ...args: string[]) {
     'package.json': '{ "type": "module" }',
     'openapi.json': JSON.stringify(document),
     src: { 'server.ts': service(1) },
+    fixes: {},
     node_modules: {
       typescript: { 'package.json': JSON.stringify({ bin: { tsc: './tsc.cjs' } }), 'tsc.cjs': compiler },
     },
@@ -61,6 +62,12 @@ async function startDev(t: Test, compiler = '', ...args: string[]) {
     /** Writes the same document with another indentation. */
     saveDocument: (spaces: number) =>
       writeFileSync(join(directory, 'openapi.json'), JSON.stringify(document, null, spaces)),
+    /** Writes an overlay that describes the document. */
+    saveOverlay(description: string) {
+      const actions = [{ target: '$.info', update: { description } }]
+      const overlay = { overlay: '1.1.0', info: { title: 'a', version: '1' }, actions }
+      writeFileSync(join(directory, 'fixes', 'overlay.json'), JSON.stringify(overlay))
+    },
     write: (name: string) => writeFileSync(join(directory, name), ''),
     exists: (name: string) => existsSync(join(directory, name)),
     starts: () => readFileSync(join(directory, 'starts.txt'), 'utf8'),
@@ -127,6 +134,20 @@ t.test('a save that changes no generated file starts no service', async (t) => {
   save(2)
   await shows(2)
   t.equal(starts(), '1\n2\n')
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('a new service starts after a change of an overlay', async (t) => {
+  const { stop, starts, shows, output, saveOverlay } = await startDev(t, '', '--overlays', 'fixes/overlay.json')
+  await until(() => /overlay\.json does not exist/.test(output.stderr), 'the message about the overlay', 180_000)
+  saveOverlay('first')
+  await shows(1)
+  saveOverlay('second')
+  await until(
+    () => starts() === '1\n1\n',
+    () => output.stderr,
+    180_000,
+  )
   t.match(await stop('SIGINT'), { code: 0 })
 })
 

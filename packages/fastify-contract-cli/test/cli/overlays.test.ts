@@ -1,0 +1,142 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { run as changes } from '../../src/cli/changes.ts'
+import { run as docs } from '../../src/cli/docs.ts'
+import { run as generate } from '../../src/cli/generate.ts'
+import { run as runInit } from '../../src/cli/init.ts'
+import { run as lint } from '../../src/cli/lint.ts'
+import { overlaysOf } from '../../src/cli/project-files.ts'
+import { runWith } from '../../src/cli/test.ts'
+import { pathsWith } from '../support/document-with-schema.ts'
+import { enterDirectory } from '../support/enter-directory.ts'
+
+const overlayOf = (action: string): string =>
+  `overlay: 1.1.0\ninfo: { title: Overlay, version: 1.0.0 }\nactions:\n  - ${action}\n`
+
+const added = (maximum: number) => overlayOf(`{ target: $..schema, update: { maximum: ${maximum} } }`)
+
+const manifest = JSON.stringify({ 'fastify-contract': { document: 'openapi.yaml', overlays: ['fixes/a.yaml'] } })
+
+/** Changes to a project whose package.json names an overlay. */
+const enterProject = (t: Test) =>
+  enterDirectory(t, {
+    'package.json': manifest,
+    'openapi.yaml': pathsWith('{ type: integer }'),
+    'other.yaml': pathsWith('{ type: integer }'),
+    fixes: { 'a.yaml': added(7) },
+    node_modules: {},
+  })
+
+/** Returns the lines that a command prints. */
+async function printed(t: Test, run: () => Promise<void>): Promise<string[]> {
+  const lines: string[] = []
+  const logs = (['log', 'warn'] as const).map((name) =>
+    t.capture(console, name, (...words: unknown[]) => void lines.push(words.join(' '))),
+  )
+  await run()
+  for (const log of logs) log.restore()
+  return lines
+}
+
+t.test('generate applies the overlays of package.json, and --check sees that one has changed', async (t) => {
+  enterProject(t)
+  await printed(t, () => generate([]))
+  t.match(readFileSync('generated/openapi.json', 'utf8'), '"maximum": 7')
+  t.same(await printed(t, () => generate(['--check'])), [])
+  t.same(await printed(t, () => generate([])), ['up to date'])
+  writeFileSync('fixes/a.yaml', added(8))
+  await t.rejects(
+    printed(t, () => generate(['--check'])),
+    { message: /openapi\.json/ },
+  )
+  await printed(t, () => generate([]))
+  t.match(readFileSync('generated/openapi.json', 'utf8'), '"maximum": 8')
+  writeFileSync('package.json', manifest.replace('"fixes/a.yaml"', ''))
+  await t.rejects(
+    printed(t, () => generate(['--check'])),
+    { message: /openapi\.json/ },
+  )
+})
+
+t.test('a document besides that of package.json has the overlays of --overlays only', async (t) => {
+  enterProject(t)
+  t.same(overlaysOf('openapi.yaml', undefined), ['fixes/a.yaml'])
+  t.same(overlaysOf('./openapi.yaml', undefined), ['fixes/a.yaml'])
+  t.same(overlaysOf('openapi.yaml', ''), [])
+  t.same(overlaysOf('other.yaml', undefined), [])
+  t.same(overlaysOf('other.yaml', 'a.yaml, b.yaml'), ['a.yaml', 'b.yaml'])
+  await printed(t, () => generate(['other.yaml', '--out', 'other']))
+  t.notMatch(readFileSync('other/openapi.json', 'utf8'), 'maximum')
+})
+
+t.test('the setting overlays is a list of texts', async (t) => {
+  enterDirectory(t, { 'package.json': JSON.stringify({ 'fastify-contract': { overlays: 'a.yaml' } }) })
+  t.throws(() => overlaysOf('openapi.yaml', undefined), {
+    message: 'package.json, fastify-contract.overlays: "a.yaml" is no list of texts; write a list of texts',
+  })
+})
+
+t.test('lint names the file and the line of the overlay', async (t) => {
+  enterProject(t)
+  writeFileSync('fixes/a.yaml', overlayOf('{ target: $.paths.*.post, update: { summary: 7 } }'))
+  const lines = await printed(t, () => lint([]))
+  t.ok(
+    lines.some((line) => line.startsWith('fixes/a.yaml:4:50 warning struct')),
+    lines.join('\n'),
+  )
+})
+
+t.test('changes applies the overlays to both documents, unless --since-overlays says otherwise', async (t) => {
+  enterProject(t)
+  const since = (...words: string[]) => printed(t, () => changes(['--since', 'other.yaml', ...words]))
+  t.same(await since(), ['no changes since other.yaml'])
+  writeFileSync('old.yaml', added(9))
+  const [line] = await since('--since-overlays', 'old.yaml')
+  t.match(line, /^fixes\/a\.yaml:4:45 breaking: modified #\/.*\/maximum/)
+  const [other] = await since('--since-overlays', '')
+  t.match(other, /^fixes\/a\.yaml:4:45 breaking: modified #\/.*\/maximum/)
+})
+
+t.test('docs compares the generated files with the document and its overlays', async (t) => {
+  enterProject(t)
+  await printed(t, () => generate([]))
+  writeFileSync('fixes/a.yaml', added(8))
+  await t.rejects(
+    printed(t, () => docs([])),
+    { message: /openapi\.json/ },
+  )
+})
+
+t.test('init applies overlays, and writes them into package.json', async (t) => {
+  enterProject(t)
+  writeFileSync('a.overlay.yaml', added(9))
+  const init = (...words: string[]) => printed(t, () => runInit(['--without', 'docs', 'openapi.yaml', ...words]))
+  await init('new', '--overlays', 'a.overlay.yaml, fixes/a.yaml')
+  t.match(readFileSync('new/generated/openapi.json', 'utf8'), '"maximum": 7')
+  t.equal(readFileSync('new/overlays/a.overlay.yaml', 'utf8'), added(9))
+  t.same(JSON.parse(readFileSync('new/package.json', 'utf8'))['fastify-contract'], {
+    document: 'openapi.yaml',
+    overlays: ['overlays/a.overlay.yaml', 'overlays/a.yaml'],
+  })
+  process.chdir('new')
+  t.same(await printed(t, () => generate(['--check'])), [])
+  process.chdir('..')
+  await t.rejects(init('other', '--overlays', 'fixes/a.yaml,new/overlays/a.yaml'), {
+    message: 'init: two overlays would be overlays/a.yaml; rename one of them',
+  })
+})
+
+t.test('test reads the document with its overlays', async (t) => {
+  enterProject(t)
+  const given: unknown[] = []
+  await t.rejects(
+    runWith(
+      async (_server, { document, overlays }) => {
+        given.push(document, overlays)
+        throw new Error('stop')
+      },
+      ['--url', 'http://127.0.0.1:1'],
+    ),
+  )
+  t.same(given, ['openapi.yaml', ['fixes/a.yaml']])
+})

@@ -27,6 +27,7 @@ import {
 } from '../document/openapi-document.ts'
 import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
+import { preconditionsOf } from '../document/preconditions.ts'
 import { isExactInteger, type JsonType, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
@@ -164,6 +165,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     if (kindOf(type) === 'events') events.push([type, typesOf(document, media.schema).types])
   }
   const deprecation = deprecationHeaders(document, endpoint)
+  const preconditions = preconditionsOf(document, endpoint)
   return {
     operationId,
     method: method as Operation['method'],
@@ -177,6 +179,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ...(events.length > 0 && { eventTypes: Object.fromEntries(events) }),
     ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),
+    ...(preconditions !== undefined && { preconditions }),
     schema,
   }
 }

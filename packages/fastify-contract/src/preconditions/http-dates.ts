@@ -2,7 +2,7 @@
 export type HttpDate = `${string} GMT`
 
 const days = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
-const longDays = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
+const longDays = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const month = `(?<month>${months.join('|')})`
 const time = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`

@@ -22,6 +22,7 @@ export type {
   Contract,
   Form,
   FormField,
+  LocationLink,
   NestedPlace,
   Operation,
   PreconditionRules,

@@ -11,6 +11,14 @@ export type { EntityTag } from './preconditions/entity-tags.ts'
 export { type HttpDate, httpDate } from './preconditions/http-dates.ts'
 export type { Checked, Preconditions } from './preconditions/precondition-check.ts'
 export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './response/error-writer.ts'
+export {
+  type CacheDirectives,
+  cacheControl,
+  type LinkTarget,
+  linkHeader,
+  retryAfter,
+  vary,
+} from './response/header-values.ts'
 export type {
   Events,
   FormParts,

@@ -7,11 +7,13 @@ import {
   serviceHeaders,
 } from 'fastify-contract/contract'
 import { resolve } from '../document/json-pointer.ts'
+import { locationLink } from '../document/location-links.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
   type Header,
+  type Located,
   type MediaTypes,
   type Response,
   resolved,
@@ -68,7 +70,9 @@ function operationTypes(document: Document, endpoint: Endpoint, name: string, us
     results.push(result)
     const declared = { name: result, type: `${type}['responses'][${keyText(key)}]` }
     const rules = key.startsWith('2') ? preconditionsOf(document, endpoint) : undefined
-    declarations.push(...responseTypes(document, responses[key] as Response, { ...declared, status, rules }, use))
+    declarations.push(
+      ...responseTypes(document, responses[key] as Located<Response>, { ...declared, status, rules }, use),
+    )
   }
   declarations.push(`export type ${name}Response = ${results.join(' | ') || 'never'}`)
   const summary = (resolve(document, endpoint.pointer) as { summary?: unknown }).summary
@@ -202,7 +206,7 @@ type DeclaredResponse = Declared & { status: string; rules: PreconditionRules | 
 
 function* responseTypes(
   document: Document,
-  response: Response,
+  response: Located<Response>,
   { name, type, status, rules }: DeclaredResponse,
   use: Use,
 ): Generator<string> {
@@ -234,17 +238,18 @@ function* responseTypes(
 /** Returns the declared headers that the service does not send itself; undefined if there are none. */
 function headersOf(
   document: Document,
-  { headers = {} }: Response,
+  response: Located<Response>,
   type: string,
   rules: PreconditionRules | undefined,
   use: Use,
 ) {
   const members: string[] = []
   let isRequired = false
-  for (const [name, given] of Object.entries(headers)) {
+  for (const [name, given] of Object.entries(response.headers ?? {})) {
     const lowerCase = name.toLowerCase()
     if (serviceHeaders.includes(lowerCase as ServiceHeader) || (rules?.isDigest && lowerCase === 'etag')) continue
-    const required = resolved<Header>(document, given as { $ref?: string }).required === true
+    const isMade = lowerCase === 'location' && locationLink(document, response) !== undefined
+    const required = resolved<Header>(document, given as { $ref?: string }).required === true && !isMade
     isRequired ||= required
     const key = stringLiteral(name)
     const form = rules === undefined ? undefined : validatorForms[lowerCase]

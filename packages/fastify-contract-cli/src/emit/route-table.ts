@@ -17,6 +17,7 @@ import { checkedBody, checkedContent, headersOf, responseHeaders } from '../docu
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
+import { locationLink } from '../document/location-links.ts'
 import {
   type Document,
   type Endpoint,
@@ -150,7 +151,10 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
   const withHeaders: [string, ResponseHeader[]][] = []
   for (const [status, response] of Object.entries(responses)) {
     replies.push([status, replyOf(document, response, convert)])
-    const headers = responseHeaders(document, response)
+    const link = locationLink(document, response)
+    const headers = responseHeaders(document, response).map((header) =>
+      link !== undefined && header.name.toLowerCase() === 'location' ? { ...header, link } : header,
+    )
     if (headers.length > 0) withHeaders.push([status, headers])
   }
   const schema: RouteSchema = {

@@ -100,8 +100,20 @@ export type Form = {
   otherParts?: { field: FormField; skipped: string[] }
 }
 
-/** A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). */
-export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean; isJson?: true }
+/** The path of the operation to which a link of the document leads, and a runtime expression for each of its parameters. */
+export type LocationLink = { path: string; values: Record<string, string> }
+
+/**
+ * A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). Location has the
+ * link from which it is made if the handler does not set it.
+ */
+export type ResponseHeader = {
+  name: string
+  isRequired: boolean
+  explode: boolean
+  isJson?: true
+  link?: LocationLink
+}
 
 /** A validator of a resource (RFC 9110 section 8.8): its ETag or its Last-Modified. */
 export type ValidatorName = 'etag' | 'lastModified'

@@ -40,6 +40,7 @@ import {
 } from '../response/send-response.ts'
 import { isStream } from '../response/streamed-body.ts'
 import type { Validator } from '../schema/validator.ts'
+import { locatedSender } from './located-response.ts'
 import type { authentication } from './security.ts'
 import { withoutMark } from './served-paths.ts'
 
@@ -162,7 +163,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
   const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
   const senders = responseSenders(operation, validator)
   const { preconditions } = operation
-  const send = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
+  const sendOwn = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
+  const send = locatedSender(operation, sendOwn) ?? sendOwn
   return function handleOperation(request: FastifyRequest, reply: FastifyReply): void {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)

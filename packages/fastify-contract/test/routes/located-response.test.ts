@@ -27,7 +27,7 @@ const document = {
         responses: {
           201: created({
             search: { operationId: 'findPets', parameters: {} },
-            self: { operationId: 'getPet', parameters: { id: '$response.body#/id' } },
+            self: { $ref: '#/components/links/Pet' },
           }),
         },
       },
@@ -55,6 +55,7 @@ const document = {
     },
     '/unlinked': { post: { operationId: 'addUnlinked', responses: { 201: created({}) } } },
   },
+  components: { links: { Pet: { operationId: 'getPet', parameters: { id: '$response.body#/id' } } } },
 } as unknown as Document
 
 const handlers = (id: unknown, given?: object) => {

@@ -37,7 +37,7 @@ export function handlerStubs({ document, routes, contract }: Generated, before: 
   function statementsOf(endpoint: Endpoint, operation: Operation): string[] {
     for (const { outcome, origin } of successes(document, sendable, endpoint)) {
       if (!isReturnable(endpoint, outcome)) continue
-      const checked = isChecked(operation) && outcome.status < 300 ? 'preconditions.check(undefined)' : undefined
+      const checked = isChecked(operation) && outcome.status < 300 ? checkOf(operation) : undefined
       return [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome, checked)}`]
     }
     return notWritten(endpoint)
@@ -46,6 +46,15 @@ export function handlerStubs({ document, routes, contract }: Generated, before: 
 
 /** Returns whether the handler of an operation checks preconditions. */
 const isChecked = ({ preconditions }: Operation): boolean => preconditions?.of === 'write'
+
+/** The expression of each validator of a resource. */
+const validators = { etag: `etag: '"1"'`, lastModified: 'lastModified: new Date(0)' }
+
+/** Returns the expression that checks preconditions for a resource that exists. */
+function checkOf({ preconditions }: Operation): string {
+  const given = (preconditions?.validators ?? []).map((name) => validators[name])
+  return `preconditions.check(${given.length === 0 ? '{}' : `{ ${given.join(', ')} }`})`
+}
 
 /**
  * Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. `checked` is the

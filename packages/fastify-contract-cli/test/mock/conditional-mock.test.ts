@@ -1,8 +1,9 @@
 import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
-import type { Document } from '../../src/document/openapi-document.ts'
+import { type Document, endpoints } from '../../src/document/openapi-document.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { handlerStubs } from '../../src/emit/handler-stubs.ts'
+import { exampleRequest } from '../../src/examples/example-request.ts'
 import { mockServer } from '../../src/mock/mock-server.ts'
 import { ownPath } from '../support/own-path.ts'
 
@@ -64,10 +65,16 @@ t.test('the mock compares preconditions with the examples', async (t) => {
   t.match((await app.inject('/digest')).headers.etag, /^"[\w-]{43}"$/)
 })
 
+t.test('the example of a request that needs a precondition has one', async (t) => {
+  const [read, written] = endpoints(document).map((endpoint) => exampleRequest(document, endpoint).headers)
+  t.same([read, written], [{}, { 'If-Match': '*' }])
+})
+
 t.test('a new handler checks preconditions, and its tags are quoted', async (t) => {
   const stubs = handlerStubs(compiled, undefined)
   t.match(stubs[0], `ETag: '"v1"'`)
   t.match(stubs[1], /async putNote\(\{ preconditions \}\)/)
+  t.match(stubs[1], `checked: preconditions.check({ etag: '"1"' }), `)
   const directory = `${ownPath('test/documents')}/conditional`
   const texts: Record<string, string> = {
     [`${directory}/handlers.ts`]: [

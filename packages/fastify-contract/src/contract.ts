@@ -22,8 +22,10 @@ export type {
   Contract,
   Form,
   FormField,
+  LocationLink,
   NestedPlace,
   Operation,
+  PreconditionRules,
   ResponseHeader,
   RouteSchema,
   Routes,
@@ -34,6 +36,7 @@ export type {
   ServedOperation,
   ServedPath,
   ServiceHeader,
+  ValidatorName,
 } from './contract/routes.ts'
 export { serviceHeaders } from './contract/routes.ts'
 export {
@@ -49,6 +52,8 @@ export {
 export { decodedOrSame } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
 export { isToolHeader } from './mcp/tool-headers.ts'
+export { isEntityTag } from './preconditions/entity-tags.ts'
+export { parseHttpDate } from './preconditions/http-dates.ts'
 export { contentNegotiation } from './request/accept.ts'
 export { isOfTypes } from './request/text-values.ts'
 export { type HandlerResponse, responseKey } from './response/send-response.ts'

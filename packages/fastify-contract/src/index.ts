@@ -20,7 +20,18 @@ export type { JsonDocument } from './json/json-document.ts'
 export { JsonError, parseJson } from './json/parse-json.ts'
 export { stringifyJson } from './json/write-json.ts'
 export { defaultLimits, type Limits } from './limits/limits.ts'
+export type { EntityTag } from './preconditions/entity-tags.ts'
+export { type HttpDate, httpDate } from './preconditions/http-dates.ts'
+export type { Checked, Preconditions } from './preconditions/precondition-check.ts'
 export type { AnyErrorBody, ErrorBody, ErrorFacts, ErrorRequest } from './response/error-writer.ts'
+export {
+  type CacheDirectives,
+  cacheControl,
+  type LinkTarget,
+  linkHeader,
+  retryAfter,
+  vary,
+} from './response/header-values.ts'
 export { contractPlugin, type PluginOptions } from './routes/contract-plugin.ts'
 export type { ContractOptions } from './routes/contract-routes.ts'
 export { createServer, type ServerOptions } from './routes/create-server.ts'

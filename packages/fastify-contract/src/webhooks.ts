@@ -1,4 +1,4 @@
-export { type CallbackContext, callbackUrl, runtimeValue } from './webhooks/runtime-expression.ts'
+export { type CallbackContext, callbackUrl, runtimeValue } from './contract/runtime-expression.ts'
 export { newWebhookKeys, newWebhookSecret, type WebhookSecrets } from './webhooks/webhook-keys.ts'
 export type { Delivery, RetryOptions } from './webhooks/webhook-retries.ts'
 export { webhookSignature, webhookSignatureFor } from './webhooks/webhook-scheme.ts'

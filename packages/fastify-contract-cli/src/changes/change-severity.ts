@@ -69,6 +69,8 @@ const underrated: Record<string, (difference: Difference) => boolean> = {
   'It is no longer returned.': (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference),
   'A response may lack it.': ({ typeName, property, base }) =>
     typeName === 'Header' && property === 'required' && base?.value === true,
+  'A request without a precondition is rejected.': ({ typeName, kind, path }) =>
+    typeName === 'Response' && kind === 'added' && /\/responses\/428$/.test(path),
   'It is required.': ({ typeName, kind, revision }) =>
     typeName === 'RequestBody' && kind === 'added' && isRequired(revision?.value),
   'Only one of the documents has a schema here, so the allowed values cannot be compared.': ({ kind, path }) =>

@@ -86,7 +86,7 @@ function client(
   const [authScheme, token] = Authorization.split(' ')
   const isBearer = authScheme === 'Bearer'
   const options = { baseUrl: server, ...(isBearer && { token }) }
-  const { 'Content-Type': mediaType = json, Cookie } = headers
+  const { 'Content-Type': mediaType = json, 'If-Match': ifMatch, Cookie } = headers
   // A browser sets cookies itself, so the client has no cookie parameters. Its types do not allow an API key in the
   // query either; the option fetch of createClient can add it.
   const { cookie: _, ...others } = params
@@ -98,6 +98,7 @@ function client(
   const init = {
     ...(Object.keys(others).length > 0 && { params: others }),
     ...(Object.keys(more).length > 0 && { headers: more }),
+    ...(ifMatch !== undefined && !Object.hasOwn(params.header ?? {}, 'If-Match') && { ifMatch }),
     ...(mediaType !== json && { contentType: mediaType }),
     ...(sent !== undefined && { body: sample.body }),
   }

@@ -5,6 +5,7 @@ import { type Document, endpoints, locate, type Response } from '../document/ope
 import type { Node } from '../document/walk-document.ts'
 import { asOpenApi31 } from '../passes/openapi-3-1.ts'
 import { markdownTarget } from '../text/foreign-text.ts'
+import { addPreconditionParameters } from './precondition-parameters.ts'
 
 /** The headers that the service adds to responses, by name. */
 const descriptions = {
@@ -24,12 +25,13 @@ const examples: Record<string, string> = {
 /**
  * Returns a published document for its documentation page, in which each response shows the headers that the service
  * adds: those that announce the end of the operation, the media types of a QUERY to its path, and the rate limit of an
- * operation that identifies its clients.
- * The description of an operation begins with the announcement.
+ * operation that identifies its clients. The parameters of an operation have the preconditions that it evaluates, and its
+ * description begins with the announcement.
  */
 export function withServiceHeaders(published: Document): Document {
   const document = asOpenApi31(published)
   const copy = structuredClone(published)
+  addPreconditionParameters(copy)
   const used = new Set<string>()
   const queries = new Map<string, string[]>()
   for (const { method, path, requestBody } of endpoints(document))

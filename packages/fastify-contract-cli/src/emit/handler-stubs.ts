@@ -30,21 +30,40 @@ export function handlerStubs({ document, routes, contract }: Generated, before: 
   function stubFor(endpoint: Endpoint): string {
     const operation = byId.get(endpoint.operationId) as Operation
     const isNegotiated = contentNegotiation(operation.schema) !== undefined
-    return stubOf(endpoint, isNegotiated, statementsOf(endpoint))
+    return stubOf(endpoint, operation, isNegotiated, statementsOf(endpoint, operation))
   }
 
   /** Returns the statements with the first response that compiles. */
-  function statementsOf(endpoint: Endpoint): string[] {
-    for (const { outcome, origin } of successes(document, sendable, endpoint))
-      if (isReturnable(endpoint, outcome)) return [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome)}`]
+  function statementsOf(endpoint: Endpoint, operation: Operation): string[] {
+    for (const { outcome, origin } of successes(document, sendable, endpoint)) {
+      if (!isReturnable(endpoint, outcome)) continue
+      const checked = isChecked(operation) && outcome.status < 300 ? checkOf(operation) : undefined
+      return [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome, checked)}`]
+    }
     return notWritten(endpoint)
   }
 }
 
-/** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
-export function literalOf({ status, headers, contentType, body }: HandlerResponse): string {
+/** Returns whether the handler of an operation checks preconditions. */
+const isChecked = ({ preconditions }: Operation): boolean => preconditions?.of === 'write'
+
+/** The expression of each validator of a resource. */
+const validators = { etag: `etag: '"1"'`, lastModified: 'lastModified: new Date(0)' }
+
+/** Returns the expression that checks preconditions for a resource that exists. */
+function checkOf({ preconditions }: Operation): string {
+  const given = (preconditions?.validators ?? []).map((name) => validators[name])
+  return `preconditions.check(${given.length === 0 ? '{}' : `{ ${given.join(', ')} }`})`
+}
+
+/**
+ * Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. `checked` is the
+ * expression of the member of that name.
+ */
+export function literalOf({ status, headers, contentType, body }: HandlerResponse, checked?: string): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,
+    ...(checked === undefined ? [] : [`checked: ${checked}`]),
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
     ...(contentType === undefined ? [] : [`contentType: ${stringLiteral(contentType)}`]),
     `body: ${bodyText(body, indent)}`,
@@ -82,19 +101,21 @@ const notWritten = ({ operationId, responses }: Endpoint): string[] => [
 const hasSeveralTypes = ({ content }: RequestBody): boolean =>
   Object.keys(content).length > 1 || Object.keys(content).some(isRange)
 
-function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[]): string {
+function stubOf(endpoint: Endpoint, operation: Operation, isNegotiated: boolean, statements: string[]): string {
   const { method, path, operationId, parameters, requestBody } = endpoint
   const taken = [
     ...(isNegotiated ? ['accept'] : []),
     ...(requestBody === undefined ? [] : ['body']),
     ...(requestBody !== undefined && hasSeveralTypes(requestBody) ? ['contentType'] : []),
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
+    ...(isChecked(operation) ? ['preconditions'] : []),
   ]
+  const used = statements.some((statement) => statement.includes('checked: preconditions.')) ? '{ preconditions }' : ''
   // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
   const result = `ReturnType<Handlers[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
-    `  async ${quotedName(operationId)}(): ${result} {`,
+    `  async ${quotedName(operationId)}(${used}): ${result} {`,
     ...statements.map((statement) => `    ${statement}`),
     '  },',
   ].join('\n')

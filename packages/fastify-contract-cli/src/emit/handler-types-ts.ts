@@ -1,15 +1,25 @@
-import { isRange, kindOf, needsBoundary, type ServiceHeader, serviceHeaders } from 'fastify-contract/contract'
+import {
+  isRange,
+  kindOf,
+  needsBoundary,
+  type PreconditionRules,
+  type ServiceHeader,
+  serviceHeaders,
+} from 'fastify-contract/contract'
 import { resolve } from '../document/json-pointer.ts'
+import { locationLink } from '../document/location-links.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
   type Header,
+  type Located,
   type MediaTypes,
   type Response,
   resolved,
 } from '../document/openapi-document.ts'
 import { defaultOf } from '../document/parameter-objects.ts'
+import { preconditionsOf } from '../document/preconditions.ts'
 import { blockText, quotedName, stringLiteral, templateText } from '../text/source-text.ts'
 import { typeNames } from '../text/type-name.ts'
 
@@ -58,14 +68,10 @@ function operationTypes(document: Document, endpoint: Endpoint, name: string, us
     if (status === undefined) continue
     const result = `${name}${key === 'default' ? 'Default' : key}`
     results.push(result)
+    const declared = { name: result, type: `${type}['responses'][${keyText(key)}]` }
+    const rules = key.startsWith('2') ? preconditionsOf(document, endpoint) : undefined
     declarations.push(
-      ...responseTypes(
-        document,
-        responses[key] as Response,
-        { name: result, type: `${type}['responses'][${keyText(key)}]` },
-        status,
-        use,
-      ),
+      ...responseTypes(document, responses[key] as Located<Response>, { ...declared, status, rules }, use),
     )
   }
   declarations.push(`export type ${name}Response = ${results.join(' | ') || 'never'}`)
@@ -103,6 +109,7 @@ function* requestTypes(
     `client: ${use('Client')} | undefined`,
     ...negotiated(endpoint.responses),
     ...(isStreamed(endpoint) ? ['signal: AbortSignal'] : []),
+    ...checkedMember(document, endpoint, use),
   ]
   const body = requestBody?.required ? `${type}['requestBody']` : `NonNullable<${type}['requestBody']>`
   const bodies = requestBody === undefined ? ['body: undefined'] : bodyMembers(requestBody, `${body}['content']`, use)
@@ -126,6 +133,13 @@ function* requestTypes(
       ...(present.length > 0 ? [`{ ${present.join('; ')} }`] : []),
     ].join(' & ')
   }
+}
+
+/** Returns the member of a write that checks the preconditions of the request. */
+function checkedMember(document: Document, endpoint: Endpoint, use: Use): string[] {
+  const rules = preconditionsOf(document, endpoint)
+  if (rules?.of !== 'write') return []
+  return [`preconditions: ${use('Preconditions')}<${rules.validators.map(stringLiteral).join(' | ') || 'never'}>`]
 }
 
 /** Returns the member `accept`, if the client chooses among media types; `contentNegotiation` says the same at run time. */
@@ -187,14 +201,16 @@ function requestBodyType(mediaType: string, content: string, use: Use): string {
   return holder === undefined ? use('ByteSource') : `${use(holder)}<${value}>`
 }
 
+/** A response to be declared: its status and, for a 2xx, how its operation evaluates preconditions. */
+type DeclaredResponse = Declared & { status: string; rules: PreconditionRules | undefined }
+
 function* responseTypes(
   document: Document,
-  response: Response,
-  { name, type }: Declared,
-  status: string,
+  response: Located<Response>,
+  { name, type, status, rules }: DeclaredResponse,
   use: Use,
 ): Generator<string> {
-  const headers = headersOf(document, response, `${type}['headers']`)
+  const headers = headersOf(document, response, `${type}['headers']`, rules, use)
   const own =
     headers === undefined
       ? [`headers?: ${use('NoDeclaredHeaders')}`]
@@ -202,10 +218,16 @@ function* responseTypes(
   if (headers !== undefined)
     yield `export type ${name}Headers = {\n${headers.members.map((one) => `    ${one}`).join('\n')}\n}`
   const bodies = Object.keys(response.content ?? {}).flatMap((mediaType) =>
-    responseBodies(mediaType, Object.keys(response.content ?? {}).length > 1, `${type}['content']`, use),
+    responseBodies(
+      mediaType,
+      { isOneOfSeveral: Object.keys(response.content ?? {}).length > 1, isWhole: rules?.isDigest === true },
+      `${type}['content']`,
+      use,
+    ),
   )
   const [only = ['contentType?: never', 'body: undefined']] = bodies
-  const members = (body: string[]) => [`status: ${status}`, ...own, ...body]
+  const checked = rules?.of === 'write' ? [`checked: ${use('Checked')}`] : []
+  const members = (body: string[]) => [`status: ${status}`, ...checked, ...own, ...body]
   yield bodies.length <= 1
     ? `export interface ${name} {\n${members(only)
         .map((one) => `    ${one}`)
@@ -214,31 +236,50 @@ function* responseTypes(
 }
 
 /** Returns the declared headers that the service does not send itself; undefined if there are none. */
-function headersOf(document: Document, { headers = {} }: Response, type: string) {
+function headersOf(
+  document: Document,
+  response: Located<Response>,
+  type: string,
+  rules: PreconditionRules | undefined,
+  use: Use,
+) {
   const members: string[] = []
   let isRequired = false
-  for (const [name, given] of Object.entries(headers)) {
-    if (serviceHeaders.includes(name.toLowerCase() as ServiceHeader)) continue
-    const required = resolved<Header>(document, given as { $ref?: string }).required === true
+  for (const [name, given] of Object.entries(response.headers ?? {})) {
+    const lowerCase = name.toLowerCase()
+    if (serviceHeaders.includes(lowerCase as ServiceHeader) || (rules?.isDigest && lowerCase === 'etag')) continue
+    const isMade = lowerCase === 'location' && locationLink(document, response) !== undefined
+    const required = resolved<Header>(document, given as { $ref?: string }).required === true && !isMade
     isRequired ||= required
     const key = stringLiteral(name)
-    members.push(required ? `${key}: ${type}[${key}]` : `${key}?: Exclude<${type}[${key}], undefined>`)
+    const form = rules === undefined ? undefined : validatorForms[lowerCase]
+    const value = `${required ? `${type}[${key}]` : `Exclude<${type}[${key}], undefined>`}`
+    members.push(`${key}${required ? '' : '?'}: ${form === undefined ? value : `${value} & ${use(form)}`}`)
   }
   return members.length === 0 ? undefined : { members, isRequired }
 }
+
+/** The types of the headers with which preconditions are compared: an unquoted tag would equal no tag of a request. */
+const validatorForms: Record<string, string> = { etag: 'EntityTag', 'last-modified': 'HttpDate' }
 
 /** A part of a template literal type that may be any text. */
 const anyText = `\${string}`
 
 /** Returns the members of each form that the body of a response has in a media type. */
-function responseBodies(mediaType: string, isOneOfSeveral: boolean, content: string, use: Use): string[][] {
+function responseBodies(
+  mediaType: string,
+  { isOneOfSeveral, isWhole }: { isOneOfSeveral: boolean; isWhole: boolean },
+  content: string,
+  use: Use,
+): string[][] {
   const value = `${content}[${stringLiteral(mediaType)}]`
   const key = `contentType${isOneOfSeveral ? '' : '?'}: ${stringLiteral(mediaType)}`
   const kind = kindOf(mediaType)
   if (kind === 'json' && !isRange(mediaType)) return [[key, `body: ${value}`]]
   if (kind === 'events') return [[key, `body: AsyncIterable<${use('ServerSentEvent')}<${value}>>`]]
   if (kind === 'lines') return [[key, `body: AsyncIterable<${value}>`]]
-  const stream = `Uint8Array | ${use('ByteStream')}`
+  // A digest needs the whole body.
+  const stream = isWhole ? 'Uint8Array' : `Uint8Array | ${use('ByteStream')}`
   if (isRange(mediaType)) {
     const [top = ''] = mediaType.split('/')
     const concrete = `\`${top === '*' ? anyText : templateText(top)}/${anyText}\``

@@ -17,6 +17,7 @@ import { checkedBody, checkedContent, headersOf, responseHeaders } from '../docu
 import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
+import { locationLink } from '../document/location-links.ts'
 import {
   type Document,
   type Endpoint,
@@ -27,6 +28,7 @@ import {
 } from '../document/openapi-document.ts'
 import { routeKeys, schemaOf, selectorsOf, serializedParameter, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
+import { preconditionsOf } from '../document/preconditions.ts'
 import { isExactInteger, type JsonType, typesOf } from '../document/schemas.ts'
 import { apiKeyHeaders, credentialOf } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
@@ -149,7 +151,10 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
   const withHeaders: [string, ResponseHeader[]][] = []
   for (const [status, response] of Object.entries(responses)) {
     replies.push([status, replyOf(document, response, convert)])
-    const headers = responseHeaders(document, response)
+    const link = locationLink(document, response)
+    const headers = responseHeaders(document, response).map((header) =>
+      link !== undefined && header.name.toLowerCase() === 'location' ? { ...header, link } : header,
+    )
     if (headers.length > 0) withHeaders.push([status, headers])
   }
   const schema: RouteSchema = {
@@ -164,6 +169,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     if (kindOf(type) === 'events') events.push([type, typesOf(document, media.schema).types])
   }
   const deprecation = deprecationHeaders(document, endpoint)
+  const preconditions = preconditionsOf(document, endpoint)
   return {
     operationId,
     method: method as Operation['method'],
@@ -177,6 +183,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ...(events.length > 0 && { eventTypes: Object.fromEntries(events) }),
     ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),
+    ...(preconditions !== undefined && { preconditions }),
     schema,
   }
 }

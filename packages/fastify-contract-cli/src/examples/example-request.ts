@@ -2,6 +2,7 @@ import { expandPath, type ParameterPair, pairText } from 'fastify-contract/clien
 import { basicCredentials, type Schema } from 'fastify-contract/contract'
 import type { Document, Endpoint, Parameter } from '../document/openapi-document.ts'
 import { holderOf, schemaOf, type WithExample } from '../document/parameter-objects.ts'
+import { preconditionsOf } from '../document/preconditions.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../document/schemas.ts'
 import type { Credential } from '../document/security-schemes.ts'
 import { exampleOfRequest } from './examples.ts'
@@ -54,6 +55,10 @@ export function exampleRequest(
   // Some documents describe an API key as a parameter, too.
   const keys = new Set(Object.keys(credentials).map((name) => name.toLowerCase()))
   const [content] = Object.values(requestBody?.content ?? {})
+  // The service rejects a request without a precondition. This one holds for each state of what exists.
+  const needsPrecondition =
+    preconditionsOf(document, endpoint)?.isRequired &&
+    !pairs('header').some(([name]) => name.toLowerCase() === 'if-match')
   const params: ExampleRequest['params'] = {}
   for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }
   return {
@@ -63,6 +68,7 @@ export function exampleRequest(
     target: expandPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
     headers: {
       ...credentials,
+      ...(needsPrecondition && { 'If-Match': '*' }),
       ...(sent !== undefined && { 'Content-Type': sent.mediaType }),
       ...Object.fromEntries(pairs('header').filter(([name]) => !keys.has(name.toLowerCase()))),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),

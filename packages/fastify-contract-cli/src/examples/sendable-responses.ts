@@ -13,6 +13,7 @@ import { type CompiledSchemas, createValidator, loadSchemaCode, mergeKeywords } 
 import { byOperationId, type Document, type Endpoint } from '../document/openapi-document.ts'
 import { isInt64 } from '../document/schemas.ts'
 import { isNode, mapEntries } from '../document/walk-document.ts'
+import { isDigest, validatorExample } from './example-validators.ts'
 import { type ExampleResponse, exampleResponses, exampleStream, isExampleStream } from './examples.ts'
 
 /** Returns the response as the service sends it, by operationId; undefined if it would not send it. */
@@ -53,9 +54,9 @@ function sendableResponse(
   const declared = operation.responseHeaders?.[key] ?? []
   const given: [string, unknown][] = []
   for (const { name, isRequired } of declared) {
-    const exact = exactValue(schemas[name] ?? true, headers[name])
+    const exact = exactValue(schemas[name] ?? true, validatorExample(operation, status, name, headers[name]))
     if (exact !== undefined) given.push([name, exact.value])
-    else if (isRequired) return undefined
+    else if (isRequired && !isDigest(operation, name)) return undefined
   }
   const [first = ''] = Object.keys(content)
   const type = contentType ?? first

@@ -11,6 +11,7 @@ import {
   bearer,
   ContractError,
   createServer,
+  type Preconditions,
   type VerifierFactory,
 } from 'fastify-contract'
 import {
@@ -18,6 +19,7 @@ import {
   contentNegotiation,
   type HandlerResponse,
   isStream,
+  parseHttpDate,
   responseKey,
 } from 'fastify-contract/contract'
 import { parseExactJson } from 'fastify-contract/json'
@@ -49,7 +51,10 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
   )
   const sendable = sendableResponses(contract)
   const chosen = new AsyncLocalStorage<HandlerResponse | undefined>()
-  const respond = async ({ body }: { body: unknown }) => {
+  const respond = async (
+    { body, preconditions }: { body: unknown; preconditions?: Preconditions },
+    request: FastifyRequest,
+  ) => {
     const outcome = chosen.getStore()
     // The parts of a multipart form are validated while they are read.
     if (isStream(body)) for await (const _part of body);
@@ -57,7 +62,19 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
       const message = 'the document has no valid example of this response, and none can be made of its schema; add one'
       throw new ContractError('notImplemented', message)
     }
-    return outcome
+    if (preconditions === undefined || outcome.status > 299) return outcome
+    return { ...outcome, checked: preconditions.check(currentState(request) as never) }
+  }
+  /**
+   * Returns the validators in the example of the operation that reads the resource of a write; undefined for a request that
+   * may only create the resource.
+   */
+  const currentState = ({ headers, routeOptions }: FastifyRequest) => {
+    if (headers['if-none-match'] !== undefined) return undefined
+    const { operationId } = routeOptions.schema as { operationId: string }
+    const path = operations.get(operationId)?.path
+    const read = endpoints(document).find((endpoint) => endpoint.method === 'GET' && endpoint.path === path)
+    return validatorsOf(read === undefined ? undefined : chosenResponse(read))
   }
   /** Returns the preferred response, or the first example that the service would send; undefined if there is none. */
   const chosenResponse = (endpoint: Endpoint, accept?: string, preferred?: PreferredResponse) => {
@@ -90,6 +107,13 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(chosenResponse(endpoint, accept, preferred), done)
   }
+}
+
+/** Returns the validators in the headers of a response; none if it has none. */
+function validatorsOf(response: HandlerResponse | undefined) {
+  const headers = new Map(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const time = parseHttpDate(String(headers.get('last-modified')))
+  return { etag: headers.get('etag'), lastModified: time === undefined ? undefined : new Date(time) }
 }
 
 /** Yields the example responses of an operation in the media type `accept`, and then those of `exampleResponses`. */

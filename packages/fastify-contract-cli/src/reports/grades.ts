@@ -186,6 +186,7 @@ export const grades = {
     'RFC 9745 section 4 and RFC 8594: clients would get a wrong date',
   ),
   'undated-deprecation': advice('a deprecated operation without a date', 'no header says so'),
+  'invalid-digest': refused('an `x-etag` that makes no entity tag', 'RFC 9110 section 8.8.3: clients expect one'),
   'callback-expression': advice(
     'a callback whose URL is not a runtime expression',
     'the URL cannot be evaluated; the operation is served',

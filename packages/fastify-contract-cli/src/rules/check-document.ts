@@ -43,6 +43,7 @@ import {
   checkUndated,
 } from './operation-rules.ts'
 import { checkEmptyValues, checkParameters } from './parameter-rules.ts'
+import { checkDigest } from './precondition-rules.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { checkTool, checkToolNames } from './tool-rules.ts'
 
@@ -61,6 +62,7 @@ const operationRules: Rule<Endpoint>[] = [
   checkHeaders,
   checkUnvalidatedBodies,
   checkDeprecation,
+  checkDigest,
   checkTool,
 ]
 

@@ -39,7 +39,8 @@ const hasJsonBody = ({ schema }: Operation) =>
 /** The router decodes paths and the query before the operation is known; split path parameters are decoded later. */
 const hasDecodedText = ({ parameters }: Operation) =>
   parameters.some((parameter) => parameter.in === 'query' || parameter.segment !== undefined)
-const isValidated = ({ schema, parameters }: Operation) => schema.body !== undefined || parameters.length > 0
+const isValidated = ({ schema, parameters, preconditions }: Operation) =>
+  schema.body !== undefined || parameters.length > 0 || preconditions !== undefined
 const requiresCredentials = ({ security }: Operation) =>
   security.some((requirement) => Object.keys(requirement).length > 0)
 const requiresScopes = ({ security }: Operation) =>
@@ -58,10 +59,12 @@ const occurrences: Record<ErrorName, Occurrence> = {
   noSuchMethod: {},
   notAcceptable: { ends: ({ schema }) => contentNegotiation(schema) !== undefined },
   tooSlow: { ends: always, occurs: 'before' },
+  preconditionFailed: { ends: ({ preconditions }) => preconditions?.statuses.includes(412) === true },
   bodyTooLarge: { ends: hasBody },
   unsupportedMediaType: { ends: readsBody },
   unsupportedEncoding: { ends: hasBody },
   expectationFailed: { ends: always, occurs: 'before' },
+  preconditionRequired: { ends: ({ preconditions }) => preconditions?.isRequired === true },
   tooManyRequests: { ends: always },
   headersTooLarge: { ends: always, occurs: 'before' },
   internal: { ends: always, occurs: 'both' },

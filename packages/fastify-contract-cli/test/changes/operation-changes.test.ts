@@ -111,3 +111,22 @@ t.test('an error response that no longer occurs breaks no client unless another 
   ]
   for (const [title, before, after, changes] of edits) t.same(await changesOf(t, before, after), changes, title)
 })
+
+t.test(
+  'a write that comes to require a precondition breaks clients, and one that evaluates them does not',
+  async (t) => {
+    const done = { description: 'Done', headers: { ETag: { schema: text } } }
+    const put = (responses: object) => ({ put: { operationId: 'put', parameters: [id], responses } })
+    const stale = { 412: { description: 'Another state' } }
+    t.same(await changesOf(t, put({ 204: done }), put({ 204: done, ...stale })), [
+      'compatible added /put/responses/412',
+    ])
+    const required = { ...stale, 428: { description: 'No precondition' } }
+    t.same(await changesOf(t, put({ 204: done, ...stale }), put({ 204: done, ...required })), [
+      'breaking added /put/responses/428',
+    ])
+    t.same(await changesOf(t, put({ 204: done, ...required }), put({ 204: done, ...stale })), [
+      'compatible removed /put/responses/428',
+    ])
+  },
+)

@@ -2,7 +2,7 @@ import type { Imported } from '../contract/generated-types.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
-import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf } from './operation-types.ts'
+import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf, Tags } from './operation-types.ts'
 import {
   type CallParameters,
   type CallStyles,
@@ -64,11 +64,14 @@ export function exactClient<Paths extends object>(
   const { nodes = [], responses = {}, parameters = {} } = table as CallTable
 
   async function call(method: Method, path: string, init: Init = {}) {
-    const { params = {}, body: value, contentType, fetch = send, baseUrl = ownUrl, parseAs = 'json', ...given } = init
+    const { params = {}, body: value, contentType, fetch = send, baseUrl = ownUrl, parseAs = 'json', ...others } = init
+    const { ifMatch, ifNoneMatch, ...given } = others
     const pairs = pairWriter(`${method} ${path}`, params, parameters)
     const body = sentBody(value, contentType, parameters[`${method} ${path}`])
     const headers = new Headers(defaults.headers)
     for (const [name, text] of new Headers(given.headers)) headers.set(name, text)
+    if (ifMatch !== undefined) headers.set('if-match', tagList(ifMatch))
+    if (ifNoneMatch !== undefined) headers.set('if-none-match', tagList(ifNoneMatch))
     const url = baseUrl.replace(/\/+$/, '') + requestTarget(path, pairs)
     const request = callRequest(url, { ...defaults, ...given, headers, method }, pairs('header'), body)
     const bearer = typeof token === 'function' ? await token() : token
@@ -91,7 +94,11 @@ type Init = Omit<RequestInit, 'body'> & {
   fetch?: NonNullable<ClientOptions['fetch']>
   baseUrl?: string
   parseAs?: ParseAs
+  ifMatch?: Tags
+  ifNoneMatch?: Tags
 }
+
+const tagList = (tags: Tags): string => [tags].flat().join(', ')
 
 /** Returns the body of a response as it came; undefined if there is none. */
 async function bodyAs(response: Response, parseAs: Exclude<ParseAs, 'json'>): Promise<unknown> {

@@ -33,7 +33,17 @@ export type CallOptions<Operation, As extends ParseAs = ParseAs> = Omit<RequestI
   /** The form of the body of a 2xx; default: json. */
   parseAs?: As
 } & Optional<'params', Parameters<Operation>> &
-  BodyOption<Operation>
+  BodyOption<Operation> &
+  PreconditionOptions<Operation>
+
+/** Entity tags as in the header ETag of a response, quotes included, or `*`. */
+export type Tags = string | readonly string[]
+
+/** The preconditions of a call, for an operation that lists 304 or 412. */
+type PreconditionOptions<Operation> = Operation extends { responses: infer Responses }
+  ? (304 extends keyof Responses ? { ifNoneMatch?: Tags } : unknown) &
+      (412 extends keyof Responses ? { ifMatch?: Tags; ifNoneMatch?: Tags } : unknown)
+  : unknown
 
 /** The arguments of a call. The options are optional where the operation requires none. */
 export type CallArguments<Options> = object extends Options ? [options?: Options] : [options: Options]

@@ -100,8 +100,39 @@ export type Form = {
   otherParts?: { field: FormField; skipped: string[] }
 }
 
-/** A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). */
-export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean; isJson?: true }
+/** The path of the operation to which a link of the document leads, and a runtime expression for each of its parameters. */
+export type LocationLink = { path: string; values: Record<string, string> }
+
+/**
+ * A response header that a handler sets, in the style `simple` or as JSON (OpenAPI 3.1 section 4.8.21). Location has the
+ * link from which it is made if the handler does not set it.
+ */
+export type ResponseHeader = {
+  name: string
+  isRequired: boolean
+  explode: boolean
+  isJson?: true
+  link?: LocationLink
+}
+
+/** A validator of a resource (RFC 9110 section 8.8): its ETag or its Last-Modified. */
+export type ValidatorName = 'etag' | 'lastModified'
+
+/** How an operation evaluates the preconditions of a request (RFC 9110 section 13). */
+export type PreconditionRules = {
+  /** A read compares them with the headers of its response; the handler of a write checks them. */
+  of: 'read' | 'write'
+  /** The validators that the operation has for its resource. */
+  validators: ValidatorName[]
+  /** The statuses of a failed precondition that the operation lists. */
+  statuses: (304 | 412)[]
+  /** Whether a request without a precondition gets 428 (RFC 6585 section 3). */
+  isRequired?: true
+  /** Whether the tag is a digest of the body. */
+  isDigest?: true
+  /** Whether a 412 has the current tag. */
+  tellsTag?: true
+}
 
 /** A path at which an operation is served: the path of a server followed by the path of the operation. */
 export type ServedPath = {
@@ -147,6 +178,8 @@ export type Operation = ServedOperation & {
   responseHeaders?: Record<string, ResponseHeader[]>
   /** The headers of every response that announce the end of the operation; undefined if there are none. */
   deprecation?: Record<string, string>
+  /** Undefined if it evaluates no preconditions. */
+  preconditions?: PreconditionRules
   schema: RouteSchema
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
-import type { Operation, Routes, ServedOperation } from '../contract/routes.ts'
+import type { Operation, PreconditionRules, Routes, ServedOperation } from '../contract/routes.ts'
 import type { CrossOrigin } from '../http/cors.ts'
 import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
 import {
@@ -165,8 +165,9 @@ export function crossOriginNames(
   const methods: string[] = []
   const sent = [...commonHeaders, ...apiKeyHeaders]
   const readable = [...errorHeaders, ...readableHeaders]
-  for (const { method, parameters, schema, deprecation = {} } of operations) {
+  for (const { method, parameters, schema, deprecation = {}, preconditions } of operations) {
     methods.push(method)
+    if (preconditions !== undefined) sent.push(...preconditionHeaders(preconditions))
     if (method === 'QUERY') readable.push('Accept-Query')
     for (const parameter of parameters) if (parameter.in === 'header') sent.push(parameter.name)
     for (const { headers = {} } of Object.values(schema.response)) readable.push(...Object.keys(headers))
@@ -174,6 +175,13 @@ export function crossOriginNames(
   }
   return { methods: distinct(methods), requestHeaders: distinct(sent), responseHeaders: distinct(readable) }
 }
+
+/** Returns the request headers of the preconditions that an operation evaluates. */
+const preconditionHeaders = ({ validators }: PreconditionRules): string[] => [
+  'If-Match',
+  'If-None-Match',
+  ...(validators.includes('lastModified') ? ['If-Modified-Since', 'If-Unmodified-Since'] : []),
+]
 
 /** Returns names in alphabetical order, without duplicates regardless of case. */
 const distinct = (names: string[]): string[] =>

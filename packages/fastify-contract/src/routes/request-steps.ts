@@ -20,6 +20,7 @@ import {
 import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
 import type { LoadShedder } from '../limits/limits.ts'
+import { preconditionReader, preconditionsOf } from '../preconditions/request-preconditions.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
 import { ignoreContentType } from '../request/content-type.ts'
 import { cookieReader } from '../request/cookie-parameters.ts'
@@ -28,10 +29,18 @@ import { parametersIn } from '../request/parameters.ts'
 import { pathOf, pathSplitter } from '../request/path-parameters.ts'
 import { type RequestBody, requestBody } from '../request/request-body.ts'
 import { validatorCompiler } from '../request/validator-compiler.ts'
+import { conditionalSender } from '../response/conditional-response.ts'
 import type { responseQueue } from '../response/response-queue.ts'
-import { type HandlerResponse, type ResponseSenders, responseSenders, sendResponse } from '../response/send-response.ts'
+import {
+  type HandlerResponse,
+  type ResponseSenders,
+  responseSenders,
+  type SendResponse,
+  sendResponse,
+} from '../response/send-response.ts'
 import { isStream } from '../response/streamed-body.ts'
 import type { Validator } from '../schema/validator.ts'
+import { locatedSender } from './located-response.ts'
 import type { authentication } from './security.ts'
 import { withoutMark } from './served-paths.ts'
 
@@ -99,6 +108,7 @@ type OperationParts = {
 /** Returns the steps of requests to one operation, as Fastify route options. */
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
   const { operation, schemas, validator, openStreams, bounds } = parts
+  const { preconditions } = operation
   const negotiation = contentNegotiation(operation.schema)
   const splitPath = pathSplitter(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
@@ -109,6 +119,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       parts.authenticate(operation), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
+      ...(preconditions === undefined ? [] : [inOrder([preconditionReader(preconditions)])]), // 400, 428
     ],
     // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
     preValidation: [
@@ -122,7 +133,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
         ...(body?.open === undefined ? [] : [body.open]),
       ],
     }),
-    handler: operationHandler(parts, body, negotiation),
+    handler: operationHandler(parts, body, negotiation), // 304, 412
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
   }
 }
@@ -151,6 +162,9 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
   const inputOf = handlerInput(operation, validator, body, negotiation)
   const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
   const senders = responseSenders(operation, validator)
+  const { preconditions } = operation
+  const sendOwn = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
+  const send = locatedSender(operation, sendOwn) ?? sendOwn
   return function handleOperation(request: FastifyRequest, reply: FastifyReply): void {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -160,8 +174,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
       // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
       // between must count as late.
       if (response === undefined) abortStream(request.raw)
-      if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
-      else respond(senders, reply, error, response)
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(send, senders, reply, error, response))
+      else respond(send, senders, reply, error, response)
     })
   }
 }
@@ -178,7 +192,8 @@ function handlerInput(
   body: RequestBody | undefined,
   negotiation: Negotiation | undefined,
 ): (request: FastifyRequest) => object {
-  const { schema, parameters } = operation
+  const { schema, parameters, preconditions } = operation
+  const isChecked = preconditions?.of === 'write'
   const headerNames = parametersIn(operation, 'header').map(({ name }) => name)
   const readCookies = cookieReader(operation, validator)
   const describedPath = pathOf(operation)
@@ -194,13 +209,14 @@ function handlerInput(
   const withoutParameters = body === undefined ? noInput : bodyOnly
   const plain = parameters.length > 0 ? withParameters : withoutParameters
   // Spares most operations the spreads below.
-  if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined) return plain
+  if (negotiation === undefined && !hasSignal && body?.bodyOf === undefined && !isChecked) return plain
   return function withFurtherInput(request: FastifyRequest) {
     return {
       ...plain(request),
       ...body?.bodyOf?.(request),
       ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
       ...(hasSignal && { signal: streamScope(request.raw).signal }),
+      ...(isChecked && { preconditions: preconditionsOf(request.raw).check }),
     }
   }
 }
@@ -247,13 +263,19 @@ const ignore = () => {}
  * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
  * reports that failure instead of the error that the handler threw.
  */
-function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
+function respond(
+  send: SendResponse,
+  senders: ResponseSenders,
+  reply: FastifyReply,
+  error: unknown,
+  response?: HandlerResponse,
+): void {
   const { raw } = reply.request
   closeUnread(raw, reply.raw)
   try {
     if (response === undefined) throw uploadFailure(raw) ?? error
     // A stream that fails has ended its source itself.
-    sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
+    send(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
   } catch (thrown) {
     fail(reply, thrown)
     // The response may have a getter that throws.

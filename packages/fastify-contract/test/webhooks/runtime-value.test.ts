@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runtimeValue } from '../../src/webhooks/runtime-expression.ts'
+import { runtimeValue } from '../../src/contract/runtime-expression.ts'
 
 const context = {
   method: 'POST',

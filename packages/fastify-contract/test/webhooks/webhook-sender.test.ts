@@ -4,7 +4,7 @@ import { compileDocument } from 'fastify-contract-cli/compile'
 import type { Document } from 'fastify-contract-cli/testing'
 import { diagnose as diagnoseModules } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
-import { callbackUrl } from '../../src/webhooks/runtime-expression.ts'
+import { callbackUrl } from '../../src/contract/runtime-expression.ts'
 import {
   type SenderOptions,
   WebhookError,

@@ -1,6 +1,7 @@
 import { acceptsValid } from './accepts-valid.ts'
 import { authenticateHeader } from './authenticate-header.ts'
 import type { NamedCheck, Probe, ResponseCheck } from './check.ts'
+import { conditionalRequests } from './conditional-requests.ts'
 import { documentedHeaders } from './documented-headers.ts'
 import { documentedMediaType } from './documented-media-type.ts'
 import { documentedStatus } from './documented-status.ts'
@@ -38,6 +39,7 @@ export const probes: Probe[] = [
   headAsGet,
   repeatedGet,
   keepsReadOnly,
+  conditionalRequests,
   rejectionChangesNothing,
   survivesCutRequest,
 ]

@@ -3,6 +3,7 @@ import { ContractError } from '../contract/errors.ts'
 import type { Operation, Routes, ServedOperation } from '../contract/routes.ts'
 import type { CrossOrigin } from '../http/cors.ts'
 import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
+import { hasKeys } from '../idempotency/keyed-operation.ts'
 import {
   decodedPath,
   methodFinder,
@@ -165,8 +166,10 @@ export function crossOriginNames(
   const methods: string[] = []
   const sent = [...commonHeaders, ...apiKeyHeaders]
   const readable = [...errorHeaders, ...readableHeaders]
-  for (const { method, parameters, schema, deprecation = {} } of operations) {
+  for (const operation of operations) {
+    const { method, parameters, schema, deprecation = {} } = operation
     methods.push(method)
+    if (hasKeys(operation)) readable.push('Idempotent-Replayed')
     if (method === 'QUERY') readable.push('Accept-Query')
     for (const parameter of parameters) if (parameter.in === 'header') sent.push(parameter.name)
     for (const { headers = {} } of Object.values(schema.response)) readable.push(...Object.keys(headers))

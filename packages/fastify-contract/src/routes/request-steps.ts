@@ -19,6 +19,7 @@ import {
 } from '../http/request-guards.ts'
 import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
+import type { KeyedOperations } from '../idempotency/keyed-operations.ts'
 import type { LoadShedder } from '../limits/limits.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
 import { ignoreContentType } from '../request/content-type.ts'
@@ -94,6 +95,7 @@ type OperationParts = {
   runWithTimeout: LoadShedder['runWithTimeout']
   queueResponse: ReturnType<typeof responseQueue>
   bounds: BodyBounds
+  keyed: KeyedOperations
 }
 
 /** Returns the steps of requests to one operation, as Fastify route options. */
@@ -103,12 +105,16 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const splitPath = pathSplitter(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
   const mayRespondWithStream = mayStream(operation.schema)
+  const handler = mayRespondWithStream ? endingLateStreams(parts.handler) : parts.handler
+  const senders = responseSenders(operation, validator)
+  const keyed = parts.keyed({ operation, handler, senders })
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
       parts.authenticate(operation), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
+      ...(keyed === undefined ? [] : [keyed.prepare]),
     ],
     // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
     preValidation: [
@@ -122,7 +128,11 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
         ...(body?.open === undefined ? [] : [body.open]),
       ],
     }),
-    handler: operationHandler(parts, body, negotiation),
+    // With idempotency keys: 400, 409, 422, 503
+    handler: operationHandler({ ...parts, handler: keyed?.handler ?? handler }, body, negotiation, {
+      senders,
+      send: keyed?.send ?? sendResponse,
+    }),
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
   }
 }
@@ -145,12 +155,18 @@ export type AnyHandler = (input: never, request: FastifyRequest) => Promise<Hand
 /** Bytes. The response to a larger body is not queued, since it may repeat the body, which would stay in memory. */
 const maxQueuedBody = 16_384
 
+/** How the responses of an operation are sent. */
+type Sending = { senders: ResponseSenders; send: typeof sendResponse }
+
 /** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
-function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
-  const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
+function operationHandler(
+  parts: OperationParts,
+  body: RequestBody | undefined,
+  negotiation: Negotiation | undefined,
+  sending: Sending,
+) {
+  const { operation, handler, validator, runWithTimeout, queueResponse, bounds } = parts
   const inputOf = handlerInput(operation, validator, body, negotiation)
-  const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
-  const senders = responseSenders(operation, validator)
   return function handleOperation(request: FastifyRequest, reply: FastifyReply): void {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -160,8 +176,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
       // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
       // between must count as late.
       if (response === undefined) abortStream(request.raw)
-      if (bytes <= maxQueuedBody) queueResponse(() => respond(senders, reply, error, response))
-      else respond(senders, reply, error, response)
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(sending, reply, error, response))
+      else respond(sending, reply, error, response)
     })
   }
 }
@@ -247,13 +263,13 @@ const ignore = () => {}
  * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
  * reports that failure instead of the error that the handler threw.
  */
-function respond(senders: ResponseSenders, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
+function respond({ senders, send }: Sending, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
   const { raw } = reply.request
   closeUnread(raw, reply.raw)
   try {
     if (response === undefined) throw uploadFailure(raw) ?? error
     // A stream that fails has ended its source itself.
-    sendResponse(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
+    send(senders, reply, response)?.catch((thrown) => fail(reply, thrown))
   } catch (thrown) {
     fail(reply, thrown)
     // The response may have a getter that throws.

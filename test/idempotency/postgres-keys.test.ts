@@ -37,7 +37,10 @@ function sqlOf(pool: pg.Pool) {
     unsafe: (text: string, values?: unknown[]) => rows(pool, text, values),
     async reserve() {
       const client = await pool.connect()
-      return { unsafe: (text: string, values?: unknown[]) => rows(client, text, values), release: () => client.release() }
+      return {
+        unsafe: (text: string, values?: unknown[]) => rows(client, text, values),
+        release: () => client.release(),
+      }
     },
   }
 }

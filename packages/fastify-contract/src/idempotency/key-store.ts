@@ -69,6 +69,7 @@ export const defaultKeyLimits: KeyLimits = {
 export function keyLimits(given: Partial<KeyLimits>, defaults = defaultKeyLimits): KeyLimits {
   const limits = { ...defaults, ...given }
   for (const [name, value] of Object.entries(limits))
-    if (!(value > 0)) throw new RangeError(`the limit ${name} of the idempotency keys is ${value}; use a positive number`)
+    if (!(value > 0))
+      throw new RangeError(`the limit ${name} of the idempotency keys is ${value}; use a positive number`)
   return limits
 }

@@ -202,6 +202,8 @@ const keyError = (kind: keyof typeof keyErrors, message: string, headers: Record
   new ContractError(kind, message, headers, Math.trunc(keyErrors[kind].error / 100))
 
 const requestInProgress = () =>
-  keyError('requestInProgress', 'a request with this Idempotency-Key is in progress; retry later', { 'retry-after': '1' })
+  keyError('requestInProgress', 'a request with this Idempotency-Key is in progress; retry later', {
+    'retry-after': '1',
+  })
 
 const keyReused = () => keyError('keyReused', 'this Idempotency-Key belongs to a request with other content')

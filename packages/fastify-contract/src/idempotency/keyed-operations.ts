@@ -5,8 +5,8 @@ import {
   hasKeys,
   type IdempotencyOptions,
   type KeyedOperation,
-  keyedOperation,
   type KeyedParts,
+  keyedOperation,
   type TrackHandler,
 } from './keyed-operation.ts'
 import { memoryKeys } from './memory-keys.ts'
@@ -36,8 +36,7 @@ export function keyedOperations(
   if (options === undefined) app.log.warn({ operations: ids }, problem)
   const given = options ?? { store: memoryKeys() }
   const track = trackHandlers(app, handlerTime)
-  return (parts) =>
-    hasKeys(parts.operation) ? keyedOperation({ ...parts, writeError, track }, given) : undefined
+  return (parts) => (hasKeys(parts.operation) ? keyedOperation({ ...parts, writeError, track }, given) : undefined)
 }
 
 /**

@@ -28,8 +28,10 @@ type Reserved = Sql & { release(): void }
 export function postgresJsPool<ReservedSql extends Reserved>(
   sql: Sql & { reserve(): Promise<ReservedSql> },
 ): PostgresPool<PostgresConnection & { sql: ReservedSql }> {
-  const queryOf = (on: Sql) => async (text: string, values: unknown[] = []) =>
-    (await on.unsafe(text, values as never[])) as unknown[]
+  const queryOf =
+    (on: Sql) =>
+    async (text: string, values: unknown[] = []) =>
+      (await on.unsafe(text, values as never[])) as unknown[]
   return {
     query: queryOf(sql),
     async connect() {

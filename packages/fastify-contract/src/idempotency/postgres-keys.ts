@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { type Claim, type ClaimOutcome, type KeyedRequest, type KeyLimits, type KeyStore, keyLimits } from './key-store.ts'
+import {
+  type Claim,
+  type ClaimOutcome,
+  type KeyedRequest,
+  type KeyLimits,
+  type KeyStore,
+  keyLimits,
+} from './key-store.ts'
 import { everyFew, measureInterval, tableName } from './key-table.ts'
 import { type PostgresQuery, rowsOf } from './postgres-connection.ts'
 

@@ -4,8 +4,8 @@ import { ContractError } from '../contract/errors.ts'
 import { parseContentType } from '../contract/media-types.ts'
 import { contextOf } from '../http/request-context.ts'
 import { contentLength } from '../http/request-head.ts'
-import { keyedState } from './keyed-request.ts'
 import type { KeyedRequest } from './key-store.ts'
+import { keyedState } from './keyed-request.ts'
 
 /** The request header, in lower case. */
 export const keyHeader = 'idempotency-key'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { transactionOfRequest } from './keyed-request.ts'
 import type { Claim, ClaimOutcome, Completion, KeyedRequest, KeyStore } from './key-store.ts'
+import { transactionOfRequest } from './keyed-request.ts'
 import { type PostgresConnection, type PostgresPool, rowsOf } from './postgres-connection.ts'
 import { type KeyRow, keepStatement, keyTable, type PostgresKeyOptions } from './postgres-keys.ts'
 
@@ -87,7 +87,11 @@ export function transactionalPostgresKeys<Connection extends PostgresConnection>
   }
 
   /** Keeps a response. If a statement of the handler has failed, keeps only that of an error: its writes are undone. */
-  async function keepResponse(connection: Connection, { id, fingerprint }: KeyedRequest, { status, response }: Completion) {
+  async function keepResponse(
+    connection: Connection,
+    { id, fingerprint }: KeyedRequest,
+    { status, response }: Completion,
+  ) {
     const values = [id, fingerprint, limits.retention, response]
     await rowsOf(connection, keep, values).catch(async function keepError(error) {
       if (!isAborted(error) || status < 400) throw error

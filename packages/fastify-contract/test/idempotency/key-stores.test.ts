@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { memoryKeys, type SqliteKeyDatabase, sqliteKeys } from '../../src/idempotency.ts'
 import { keyStoreConformance } from '../../src/idempotency/conformance.ts'
+import { memoryKeys, type SqliteKeyDatabase, sqliteKeys } from '../../src/idempotency.ts'
 
 for (const [name, run] of Object.entries(keyStoreConformance)) {
   t.test(`keys in memory: ${name}`, async () => {
@@ -31,21 +31,25 @@ const drivers: Record<string, Driver | undefined> = {
 
 for (const [driver, module] of Object.entries(drivers))
   for (const [name, run] of Object.entries(keyStoreConformance))
-    t.test(`keys in SQLite, by ${driver}: ${name}`, { skip: module === undefined && 'this Node has none' }, async (t) => {
-      const directory = mkdtempSync(join(tmpdir(), 'idempotency-'))
-      t.teardown(() => rmSync(directory, { recursive: true }))
-      let shift = 0
-      const open = async (limits = {}) => {
-        const database = new (module as Driver).DatabaseSync(join(directory, 'keys.db'))
-        t.teardown(() => database.close())
-        return sqliteKeys(database, { ...limits, now: () => Date.now() + shift })
-      }
-      const wait = async (milliseconds: number) => {
-        shift += milliseconds
-        await sleep(0)
-      }
-      await run(open, { wait })
-    })
+    t.test(
+      `keys in SQLite, by ${driver}: ${name}`,
+      { skip: module === undefined && 'this Node has none' },
+      async (t) => {
+        const directory = mkdtempSync(join(tmpdir(), 'idempotency-'))
+        t.teardown(() => rmSync(directory, { recursive: true }))
+        let shift = 0
+        const open = async (limits = {}) => {
+          const database = new (module as Driver).DatabaseSync(join(directory, 'keys.db'))
+          t.teardown(() => database.close())
+          return sqliteKeys(database, { ...limits, now: () => Date.now() + shift })
+        }
+        const wait = async (milliseconds: number) => {
+          shift += milliseconds
+          await sleep(0)
+        }
+        await run(open, { wait })
+      },
+    )
 
 t.test('a table name that would need quotes is rejected', async (t) => {
   const database = { exec() {}, prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }) }

@@ -114,7 +114,8 @@ for (const [name, fail] of Object.entries(unkept))
 
 const kept: Record<string, () => Promise<unknown>> = {
   'a 404 that the handler returns': async () => ({ status: 404, body: { error: 40499, message: 'none' } }),
-  'a 404 that the handler throws': async () => Promise.reject(new ContractError('noThing', 'none', { 'x-a': 'b' }, 404)),
+  'a 404 that the handler throws': async () =>
+    Promise.reject(new ContractError('noThing', 'none', { 'x-a': 'b' }, 404)),
 }
 
 for (const [name, fail] of Object.entries(kept))
@@ -170,7 +171,11 @@ t.test('a cookie is not sent again', async (t) => {
 t.test('a response that is too large is not kept', async (t) => {
   const counter = counting()
   const { memoryKeys } = await import('../../src/idempotency.ts')
-  const app = await serveKeyed(t, { create: counter.create }, { idempotency: { store: memoryKeys(), responseBytes: 10 } })
+  const app = await serveKeyed(
+    t,
+    { create: counter.create },
+    { idempotency: { store: memoryKeys(), responseBytes: 10 } },
+  )
   for (const _ of [1, 2]) t.equal((await send(app)).isReplay, false)
   t.equal(counter.calls, 2)
 })

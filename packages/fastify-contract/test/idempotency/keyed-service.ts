@@ -83,7 +83,10 @@ export async function serveKeyed(t: Test, handlers: Handlers, options: Served = 
   const names = ['create', 'list', 'replace', 'other', 'upload']
   const app = await serveDocument(document, {
     ...options,
-    handlers: { ...Object.fromEntries(names.map((name) => [name, unused])), ...(handlers as Record<string, AnyHandler>) },
+    handlers: {
+      ...Object.fromEntries(names.map((name) => [name, unused])),
+      ...(handlers as Record<string, AnyHandler>),
+    },
     verifiers: { token },
   })
   t.teardown(() => app.close())
@@ -102,7 +105,13 @@ type Sent = {
 
 /** Sends a request with a key; by default one that creates a thing. */
 export async function send(app: FastifyInstance, given: Sent = {}) {
-  const { path = '/things', method = 'POST', client = 'ann', body = '{"id":1}', contentType = 'application/json' } = given
+  const {
+    path = '/things',
+    method = 'POST',
+    client = 'ann',
+    body = '{"id":1}',
+    contentType = 'application/json',
+  } = given
   const key = 'key' in given ? given.key : 'k1'
   const response = await app.inject({
     url: path,

@@ -7,10 +7,14 @@ import { counting, serveKeyed } from './keyed-service.ts'
 /** Returns the names of the steps of each operation, by its id. */
 async function stepsOf(t: Test, options: Served = {}) {
   const routes: RouteOptions[] = []
-  const app = await serveKeyed(t, { create: counting().create }, {
-    ...options,
-    plugins: (app) => void app.addHook('onRoute', (route) => void routes.push(route)),
-  })
+  const app = await serveKeyed(
+    t,
+    { create: counting().create },
+    {
+      ...options,
+      plugins: (app) => void app.addHook('onRoute', (route) => void routes.push(route)),
+    },
+  )
   await app.ready()
   const names = ({ onRequest = [], preValidation = [], preHandler = [] }: RouteOptions) =>
     [onRequest, preValidation, preHandler].flat().map(({ name }) => name)
@@ -36,7 +40,11 @@ t.test('with false, no operation has the step', async (t) => {
 /** Returns what a server with some options logs at its start. */
 async function logOf(t: Test, options: Served): Promise<string> {
   let text = ''
-  const stream = { write: (line: string) => void (text += line) }
+  const stream = {
+    write(line: string) {
+      text += line
+    },
+  }
   const app = await serveKeyed(t, {}, { ...options, logger: { level: 'info', stream } })
   await app.ready()
   return text

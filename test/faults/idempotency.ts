@@ -4,7 +4,7 @@ import { createWithKills, type KilledFindings } from '../idempotency/killed-inst
 import type { Fault, FaultOptions } from './fault-options.ts'
 
 /** The maximum time from the start of an instance to a kill, in milliseconds. */
-const pause = 2_000
+const pause = 10_000
 
 /** Creates with idempotency keys are done once, if the handler writes in the transaction of its key. */
 export const idempotency: Fault = {
@@ -18,7 +18,8 @@ export const idempotency: Fault = {
 
 async function endure(report: Report, { creates, random }: FaultOptions, isTransactional: boolean): Promise<void> {
   const name = isTransactional ? 'one transaction' : 'two transactions'
-  const server = await startPostgres({ settings: { max_connections: '100' } })
+  // Only the instances are killed, so PostgreSQL need not wait for the disk.
+  const server = await startPostgres({ settings: { fsync: 'off' } })
   const found = await createWithKills({ url: server.url(), creates, isTransactional, random, pause })
   report.figure(`${name}: creates`, creates)
   for (const figure of ['kills', 'requests', 'replays', 'conflicts'] satisfies (keyof KilledFindings)[])

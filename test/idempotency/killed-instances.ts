@@ -127,10 +127,10 @@ async function compareRows(
   url: string,
   { acknowledged }: KeyedClient,
 ): Promise<Pick<KilledFindings, 'twice' | 'lost'>> {
-  const rows = await query<{ reference: string; ids: string[] }>(
-    url,
-    'SELECT reference, array_agg(id::text) AS ids FROM orders GROUP BY reference',
-  )
+  const rows = (await query(url, 'SELECT reference, array_agg(id::text) AS ids FROM orders GROUP BY reference')) as {
+    reference: string
+    ids: string[]
+  }[]
   const found = new Map(rows.map(({ reference, ids }) => [reference, ids]))
   let lost = 0
   for (const [reference, id] of acknowledged) if (found.get(reference)?.includes(id) !== true) lost++

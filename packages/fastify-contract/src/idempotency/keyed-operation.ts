@@ -29,8 +29,11 @@ export type IdempotencyOptions = {
 /** The methods whose requests change nothing, and need no key (RFC 9110 section 9.2.1). */
 const safeMethods = new Set<string>(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'])
 
+/** The part of an operation that says whether it has idempotency keys. A key of a header is its name in lower case. */
+type KeyDeclaration = { method: string; parameters: { in: string; key: string }[] }
+
 /** Returns whether an operation has idempotency keys: it declares the header, and its method is not safe. */
-export const hasKeys = ({ method, parameters }: Pick<Operation, 'method' | 'parameters'>): boolean =>
+export const hasKeys = ({ method, parameters }: KeyDeclaration): boolean =>
   !safeMethods.has(method) && parameters.some((each) => each.in === 'header' && each.key === keyHeader)
 
 /** A handler of any operation. */

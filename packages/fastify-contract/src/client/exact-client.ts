@@ -2,7 +2,7 @@ import type { Imported } from '../contract/generated-types.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { addKey, keyHeader, sendWithRetries } from './keyed-retries.ts'
+import { addKey, keyHeaderName, sendWithRetries } from './keyed-retries.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf } from './operation-types.ts'
 import {
   type CallParameters,
@@ -77,7 +77,7 @@ export function exactClient<Paths extends object>(
     for (const [name, text] of pairs('header')) headers.set(name, text)
     if (keyed.includes(`${method} ${path}`)) addKey(headers)
     const response = await sendWithRetries(sendOnce, {
-      retries: headers.has(keyHeader) && !(body.body instanceof ReadableStream) ? retries : 0,
+      retries: headers.has(keyHeaderName) && !(body.body instanceof ReadableStream) ? retries : 0,
       signal: given.signal ?? defaults.signal,
     })
     const { status, ok } = response

@@ -1,8 +1,8 @@
-export const keyHeader = 'idempotency-key'
+export const keyHeaderName = 'idempotency-key'
 
 /** Adds an idempotency key to the headers of a call, unless they have one. */
 export function addKey(headers: Headers): void {
-  if (!headers.has(keyHeader)) headers.set(keyHeader, newKey())
+  if (!headers.has(keyHeaderName)) headers.set(keyHeaderName, newKey())
 }
 
 /** Returns 128 random bits. Unlike randomUUID, getRandomValues exists in pages without TLS. */

@@ -19,12 +19,15 @@ const retryPause = 20
  * and at random: at once through another instance, after it gave up the first, and after the response.
  */
 export function keyedClient({ ports, creates, random, agent }: ClientOptions) {
-  const counts = { requests: 0, replays: 0, conflicts: 0, wrong: 0 }
+  const counts = { requests: 0, replays: 0, conflicts: 0 }
+  /** Responses that no fault excuses. */
+  const wrong: string[] = []
   /** The ids of the acknowledged orders, by reference. */
   const acknowledged = new Map<string, string>()
   let next = 0
   return {
     counts,
+    wrong,
     acknowledged,
     async run(): Promise<void> {
       await Promise.all(Array.from({ length: concurrency }, work))
@@ -53,13 +56,13 @@ export function keyedClient({ ports, creates, random, agent }: ClientOptions) {
   function take(reference: string, answer: Answer | undefined): void {
     if (answer === undefined || answer.status === 503) return
     if (answer.status === 409) counts.conflicts++
-    else if (answer.status !== 201) counts.wrong++
+    else if (answer.status !== 201) wrong.push(`${answer.status} ${answer.body}`)
     else {
       if (answer.isReplay) counts.replays++
       const id = /"id":(\d+)/.exec(answer.body)?.[1] ?? ''
       const earlier = acknowledged.get(reference)
       if (earlier === undefined) acknowledged.set(reference, id)
-      else if (earlier !== id) counts.wrong++
+      else if (earlier !== id) wrong.push(`id ${id} after id ${earlier}`)
     }
   }
 

@@ -10,9 +10,9 @@ t.test(
   },
   async (t) => {
     const url = await testDatabase(t)
-    const options = { creates: 2_000, isTransactional: true, random: randomOf(1), pause: 300 }
+    const options = { creates: 1_000, isTransactional: true, random: randomOf(1), pause: 300 }
     const { twice, lost, wrong, kills, replays } = await createWithKills({ url, ...options })
-    t.same({ twice, lost, wrong }, { twice: 0, lost: 0, wrong: 0 })
+    t.same({ twice, lost, wrong }, { twice: 0, lost: 0, wrong: [] })
     t.ok(kills > 0, 'instances were killed')
     t.ok(replays > 0, 'responses were replayed')
   },

@@ -86,7 +86,7 @@ export type KilledFindings = {
   /** Acknowledged orders that are not in the database. */
   lost: number
   /** Responses that differ from the first response to their key, or have a status that no fault excuses. */
-  wrong: number
+  wrong: string[]
 }
 
 /**
@@ -119,8 +119,7 @@ export async function createWithKills(options: KilledOptions): Promise<KilledFin
   await killing
   await Promise.all(instances.map((instance) => instance.kill()))
   agent.destroy()
-  const { requests, replays, conflicts, wrong } = client.counts
-  return { kills, requests, replays, conflicts, wrong, ...(await compareRows(url, client)) }
+  return { kills, ...client.counts, wrong: client.wrong, ...(await compareRows(url, client)) }
 }
 
 async function compareRows(

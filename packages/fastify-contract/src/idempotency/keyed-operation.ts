@@ -141,7 +141,9 @@ export function keyedOperation(
     const { statusCode } = toContractError(thrown)
     const isKept = isOutcome(statusCode) && claim.transaction === undefined && uploadFailure(request.raw) === undefined
     if (!isKept) {
-      await release(claim, request)
+      const isReleased = await release(claim, request)
+      // A transaction that cannot be rolled back has lost its connection, which is why the handler failed.
+      if (!isReleased && claim.transaction !== undefined && statusCode === 500) unavailable(request, thrown)
       throw thrown
     }
     const recorder = new ResponseRecorder(keyedState(request.raw).reply)
@@ -186,9 +188,15 @@ async function releaseLate(outcome: ClaimOutcome): Promise<void> {
   if (outcome.state === 'claimed') await outcome.claim.release()
 }
 
-/** Frees a key. If that fails, its lease ends later. */
-async function release(claim: Claim, request: FastifyRequest): Promise<void> {
-  await claim.release().catch((error) => logFailure(request, error))
+/** Frees a key. Resolves with false if that fails; its lease ends later. */
+async function release(claim: Claim, request: FastifyRequest): Promise<boolean> {
+  try {
+    await claim.release()
+    return true
+  } catch (error) {
+    logFailure(request, error)
+    return false
+  }
 }
 
 function unavailable(request: FastifyRequest, error: unknown): never {

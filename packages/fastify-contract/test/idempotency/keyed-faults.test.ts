@@ -217,6 +217,13 @@ t.test('if the transaction of a handler cannot be committed, the request gets 50
   t.same([status, headers.location], [503, undefined])
 })
 
+t.test('if the connection of a transaction is lost while the handler runs, the request gets 503', async (t) => {
+  const claim: Claim = { transaction: {}, complete: async () => t.fail('nothing is committed'), release: broken }
+  const store: KeyStore = { claim: async () => ({ state: 'claimed', claim }) }
+  const app = await serveKeyed(t, { create: broken }, { idempotency: { store } })
+  t.equal((await send(app)).status, 503)
+})
+
 t.test('with a transaction, an error that the handler throws is not kept: its writes are rolled back', async (t) => {
   let releases = 0
   const claim: Claim = {

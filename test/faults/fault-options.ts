@@ -12,6 +12,8 @@ export type FaultOptions = {
   images: number
   /** Number of writes that must be answered before their histories are checked. */
   operations: number
+  /** Number of creates with idempotency keys. */
+  creates: number
   /** STORE_URL for the scenario `kill`; default: a SQLite file in the directory. */
   store: string | undefined
 }

@@ -6,6 +6,7 @@ import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'
 import { fsync } from './fsync.ts'
 import { linearizability } from './histories/linearizability.ts'
+import { idempotency } from './idempotency.ts'
 import { patroni } from './patroni/patroni.ts'
 import { postgresFaults } from './postgres-faults.ts'
 import { powerLoss } from './power-loss/power-loss.ts'
@@ -18,6 +19,7 @@ const defaults = {
   outages: 10,
   images: 1_000,
   operations: 50_000,
+  creates: 100_000,
   seed: 1 + (Date.now() % 1_000_000),
   store: undefined,
 }
@@ -40,11 +42,12 @@ const scenarios = {
   ...Object.fromEntries(Object.entries(postgresFaults).map(([name, fault]) => [name, seeded(fault)])),
   patroni: seeded(patroni),
   linearizability: seeded(linearizability),
+  idempotency: seeded(idempotency),
   readiness: seeded(readiness),
 }
 const { options, words } = commandLine(
-  `.ci/nightly faults [NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
-               [--store=URL]
+  `.ci/nightly faults [NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000]
+               [--creates=100000] [--seed=N] [--store=URL]
 
 Injects faults into the built service and the systems below it, and checks its guarantees. Prints one figure a line.
 Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run.

@@ -1,6 +1,6 @@
 export { parseDateTime } from './auth/token-file.ts'
 export { isScope } from './auth/tokens.ts'
-export { type ErrorName, serviceErrors } from './contract/errors.ts'
+export { type ErrorName, keyErrors, serviceErrors } from './contract/errors.ts'
 export { basicCredentials, exampleCommand, examplePlaceholders } from './contract/example-command.ts'
 export {
   acceptQuery,
@@ -51,6 +51,7 @@ export {
 } from './contract/schema-keywords.ts'
 export { decodedOrSame } from './http/request-head.ts'
 export { type ServerSentEvent, serializeEvent } from './http/streams.ts'
+export { hasKeys } from './idempotency/keyed-operation.ts'
 export { isToolHeader } from './mcp/tool-headers.ts'
 export { isEntityTag } from './preconditions/entity-tags.ts'
 export { parseHttpDate } from './preconditions/http-dates.ts'

@@ -50,6 +50,8 @@ export type TestRequest = {
   /** Undefined for a valid request. */
   violation: Violation | undefined
   values: RequestValues
+  /** The idempotency key that is sent; default: a new one for each request to an operation that declares the header. */
+  key?: string
 }
 
 /** The response to a request. */

@@ -5,6 +5,7 @@ import { completeResponse, eventLoopGap, responseChecks } from './checks/checks.
 import type { Credentials, Exchange, Target, TargetFailure, TestRequest, TestResponse } from './exchange.ts'
 import { withGap } from './measured-gap.ts'
 import type { RecordedResults } from './recorded-results.ts'
+import { withOwnKey } from './requests/own-key.ts'
 import type { RunEnd, TestFailure, TestProgress } from './results.ts'
 import { requestPrinter, shownResponse, violationText } from './shown-messages.ts'
 
@@ -80,7 +81,7 @@ export class TestRun {
 
   /** Sends a request with accepted credentials; undefined if there are none for it, or no response to compare. */
   async send(request: TestRequest): Promise<TestResponse | undefined> {
-    const sent = this.parts.credentials.accepted(request)
+    const sent = this.parts.credentials.accepted(withOwnKey(request))
     if (sent === undefined) return undefined
     this.#sent.set(request, sent)
     return await this.#exchange(request, sent)

@@ -1,11 +1,15 @@
 import { acceptQuery } from 'fastify-contract/contract'
 import { announcementOf, deprecationHeaders } from '../document/deprecation.ts'
+import { hasKeyHeader } from '../document/idempotency-keys.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, endpoints, locate, type Response } from '../document/openapi-document.ts'
 import type { Node } from '../document/walk-document.ts'
 import { asOpenApi31 } from '../passes/openapi-3-1.ts'
 import { markdownTarget } from '../text/foreign-text.ts'
 import { addPreconditionParameters } from './precondition-parameters.ts'
+
+/** Marks a response that was stored for its idempotency key. */
+const replayed = 'Idempotent-Replayed'
 
 /** The headers that the service adds to responses, by name. */
 const descriptions = {
@@ -15,6 +19,7 @@ const descriptions = {
   Link: 'The page that explains the deprecation or the end of the operation (RFC 8288).',
   RateLimit: 'How many requests the client has left (r), and for how many seconds (t), if the service limits them.',
   'RateLimit-Policy': 'How many requests a client may send (q) in how many seconds (w), if the service limits them.',
+  [replayed]: 'Present if this is the stored response to an earlier request with the same Idempotency-Key.',
 } as const
 
 const examples: Record<string, string> = {
@@ -22,11 +27,16 @@ const examples: Record<string, string> = {
   'RateLimit-Policy': '"default";q=100;w=60',
 }
 
+/** What a client of an operation with idempotency keys must know, in Markdown. */
+const keySentence =
+  '**Safe to retry.** A repeated request with the same `Idempotency-Key` and the same content gets the stored response. ' +
+  'While the first one is in progress, it gets 409 with `Retry-After`; with other content, it gets 422.'
+
 /**
  * Returns a published document for its documentation page, in which each response shows the headers that the service
- * adds: those that announce the end of the operation, the media types of a QUERY to its path, and the rate limit of an
- * operation that identifies its clients. The parameters of an operation have the preconditions that it evaluates, and its
- * description begins with the announcement.
+ * adds: those that announce the end of the operation, the media types of a QUERY to its path, the rate limit of an
+ * operation that identifies its clients, and the mark of a stored response. The parameters of an operation have the
+ * preconditions that it evaluates. Its description begins with the announcement, and with how to use its idempotency keys.
  */
 export function withServiceHeaders(published: Document): Document {
   const document = asOpenApi31(published)
@@ -49,14 +59,17 @@ export function withServiceHeaders(published: Document): Document {
         return [name, { $ref: join('#', 'components', 'headers', name) }]
       }),
     ]
-    if (added.length === 0) continue
+    const isKeyed = hasKeyHeader(endpoint)
+    if (added.length === 0 && !isKeyed) continue
     operation.responses = Object.fromEntries(
       Object.keys(endpoint.responses).map((status) => {
         const { pointer: _, ...response } = locate<Response>(copy, join(endpoint.pointer, 'responses', status))
-        return [status, { ...response, headers: { ...Object.fromEntries(added), ...response.headers } }]
+        // A response above 499 is not stored.
+        const stored = isKeyed && !status.startsWith('5') ? { [replayed]: headerOf(replayed, 'true') } : {}
+        return [status, { ...response, headers: { ...Object.fromEntries(added), ...stored, ...response.headers } }]
       }),
     )
-    const sentence = announcement(document, endpoint)
+    const sentence = [announcement(document, endpoint), ...(isKeyed ? [keySentence] : [])].filter(Boolean).join('\n\n')
     if (sentence !== '') operation.description = `${sentence}\n\n${operation.description ?? ''}`
   }
   if (used.size === 0) return copy

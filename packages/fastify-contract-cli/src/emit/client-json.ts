@@ -1,6 +1,7 @@
 import type { CallTable, Int64Responses, ResponseSchemaNode } from 'fastify-contract/client'
 import { kindOf } from 'fastify-contract/contract'
 import { callStyles } from '../document/call-styles.ts'
+import { hasKeyHeader } from '../document/idempotency-keys.ts'
 import { type Document, endpoints, type MediaTypes } from '../document/openapi-document.ts'
 import {
   int64Holders,
@@ -16,11 +17,19 @@ import {
 /** Returns what the client needs to know of a document, without what is empty. */
 export function clientTable(document: Document, responses: Int64Responses): CallTable {
   const parameters = callStyles(document)
+  const keyed = keyedCalls(document)
   return {
     ...(responses.nodes.length > 0 && responses),
     ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(keyed.length > 0 && { keyed }),
   }
 }
+
+/** Returns the operations for which the client makes an idempotency key, each as its method and path. */
+const keyedCalls = (document: Document): string[] =>
+  endpoints(document)
+    .filter(hasKeyHeader)
+    .map(({ method, path }) => `${method} ${path}`)
 
 /**
  * Returns the nodes of int64 values in the JSON responses of a document.

@@ -22,6 +22,7 @@ import {
   parseHttpDate,
   responseKey,
 } from 'fastify-contract/contract'
+import { memoryKeys } from 'fastify-contract/idempotency'
 import { parseExactJson } from 'fastify-contract/json'
 import { pino } from 'pino'
 import { type Document, type Endpoint, endpoints, type Located, type Response } from '../document/openapi-document.ts'
@@ -94,6 +95,7 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
     realm: realm ?? routes.info.title,
     // A mock of a busy machine still responds to each request.
     limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
+    idempotency: { store: memoryKeys() },
     log: pino({ level: 'error' }),
   })
   app.addHook('preHandler', chooseExample)

@@ -7,8 +7,10 @@ import {
   contentNegotiation,
   contentTypeOf,
   type ErrorName,
+  hasKeys,
   isInRange,
   isRange,
+  keyErrors,
   kindOf,
   type Operation,
   type Routes,
@@ -47,7 +49,7 @@ const requiresScopes = ({ security }: Operation) =>
   security.some((requirement) => Object.values(requirement).some((scopes) => scopes.length > 0))
 
 /** When each error of the service itself occurs. */
-const occurrences: Record<ErrorName, Occurrence> = {
+const occurrences: Record<ErrorName | keyof typeof keyErrors, Occurrence> = {
   malformedRequest: { ends: always, occurs: 'both' },
   undecodableTarget: { ends: hasDecodedText, occurs: 'both' },
   notJson: { ends: hasJsonBody },
@@ -70,6 +72,8 @@ const occurrences: Record<ErrorName, Occurrence> = {
   internal: { ends: always, occurs: 'both' },
   notImplemented: {},
   unavailable: { ends: always, occurs: 'both' },
+  requestInProgress: { ends: hasKeys },
+  keyReused: { ends: hasKeys },
 }
 
 /** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
@@ -87,7 +91,8 @@ type Problem = { reason: string; body?: unknown }
  * status. A response without content and a status without a response allow any body.
  */
 export function errorBodyProblems(document: Document, routes: Routes, { path, errorBody }: ErrorBodySource): string[] {
-  const numbers = errorNumbersOf(document)
+  const keyNumbers = Object.entries(keyErrors).map(([kind, { error }]) => [kind, error])
+  const numbers = { ...Object.fromEntries(keyNumbers), ...errorNumbersOf(document) }
   const validator = createValidator(routes.schemas)
   const operations = byOperationId(routes.operations)
   const found = new Map<string, { statuses: Set<number>; body?: unknown }>()

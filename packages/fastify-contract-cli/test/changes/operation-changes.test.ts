@@ -70,6 +70,24 @@ t.test('parameters are compared by their name and location', async (t) => {
       [],
     ],
     [
+      'an operation loses its idempotency keys',
+      operation([id, { name: 'idempotency-key', in: 'header', schema: text }]),
+      operation([id]),
+      ['breaking removed /get/parameters/1'],
+    ],
+    [
+      'an operation gets idempotency keys',
+      operation([id]),
+      operation([id, { name: 'Idempotency-Key', in: 'header', schema: text }]),
+      ['compatible added /get/parameters/1'],
+    ],
+    [
+      'an operation gets idempotency keys that are required',
+      operation([id]),
+      operation([id, { name: 'Idempotency-Key', in: 'header', required: true, schema: text }]),
+      ['breaking added /get/parameters/1'],
+    ],
+    [
       'a list is not exploded any more',
       operation([id, query('page', { schema: { type: 'array', items: text } })]),
       operation([id, query('page', { schema: { type: 'array', items: text }, explode: false })]),

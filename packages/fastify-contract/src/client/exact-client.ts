@@ -2,6 +2,7 @@ import type { Imported } from '../contract/generated-types.ts'
 import { isRoundedInteger } from '../json/decimal.ts'
 import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
+import { addKey, keyHeaderName, sendWithRetries } from './keyed-retries.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf, Tags } from './operation-types.ts'
 import {
   type CallParameters,
@@ -30,6 +31,8 @@ export type ClientOptions = Omit<RequestInit, 'method' | 'body'> & {
   token?: string | (() => string | Promise<string>)
   /** The function that sends a request; default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
+  /** How often a request with an idempotency key is sent again; default: 2. */
+  retries?: number
 }
 
 /** The methods of a client. TRACE is missing because `fetch` rejects it. */
@@ -52,20 +55,20 @@ export type ExactClient<Paths extends object> = {
 
 /**
  * The content of `generated/client.json`, what the client needs of a document: the nodes of int64 values in responses,
- * and the styles of parameters.
+ * the styles of parameters, and the operations with idempotency keys, each as its method and path.
  */
-export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles }
+export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles; keyed?: string[] }
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
   table: Imported<CallTable>,
-  { baseUrl: ownUrl, token, fetch: send = globalThis.fetch, ...defaults }: ClientOptions,
+  { baseUrl: ownUrl, token, fetch: send = globalThis.fetch, retries: ownRetries = 2, ...defaults }: ClientOptions,
 ): ExactClient<Paths> {
-  const { nodes = [], responses = {}, parameters = {} } = table as CallTable
+  const { nodes = [], responses = {}, parameters = {}, keyed = [] } = table as CallTable
 
   async function call(method: Method, path: string, init: Init = {}) {
     const { params = {}, body: value, contentType, fetch = send, baseUrl = ownUrl, parseAs = 'json', ...others } = init
-    const { ifMatch, ifNoneMatch, ...given } = others
+    const { retries = ownRetries, ifMatch, ifNoneMatch, ...given } = others
     const pairs = pairWriter(`${method} ${path}`, params, parameters)
     const body = sentBody(value, contentType, parameters[`${method} ${path}`])
     const headers = new Headers(defaults.headers)
@@ -73,15 +76,25 @@ export function exactClient<Paths extends object>(
     if (ifMatch !== undefined) headers.set('if-match', tagList(ifMatch))
     if (ifNoneMatch !== undefined) headers.set('if-none-match', tagList(ifNoneMatch))
     const url = baseUrl.replace(/\/+$/, '') + requestTarget(path, pairs)
-    const request = callRequest(url, { ...defaults, ...given, headers, method }, pairs('header'), body)
-    const bearer = typeof token === 'function' ? await token() : token
-    if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
-    const response = await fetch(request)
+    for (const [name, text] of pairs('header')) headers.set(name, text)
+    if (keyed.includes(`${method} ${path}`)) addKey(headers)
+    const response = await sendWithRetries(sendOnce, {
+      retries: headers.has(keyHeaderName) && !(body.body instanceof ReadableStream) ? retries : 0,
+      signal: given.signal ?? defaults.signal,
+    })
     const { status, ok } = response
     if (ok && parseAs !== 'json') return { status, data: await bodyAs(response, parseAs), response }
     const text = await response.text()
     const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
     return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
+
+    /** Sends the request once, with a token of now. */
+    async function sendOnce(): Promise<Response> {
+      const request = callRequest(url, { ...defaults, ...given, headers, method }, [], body)
+      const bearer = typeof token === 'function' ? await token() : token
+      if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
+      return await fetch(request)
+    }
   }
   const bound = clientMethods.map((method) => [method, call.bind(undefined, method)])
   return Object.fromEntries(bound) as unknown as ExactClient<Paths>
@@ -96,6 +109,7 @@ type Init = Omit<RequestInit, 'body'> & {
   parseAs?: ParseAs
   ifMatch?: Tags
   ifNoneMatch?: Tags
+  retries?: number
 }
 
 const tagList = (tags: Tags): string => [tags].flat().join(', ')

@@ -32,6 +32,8 @@ export type CallOptions<Operation, As extends ParseAs = ParseAs> = Omit<RequestI
   baseUrl?: string
   /** The form of the body of a 2xx; default: json. */
   parseAs?: As
+  /** How often this request is sent again if it has an idempotency key; default: that of the client. */
+  retries?: number
 } & Optional<'params', Parameters<Operation>> &
   BodyOption<Operation> &
   PreconditionOptions<Operation>
@@ -90,8 +92,23 @@ type Content<Holder, Method extends string = ''> = Method extends 'head'
 
 /** The parameters without cookies, which browsers do not let scripts set. */
 type Parameters<Operation> = Operation extends { parameters: infer All }
-  ? { [Place in keyof All as Place extends 'cookie' ? never : Present<All[Place], Place>]: All[Place] }
+  ? [KeyName<All>] extends [never]
+    ? Sent<All>
+    : Sent<Omit<All, 'header'>> & Optional<'header', WithOptionalKey<All>>
   : unknown
+
+type Sent<All> = {
+  [Place in keyof All as Place extends 'cookie' ? never : Present<All[Place], Place>]: All[Place]
+}
+
+/** The name of the header for an idempotency key, which the client can make itself. */
+type KeyName<All> = All extends { header: infer Headers }
+  ? { [Name in keyof Headers]: Lowercase<Name & string> extends 'idempotency-key' ? Name : never }[keyof Headers]
+  : never
+
+type WithOptionalKey<All> = All extends { header: infer Headers }
+  ? Omit<Headers, KeyName<All>> & { [Name in KeyName<All> & keyof Headers]?: Headers[Name] }
+  : never
 
 type Present<Value, Key> = [Exclude<Value, undefined>] extends [never] ? never : Key
 

@@ -27,6 +27,15 @@ export const serviceErrors = {
   unavailable: { error: 50300, meaning: 'The service is temporarily unavailable' },
 }
 
+/**
+ * The errors of operations with idempotency keys. A document that lists the numbers of its errors need not have them: the
+ * numbers below then apply.
+ */
+export const keyErrors = {
+  requestInProgress: { error: 40900, meaning: 'A request with the same idempotency key is in progress' },
+  keyReused: { error: 42200, meaning: 'The idempotency key belongs to a request with other content' },
+}
+
 /** The name of an error that the service itself sends. */
 export type ErrorName = keyof typeof serviceErrors
 

@@ -6,6 +6,8 @@ import { errorSender } from '../http/error-responses.ts'
 import type { Observer, WriteError } from '../http/request-context.ts'
 import type { Guard, Hook } from '../http/request-guards.ts'
 import { type OpenScopes, openStreamScopes } from '../http/streams.ts'
+import type { IdempotencyOptions } from '../idempotency/keyed-operation.ts'
+import { keyedOperations } from '../idempotency/keyed-operations.ts'
 import {
   createLoadShedder,
   defaultLimits,
@@ -51,6 +53,11 @@ export type ContractOptions<Handlers, Operations = unknown> = {
   trustProxy?: string[]
   /** Counts the requests of each client; default: by `limits.requests`. */
   requestLimit?: RequestLimit
+  /**
+   * Where the operations that declare the header Idempotency-Key keep their responses; false if their handlers implement
+   * it. Default: in the memory of this process.
+   */
+  idempotency?: IdempotencyOptions | false
   /** Registers the plugins whose onRoute hooks must see the operations, such as `@fastify/swagger`. */
   plugins?: (app: FastifyInstance) => void
 }
@@ -152,6 +159,11 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     runWithTimeout: shedder.runWithTimeout,
     queueResponse: responseQueue(),
     bounds: { limits, memory },
+    keyed: keyedOperations(app, options.idempotency, {
+      operations: parts.operations,
+      writeError: parts.writeError,
+      handlerTime: limits.handlerTime,
+    }),
   }
   parts.optionsOf = function optionsOf(operation) {
     const { operationId, security, schema } = operation

@@ -3,6 +3,7 @@ import { ContractError } from '../contract/errors.ts'
 import type { Operation, PreconditionRules, Routes, ServedOperation } from '../contract/routes.ts'
 import type { CrossOrigin } from '../http/cors.ts'
 import { type Guard, inOrder, routeError } from '../http/request-guards.ts'
+import { hasKeys } from '../idempotency/keyed-operation.ts'
 import {
   decodedPath,
   methodFinder,
@@ -165,9 +166,11 @@ export function crossOriginNames(
   const methods: string[] = []
   const sent = [...commonHeaders, ...apiKeyHeaders]
   const readable = [...errorHeaders, ...readableHeaders]
-  for (const { method, parameters, schema, deprecation = {}, preconditions } of operations) {
+  for (const operation of operations) {
+    const { method, parameters, schema, deprecation = {}, preconditions } = operation
     methods.push(method)
     if (preconditions !== undefined) sent.push(...preconditionHeaders(preconditions))
+    if (hasKeys(operation)) readable.push('Idempotent-Replayed')
     if (method === 'QUERY') readable.push('Accept-Query')
     for (const parameter of parameters) if (parameter.in === 'header') sent.push(parameter.name)
     for (const { headers = {} } of Object.values(schema.response)) readable.push(...Object.keys(headers))

@@ -19,6 +19,7 @@ import {
 } from '../http/request-guards.ts'
 import { abortStream, endSource, isLate, keepError, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
+import type { KeyedOperations } from '../idempotency/keyed-operations.ts'
 import type { LoadShedder } from '../limits/limits.ts'
 import { preconditionReader, preconditionsOf } from '../preconditions/request-preconditions.ts'
 import { contentNegotiation, type Negotiation } from '../request/accept.ts'
@@ -103,6 +104,7 @@ type OperationParts = {
   runWithTimeout: LoadShedder['runWithTimeout']
   queueResponse: ReturnType<typeof responseQueue>
   bounds: BodyBounds
+  keyed: KeyedOperations
 }
 
 /** Returns the steps of requests to one operation, as Fastify route options. */
@@ -113,6 +115,11 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const splitPath = pathSplitter(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
   const mayRespondWithStream = mayStream(operation.schema)
+  const handler = mayRespondWithStream ? endingLateStreams(parts.handler) : parts.handler
+  const senders = responseSenders(operation, validator)
+  const sendOwn = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
+  const send = locatedSender(operation, sendOwn) ?? sendOwn
+  const keyed = parts.keyed({ operation, handler, senders, send })
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
@@ -120,6 +127,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...(body === undefined ? withoutBody(operation) : [body.check]), // 415
       ...(preconditions === undefined ? [] : [inOrder([preconditionReader(preconditions)])]), // 400, 428
+      ...(keyed === undefined ? [] : [keyed.prepare]),
     ],
     // The parsers of request/content-type-parsers.ts read the body, unless the handler does: 413, 503, 400
     preValidation: [
@@ -133,7 +141,11 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
         ...(body?.open === undefined ? [] : [body.open]),
       ],
     }),
-    handler: operationHandler(parts, body, negotiation), // 304, 412
+    // 304, 412; with idempotency keys: 400, 409, 422, 503
+    handler: operationHandler({ ...parts, handler: keyed?.handler ?? handler }, body, negotiation, {
+      senders,
+      send: keyed?.send ?? send,
+    }),
     serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
   }
 }
@@ -156,15 +168,18 @@ export type AnyHandler = (input: never, request: FastifyRequest) => Promise<Hand
 /** Bytes. The response to a larger body is not queued, since it may repeat the body, which would stay in memory. */
 const maxQueuedBody = 16_384
 
+/** How the responses of an operation are sent. */
+type Sending = { senders: ResponseSenders; send: SendResponse }
+
 /** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
-function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
-  const { operation, validator, runWithTimeout, queueResponse, bounds } = parts
+function operationHandler(
+  parts: OperationParts,
+  body: RequestBody | undefined,
+  negotiation: Negotiation | undefined,
+  sending: Sending,
+) {
+  const { operation, handler, validator, runWithTimeout, queueResponse, bounds } = parts
   const inputOf = handlerInput(operation, validator, body, negotiation)
-  const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
-  const senders = responseSenders(operation, validator)
-  const { preconditions } = operation
-  const sendOwn = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
-  const send = locatedSender(operation, sendOwn) ?? sendOwn
   return function handleOperation(request: FastifyRequest, reply: FastifyReply): void {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -174,8 +189,8 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
       // After a timeout, aborts now and not when the queued response is sent: a stream that the handler returns in
       // between must count as late.
       if (response === undefined) abortStream(request.raw)
-      if (bytes <= maxQueuedBody) queueResponse(() => respond(send, senders, reply, error, response))
-      else respond(send, senders, reply, error, response)
+      if (bytes <= maxQueuedBody) queueResponse(() => respond(sending, reply, error, response))
+      else respond(sending, reply, error, response)
     })
   }
 }
@@ -263,13 +278,7 @@ const ignore = () => {}
  * Sends the response of a handler, or its error. If the handler read the body and the upload failed, the response
  * reports that failure instead of the error that the handler threw.
  */
-function respond(
-  send: SendResponse,
-  senders: ResponseSenders,
-  reply: FastifyReply,
-  error: unknown,
-  response?: HandlerResponse,
-): void {
+function respond({ senders, send }: Sending, reply: FastifyReply, error: unknown, response?: HandlerResponse): void {
   const { raw } = reply.request
   closeUnread(raw, reply.raw)
   try {

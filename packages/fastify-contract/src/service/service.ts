@@ -59,7 +59,7 @@ export type Tools = { log: FastifyBaseLogger; registry: Registry }
 /** The options of `createServer` that `runService` sets. */
 export type ServerSettings = Omit<
   Required<ServerOptions<unknown>>,
-  'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm' | 'plugins'
+  'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm' | 'plugins' | 'idempotency'
 >
 
 /** What the handlers of a service need while it runs. */

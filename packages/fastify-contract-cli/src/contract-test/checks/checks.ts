@@ -13,6 +13,7 @@ import { noWriteOnly } from './no-write-only.ts'
 import { rejectionChangesNothing } from './rejection-changes-nothing.ts'
 import { rejectsInvalid } from './rejects-invalid.ts'
 import { repeatedGet } from './repeated-get.ts'
+import { repeatedKey } from './repeated-key.ts'
 import { requiresCredentials } from './requires-credentials.ts'
 import { survivesCutRequest } from './survives-cut-request.ts'
 import { unknownMethod } from './unknown-method.ts'
@@ -40,6 +41,7 @@ export const probes: Probe[] = [
   repeatedGet,
   keepsReadOnly,
   conditionalRequests,
+  repeatedKey,
   rejectionChangesNothing,
   survivesCutRequest,
 ]

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ContractError, keyErrors, overloaded } from '../contract/errors.ts'
+import type { Operation } from '../contract/routes.ts'
+import { errorSender, toContractError } from '../http/error-responses.ts'
+import { checkBeforeParsing } from '../http/read-body.ts'
+import { logFailure, type WriteError } from '../http/request-context.ts'
+import type { Hook } from '../http/request-guards.ts'
+import { uploadFailure } from '../http/upload.ts'
+import { setHeaders } from '../response/response-headers.ts'
+import type { HandlerResponse, ResponseSenders, SendResponse } from '../response/send-response.ts'
+import { isStream } from '../response/streamed-body.ts'
+import type { Claim, ClaimOutcome, KeyStore } from './key-store.ts'
+import { type KeyedState, keyedState, setKeyedState } from './keyed-request.ts'
+import { identify, keyHeader, requestKey } from './request-key.ts'
+import { ResponseRecorder } from './response-recorder.ts'
+import { decodeResponse, encodeResponse, RecordedResponse } from './stored-response.ts'
+
+/** How the operations whose document declares the header Idempotency-Key get it. */
+export type IdempotencyOptions = {
+  /** Default: `memoryKeys()`, which only this process sees. */
+  store: KeyStore
+  /** Bytes of a response above which it is not kept; default: 1 MiB. */
+  responseBytes?: number
+  /** Milliseconds until a store that does not answer gets the request a 503; default: 5000. */
+  storeTime?: number
+}
+
+/** The methods whose requests change nothing, and need no key (RFC 9110 section 9.2.1). */
+const safeMethods = new Set<string>(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'])
+
+/** The part of an operation that says whether it has idempotency keys. A key of a header is its name in lower case. */
+type KeyDeclaration = { method: string; parameters: { in: string; key: string }[] }
+
+/** Returns whether an operation has idempotency keys: it declares the header, and its method is not safe. */
+export const hasKeys = ({ method, parameters }: KeyDeclaration): boolean =>
+  !safeMethods.has(method) && parameters.some((each) => each.in === 'header' && each.key === keyHeader)
+
+/** A handler of any operation. */
+type Handler = (input: never, request: FastifyRequest) => Promise<HandlerResponse>
+
+/** An operation, and how its responses are sent. */
+export type KeyedParts = { operation: Operation; handler: Handler; senders: ResponseSenders; send: SendResponse }
+
+type Parts = KeyedParts & {
+  writeError: WriteError
+  /** Gets each handler with a key while it runs. */
+  track: TrackHandler
+}
+
+/** Tracks a running handler, which may go on after its response was sent or its connection closed. */
+export type TrackHandler = (reply: FastifyReply, ended: Promise<unknown>) => void
+
+/** What an operation with idempotency keys has beside the others. */
+export type KeyedOperation = {
+  /** Prepares a request: its body is digested when it is read. */
+  prepare: Hook
+  /** Wraps the handler of the operation. */
+  handler: (input: never, request: FastifyRequest) => Promise<HandlerResponse>
+  /** Sends what the handler returned. */
+  send: SendResponse
+}
+
+/** Stores the reply of a request, and digests its body when it is read, as it was sent. */
+const prepare: Hook = function prepareKey({ raw }, reply, done) {
+  const state: KeyedState = { reply }
+  setKeyedState(raw, state)
+  checkBeforeParsing(raw, function digestBody(bytes) {
+    if (bytes.length > 0) state.bodyDigest = createHash('sha256').update(bytes).digest()
+  })
+  done()
+}
+
+/** Sends a response that was recorded, which is marked if it is sent again. */
+function sendRecorded(reply: FastifyReply, response: RecordedResponse): undefined {
+  reply.code(response.status)
+  setHeaders(reply, response.texts)
+  if (response.isReplay) reply.header('idempotent-replayed', 'true')
+  reply.send(response.body)
+  return undefined
+}
+
+/** Statuses that say nothing about the outcome of a request: another attempt may succeed. */
+const transient = new Set([408, 413, 425, 429])
+
+/** Returns whether a response is kept for later requests with the key. */
+const isOutcome = (status: number): boolean => status < 500 && !transient.has(status)
+
+/** Returns what an operation with idempotency keys has beside the others. */
+export function keyedOperation(
+  { operation, handler, senders, send, writeError, track }: Parts,
+  { store, responseBytes = 1_048_576, storeTime = 5_000 }: IdempotencyOptions,
+): KeyedOperation {
+  const { operationId } = operation
+  const sendError = errorSender(writeError)
+  return { prepare, handler: handleKeyed, send: sendKeyed }
+
+  function sendKeyed(_senders: ResponseSenders, reply: FastifyReply, response: HandlerResponse) {
+    return response instanceof RecordedResponse ? sendRecorded(reply, response) : send(senders, reply, response)
+  }
+
+  async function handleKeyed(input: never, request: FastifyRequest): Promise<HandlerResponse> {
+    const key = requestKey(request) // 400
+    if (key === undefined) return await handler(input, request)
+    const keyed = identify(request, operationId, key)
+    const outcome = await claimInTime(store, keyed, storeTime).catch((error) => unavailable(request, error)) // 503
+    if (outcome.state === 'full') throw overloaded('the service keeps too many idempotency keys') // 503
+    if (outcome.state === 'claimed') {
+      const response = runClaimed(outcome.claim, input, request)
+      track(keyedState(request.raw).reply, response)
+      return await response
+    }
+    if (outcome.fingerprint !== undefined && outcome.fingerprint !== keyed.fingerprint) throw keyReused() // 422
+    if (outcome.state === 'running') throw requestInProgress() // 409
+    return decodeResponse(outcome.response)
+  }
+
+  async function runClaimed(claim: Claim, input: never, request: FastifyRequest): Promise<HandlerResponse> {
+    const state = keyedState(request.raw)
+    state.claim = claim
+    let response: HandlerResponse
+    try {
+      response = await handler(input, request)
+      if (isOutcome(response.status) && !isStream(response.body)) response = recordResponse(state.reply, response)
+    } catch (thrown) {
+      return await fail(claim, thrown, request)
+    }
+    if (!isOutcome(response.status)) await release(claim, request)
+    else await complete(claim, response, request)
+    return response
+  }
+
+  /** Serializes a response. Throws if it does not match the document. */
+  function recordResponse(reply: FastifyReply, response: HandlerResponse): RecordedResponse {
+    const recorder = new ResponseRecorder(reply)
+    send(senders, recorder as unknown as FastifyReply, response)
+    return recorder.recorded
+  }
+
+  /**
+   * Keeps an error that the handler threw for the client, unless the handler has a transaction, which is rolled back.
+   */
+  async function fail(claim: Claim, thrown: unknown, request: FastifyRequest): Promise<HandlerResponse> {
+    const { statusCode } = toContractError(thrown)
+    const isKept = isOutcome(statusCode) && claim.transaction === undefined && uploadFailure(request.raw) === undefined
+    if (!isKept) {
+      const isReleased = await release(claim, request)
+      // A transaction that cannot be rolled back has lost its connection, which is why the handler failed.
+      if (!isReleased && claim.transaction !== undefined && statusCode === 500) unavailable(request, thrown)
+      throw thrown
+    }
+    const recorder = new ResponseRecorder(keyedState(request.raw).reply)
+    sendError(thrown, request, recorder as unknown as FastifyReply)
+    await complete(claim, recorder.recorded, request)
+    return recorder.recorded
+  }
+
+  /** Keeps a response. Throws a 503 if the writes of the handler are not known to be committed. */
+  async function complete(claim: Claim, response: HandlerResponse, request: FastifyRequest): Promise<void> {
+    const encoded = response instanceof RecordedResponse ? encodeResponse(response) : undefined
+    const isTooLarge = encoded !== undefined && encoded.length > responseBytes
+    if (isTooLarge) warn(request, `the response of ${operationId} is too large to be kept for its idempotency key`)
+    try {
+      const isKept = await claim.complete({ status: response.status, response: isTooLarge ? undefined : encoded })
+      if (!isKept) warn(request, `the lease of an idempotency key of ${operationId} ran out before its handler ended`)
+    } catch (error) {
+      if (claim.transaction !== undefined) unavailable(request, error)
+      logFailure(request, error)
+    }
+  }
+}
+
+/** Claims a key. Rejects if that takes too long; the key is then released if it is claimed later. */
+async function claimInTime(store: KeyStore, keyed: Parameters<KeyStore['claim']>[0], milliseconds: number) {
+  const claimed = store.claim(keyed)
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>(function rejectLate(_resolve, reject) {
+    timer = setTimeout(function expire() {
+      reject(new Error(`the store of the idempotency keys did not answer within ${milliseconds} ms`))
+      claimed.then(releaseLate).catch(ignore)
+    }, milliseconds)
+  })
+  try {
+    return await Promise.race([claimed, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function releaseLate(outcome: ClaimOutcome): Promise<void> {
+  if (outcome.state === 'claimed') await outcome.claim.release()
+}
+
+/** Frees a key. Resolves with false if that fails; its lease ends later. */
+async function release(claim: Claim, request: FastifyRequest): Promise<boolean> {
+  try {
+    await claim.release()
+    return true
+  } catch (error) {
+    logFailure(request, error)
+    return false
+  }
+}
+
+function unavailable(request: FastifyRequest, error: unknown): never {
+  logFailure(request, error)
+  throw overloaded('the idempotency keys are temporarily unavailable')
+}
+
+const warn = ({ log, raw, id }: FastifyRequest, problem: string): void =>
+  log.warn({ request_id: id, method: raw.method }, problem)
+
+const ignore = () => {}
+
+const keyError = (kind: keyof typeof keyErrors, message: string, headers: Record<string, string> = {}) =>
+  new ContractError(kind, message, headers, Math.trunc(keyErrors[kind].error / 100))
+
+const requestInProgress = () =>
+  keyError('requestInProgress', 'a request with this Idempotency-Key is in progress; retry later', {
+    'retry-after': '1',
+  })
+
+const keyReused = () => keyError('keyReused', 'this Idempotency-Key belongs to a request with other content')

@@ -1,0 +1,48 @@
+/** The rows of a result: `rows` of the package pg, or the result itself of the package postgres. */
+type Result = { rows: unknown[] } | unknown[]
+
+/** Runs one statement with values for $1, $2 and so on. */
+export type PostgresQuery = { query(text: string, values?: unknown[]): Promise<Result> }
+
+/** A connection that is taken from a pool. `release(true)` closes it instead of giving it back. */
+export type PostgresConnection = PostgresQuery & {
+  release(destroy?: boolean): void
+  /** Present in the package pg, where a lost connection ends the process if nothing listens to its error. */
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  off?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A pool of connections, such as `Pool` of the package pg. */
+export type PostgresPool<Connection extends PostgresConnection = PostgresConnection> = PostgresQuery & {
+  connect(): Promise<Connection>
+}
+
+/** The part of the package postgres that `postgresJsPool` uses. */
+type Sql = { unsafe(text: string, values?: never[]): PromiseLike<unknown> }
+type Reserved = Sql & { release(): void }
+
+/**
+ * Returns a pool for `postgresKeys` from the function `sql` of the package postgres. The transaction of a handler then
+ * has the reserved connection as `sql`.
+ */
+export function postgresJsPool<ReservedSql extends Reserved>(
+  sql: Sql & { reserve(): Promise<ReservedSql> },
+): PostgresPool<PostgresConnection & { sql: ReservedSql }> {
+  const queryOf =
+    (on: Sql) =>
+    async (text: string, values: unknown[] = []) =>
+      (await on.unsafe(text, values as never[])) as unknown[]
+  return {
+    query: queryOf(sql),
+    async connect() {
+      const reserved = await sql.reserve()
+      return { sql: reserved, query: queryOf(reserved), release: () => reserved.release() }
+    },
+  }
+}
+
+/** Runs a statement and returns its rows. */
+export async function rowsOf<Row>(on: PostgresQuery, text: string, values: unknown[] = []): Promise<Row[]> {
+  const result = await on.query(text, values)
+  return (Array.isArray(result) ? result : result.rows) as Row[]
+}

@@ -19,8 +19,8 @@ t.test('the error table of the document names every error that the service can h
   const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
   t.same(
     Object.keys(serviceErrors).filter((name) => !(name in table)),
-    // The plant store serves every operation.
-    ['notImplemented'],
+    // The plant store evaluates no preconditions, and serves every operation.
+    ['preconditionFailed', 'preconditionRequired', 'notImplemented'],
   )
 })
 

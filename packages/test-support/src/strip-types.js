@@ -12,7 +12,8 @@ const cache = new URL('../.tap/stripped/', import.meta.url)
  */
 export function load(url, context, nextLoad) {
   const shortCircuit = true
-  if (url.endsWith('.ts')) {
+  // A query makes another copy of a module.
+  if (/\.ts(?:\?|$)/.test(url)) {
     return { format: 'module', source: stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit }
   }
   // Only synchronous hooks see what is required, which has nothing to gain. Node 20 names no conditions for other hooks.

@@ -11,7 +11,6 @@ const graded =
 
 /** What the service serves without a word, and how. */
 const served = graded('served')
-
 /** What the service serves with a warning, and what it assumes. */
 const advice = graded('advice')
 

@@ -26,14 +26,24 @@ export const validBody: ResponseCheck = {
 const isOfRounding = (problem: string): boolean =>
   Object.values(roundingMessages).some((message) => problem.endsWith(` ${message}`))
 
-/** Returns the problems of a body, without those that only a server of this engine must avoid; '' if none is left. */
+/**
+ * Returns the problems of a body, without those that only a server of this engine must avoid; '' if none is left. Where none
+ * of several alternatives matches since one has such a number, the problems of the others say nothing.
+ */
 function comparedProblems(message: string, isOwn: boolean): string {
   if (isOwn) return message
-  return message
-    .split('; ')
-    .filter((problem) => !isOfRounding(problem))
+  const problems = message.split('; ').map((text) => ({ text, place: text.split(' ', 1)[0] as string }))
+  const rounded = problems.filter(({ text }) => isOfRounding(text))
+  const moot = problems.filter(
+    ({ text, place }) => / in (?:anyOf|oneOf)$/.test(text) && rounded.some((one) => isWithin(one.place, place)),
+  )
+  return problems
+    .filter((one) => !rounded.includes(one) && !moot.some(({ place }) => isWithin(one.place, place)))
+    .map(({ text }) => text)
     .join('; ')
 }
+
+const isWithin = (place: string, outer: string): boolean => place === outer || place.startsWith(`${outer}/`)
 
 /** Returns the place of the first problem without indexes, so that each item of a list has the same one. */
 const placeOf = (problem: string): string => (problem.split(';', 1)[0] as string).replace(/\/\d+/g, '/*')

@@ -74,11 +74,15 @@ t.test('a right application fails no check', async (t) => {
   t.ok(counts.some(({ check, looked }) => check === 'valid-body' && looked > 100))
 })
 
-const lax = { type: 'object', properties: { count: { type: 'integer' }, any: {} } }
+const orNull = { anyOf: [{ type: 'integer' }, { type: 'null' }] }
+const either = { anyOf: [{ type: 'object', properties: { orNull } }, { type: 'string' }] }
+const lax = { type: 'object', properties: { count: { type: 'integer' }, any: {}, orNull, either } }
 const laxDocument = documentOf({ '/lax': { get: { operationId: 'getLax', responses: { 200: json(lax) } } } })
 
 const accepted: Record<string, string> = {
   'an integer beyond 2^53': '{"count":9007199254740993}',
+  'an integer beyond 2^53 for one of several types': '{"orNull":9007199254740993}',
+  'one in an alternative': '{"either":{"orNull":9007199254740993}}',
   'a number that a double rounds': '{"any":9007199254740993}',
   'a deep value': `{"any":${'['.repeat(200)}${']'.repeat(200)}}`,
   'a duplicate name': '{"any":1,"any":2}',

@@ -12,7 +12,7 @@ import {
 } from '../changes/contract-changes.ts'
 import { withErrorTable } from '../document/error-numbers.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { type CompileOptions, publishedDocument } from '../emit/compile.ts'
+import { type CompileOptions, publishedDocument } from '../emit/checked-document.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { OverlayOptions } from '../read/overlays/overlays.ts'
 import { readDocument } from '../read/read-document.ts'

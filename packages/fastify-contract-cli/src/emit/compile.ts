@@ -1,25 +1,15 @@
 import { basename } from 'node:path'
 import type { Contract, Routes } from 'fastify-contract/contract'
-import { stringifyJson } from 'fastify-contract/json'
 import { createValidator, evaluateSchemaCode, loadSchemaCode, schemaCode } from 'fastify-contract/schema'
-import { withErrorTable } from '../document/error-numbers.ts'
-import { keysOf } from '../document/json-pointer.ts'
 import type { Document, Endpoint } from '../document/openapi-document.ts'
 import { exampleCurl } from '../examples/example-curl.ts'
 import { sendableResponses, successes } from '../examples/sendable-responses.ts'
 import { validRequests } from '../examples/valid-requests.ts'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import type { TextAt } from '../passes/lenient/lenient-structure.ts'
-import { asPublished } from '../passes/normalize.ts'
-import type { Bundle } from '../read/bundle-sources.ts'
-import type { OverlayOptions } from '../read/overlays/overlays.ts'
-import { readDocument } from '../read/read-document.ts'
-import type { Sources } from '../read/source-files.ts'
-import { bundleWith, depthProblem } from '../redocly/redocly.ts'
 import {
   findingsIn,
   operationsOf,
-  type PlaceLine,
   type Problem,
   pointerOf,
   RejectedDocument,
@@ -28,6 +18,7 @@ import {
 import { requestJson } from '../text/foreign-text.ts'
 import { lineText, visible } from '../text/source-text.ts'
 import { contractTypes } from './api-types.ts'
+import { bundledContract, type CompileOptions, documentTextOf, json, withinDepth } from './checked-document.ts'
 import { clientTable } from './client-json.ts'
 import { contractDeclaration, contractModule } from './contract-mjs.ts'
 import { errorNumberModule } from './error-numbers-ts.ts'
@@ -46,17 +37,6 @@ export type Compiled = Generated & {
   /** The problems that cost the operations that are not served. */
   skipped: Problem[]
 }
-
-/** How a document is compiled. */
-export type CompileOptions = Pick<CheckOptions, 'errors' | 'skipUnsupported'> &
-  OverlayOptions & {
-    /** The configuration for bundling, such as its decorators; default: redocly.yaml if there is one. */
-    rules?: string | undefined
-    /** The files of the document; default: they are read, and overlays applied. */
-    sources?: Sources
-    /** Called with what begins. */
-    onStep?: (text: string) => void
-  }
 
 /**
  * Compiles the OpenAPI document at `path`. Rejects with a RejectedDocument that lists the problems of all stages.
@@ -78,50 +58,6 @@ export async function compileContract(path: string, options: CompileOptions = {}
 }
 
 /**
- * Returns the text of openapi.json, with which documents are compared, without making the other files. Rejects with a
- * RejectedDocument like `compileContract`.
- */
-export const publishedDocument = async (path: string, options: CompileOptions = {}): Promise<string> =>
-  documentTextOf(await checkedDocument(path, options))
-
-/**
- * Returns what the generated files are made of, without making them. Rejects with a RejectedDocument like
- * `compileContract`.
- */
-export async function checkedDocument(path: string, options: CompileOptions = {}): Promise<Served> {
-  const { bundled, given, placed } = await bundledContract(path, options)
-  const { document } = bundled
-  try {
-    return withinDepth(document, path, function check() {
-      options.onStep?.('checking the document')
-      const { mended } = lenientDocument(document, given.textAt, given.unresolved)
-      return servedDocument(mended, path, given)
-    })
-  } catch (error) {
-    throw error instanceof RejectedDocument ? error.placed(placed) : error
-  }
-}
-
-/** Reads and bundles the document at `path`, and returns how it is compiled, and what adds places to lines about it. */
-async function bundledContract(path: string, options: CompileOptions) {
-  const { onStep, overlays, insteadOf } = options
-  if (options.sources === undefined) onStep?.(`reading ${path}`)
-  const sources = options.sources ?? (await readDocument(path, { overlays, insteadOf }))
-  onStep?.('bundling')
-  const bundled = await bundleWith(sources, options.rules)
-  const [source] = sources.files.values()
-  const textAt = (pointer: string) => (bundled.isElsewhere(pointer) ? undefined : source?.textAt(keysOf(pointer)))
-  const given = { ...options, textAt, unresolved: bundled.problems }
-  return { sources, bundled, given, placed: placesIn(bundled) }
-}
-
-/** Returns a function that adds the places of locations to lines about them. */
-const placesIn =
-  ({ placeOf }: Pick<Bundle, 'placeOf'>): PlaceLine =>
-  (line, pointer) =>
-    `${line} (${placeOf(pointer)})`
-
-/**
  * Compiles a bundled document: mends it, checks and simplifies it, and makes the generated files. Rejects with an error
  * with one line for each location that cannot be served, and for each response whose schema does not match the error
  * bodies that `errors` makes.
@@ -141,20 +77,6 @@ export async function compileDocument(
     return { ...made, document, routes, warnings: [...adviceFor(given, advice, skipped), ...warnings], skipped }
   })
 }
-
-/** Returns what `run` makes of a document. Throws a RejectedDocument if the document is too deep for it. */
-function withinDepth<Result>(given: Document, path: string, run: () => Result): Result {
-  try {
-    return run()
-  } catch (error) {
-    const problem = depthProblem(error)
-    if (problem === undefined) throw error
-    throw new RejectedDocument(path, [{ pointer: '#', text: problem, operations: [] }], given)
-  }
-}
-
-/** Returns the text of a document as it is published. */
-const documentTextOf = ({ published }: Served): string => json(withErrorTable(asPublished(published)))
 
 /** Returns the generated files, and the contract that the first one exports. */
 function filesOf(
@@ -220,16 +142,6 @@ function exportOf(
       return parsed
     },
   }
-}
-
-/** Returns the text of a file. Few documents have a bigint, for which JSON.stringify, which is faster, throws. */
-function json(value: unknown): string {
-  try {
-    if (!('toJSON' in BigInt.prototype)) return `${JSON.stringify(value, null, 2)}\n`
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-  }
-  return `${stringifyJson(value, '  ')}\n`
 }
 
 /** Returns the lines of advice, except those about skipped operations only. */

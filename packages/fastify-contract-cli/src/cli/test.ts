@@ -42,8 +42,9 @@ export async function runWith(contractTest: ContractTest, args: string[]): Promi
 
 Sends requests that the document implies to the service: valid ones, those at the bounds of the schemas, and invalid
 ones; checks each response, and prints a curl command for each failure. Tests the application of the project in this
-process, without a port, or with --url any server, in any language. Exits with 1 after a failure, and with 2 if the
-test cannot run. See docs/contract-test.md for the checks, for credentials, and for data.
+process, which listens on a free port for requests that are cut off only, or with --url any server, in any language.
+Exits with 1 after a failure, and with 2 if the test cannot run. See docs/contract-test.md for the checks, for
+credentials, and for data.
 
 DOCUMENT              the OpenAPI document, a file or a URL (default: the generated contract of the application, or
                       with --url the document as of fastify-contract generate)
@@ -52,7 +53,7 @@ ${overlaysHelp}
                       that of init)
 --url URL             a running server; a path replaces the base path of the document's servers
 --seed NUMBER         the same seed gives the same requests (default: 1)
---requests NUMBER     the maximum number of requests (default: 1000)
+--requests NUMBER     the maximum number of requests (default: 1000, or 20 for each operation if that is more)
 --seconds NUMBER      the maximum time of the whole run (default: 60)
 --operation LIST      only these operations, by operationId or as METHOD /path, separated by commas; may be repeated
 --off LIST            checks that are turned off, separated by commas; may be repeated

@@ -85,7 +85,7 @@ export async function runContractTest(
   const own = isInProcess ? await applicationCredentials(document, server) : undefined
   try {
     const all = { ...given, ...own?.schemes, ...credentials }
-    const parts = { target, credentials: requestCredentials(document, all), isOwn, isInProcess }
+    const parts = { target, credentials: requestCredentials(document, all, options.seed), isOwn, isInProcess }
     return maskedResult(await testTarget(tested, parts, options), secretsOf(all))
   } finally {
     own?.withdraw()

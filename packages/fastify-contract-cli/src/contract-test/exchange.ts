@@ -67,8 +67,9 @@ export type TestResponse = {
 export type Exchange = { request: TestRequest; response: TestResponse }
 
 /**
- * The error with which `send` of a target rejects. `unsendable` means that the request was not sent; after `unreachable`
- * and `tls` no other request can be sent either.
+ * The error with which `send` of a target rejects. Its kind says why a request has no response: the server cannot be
+ * reached, its certificate is not trusted, the response is not complete within the time limit, is larger than the limit, or
+ * is not valid HTTP; or the request cannot be sent.
  */
 export type TargetFailure = Error & {
   kind: 'unreachable' | 'tls' | 'timeout' | 'tooLarge' | 'broken' | 'unsendable'

@@ -7,6 +7,7 @@ import type { InvalidRequests, OperationRequests, RequestMaker } from './request
 import type { OperationName } from './results.ts'
 import { followLinks } from './sequences/follow-links.ts'
 import { runLifecycle, type SequenceTools } from './sequences/lifecycle.ts'
+import { atPathOf } from './sequences/moved-request.ts'
 import { resourcesOf } from './sequences/resources.ts'
 import type { TestRun } from './test-run.ts'
 
@@ -159,6 +160,14 @@ export class RunPlan {
     return request && (this.#parts.maker.requestWith(operation, request.values, request.source) ?? request)
   }
 
+  /** Returns a valid GET at the path of a request, with the other parts of one that was accepted, if there is one. */
+  #readAt(request: TestRequest): TestRequest | undefined {
+    const { path } = request.operation
+    const get = this.#parts.operations.find((one) => one.method === 'GET' && one.path === path)
+    const own = get && (this.#accepted.get(get)?.request ?? this.#valid(get, 0))
+    return own && atPathOf(request, own)
+  }
+
   async #sendAsIs(request: TestRequest): Promise<TestResponse | undefined> {
     const response = await this.#run.sendAsIs(request)
     if (response === undefined) return undefined
@@ -184,6 +193,7 @@ export class RunPlan {
       sendCut: sendCut && (async (request, length) => await sendCut(credentials.accepted(request) ?? request, length)),
       rejected: (request) => credentials.rejected(request),
       invalid: (one) => this.#invalid(one),
+      readAt: (request) => this.#readAt(request),
       operations: this.#parts.operations,
     }
     for (const probe of probes) {

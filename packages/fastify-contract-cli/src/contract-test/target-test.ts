@@ -3,7 +3,7 @@ import { checksOff } from './checks-off.ts'
 import type { Credentials, Target } from './exchange.ts'
 import { RecordedResults } from './recorded-results.ts'
 import { type RequestMaker, requestMaker } from './requests/requests-of.ts'
-import { type ContractTestResult, type RunEnd, type RunOptions, unwritten } from './results.ts'
+import { type ContractTestResult, defaultSeed, type RunEnd, type RunOptions, unwritten } from './results.ts'
 import { RunPlan } from './run-plan.ts'
 import { type RunBounds, RunEnded, TestRun } from './test-run.ts'
 import { selectedOperations, type TestedDocument } from './tested-document.ts'
@@ -68,7 +68,7 @@ export async function testTarget(
 
 /** Returns the bounds of a run. Throws an Error for one that is no positive number. */
 function boundsOf(options: Omit<RunOptions, 'document'>, operations: number): RunBounds {
-  const { seed = 1, seconds = 60, maxFailures = 20, maxGap = 1_000 } = options
+  const { seed = defaultSeed, seconds = 60, maxFailures = 20, maxGap = 1_000 } = options
   const { requests = Math.max(1_000, requestsOfOperation * operations) } = options
   if (!Number.isSafeInteger(seed)) throw new Error(`seed is ${seed}; expected an integer`)
   for (const [name, value] of Object.entries({ requests, seconds, maxFailures, maxGap }))

@@ -217,8 +217,8 @@ export class TestRun {
       } catch (error) {
         const { kind } = error as Partial<TargetFailure>
         if (kind === 'unsendable') return undefined
-        const isAway = kind === 'unreachable' && this.#hasAnswered
-        if (kind === undefined || kind === 'tls' || (kind === 'unreachable' && !isAway)) throw error
+        const isAway = isUnreachable(kind)
+        if (kind === undefined || (isAway && !this.#hasAnswered)) throw error
         fail(error as TargetFailure)
         if (isAway) await this.#untilBack(sent)
         return undefined
@@ -233,7 +233,7 @@ export class TestRun {
       this.assertBounds()
       const isBack = await this.parts.target.send(sent).then(
         () => true,
-        ({ kind }: TargetFailure) => kind !== 'unreachable',
+        ({ kind }: TargetFailure) => !isUnreachable(kind),
       )
       if (isBack) return
     }
@@ -256,6 +256,9 @@ export class TestRun {
     return result
   }
 }
+
+/** A server that is starting again, or a proxy before it, may also fail the handshake of TLS. */
+const isUnreachable = (kind?: TargetFailure['kind']): boolean => kind === 'unreachable' || kind === 'tls'
 
 /** Returns the milliseconds after which a busy server asks for the request again; undefined if it is not busy. */
 function pauseOf({ status, headers }: TestResponse): number | undefined {

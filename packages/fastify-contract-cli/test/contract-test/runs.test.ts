@@ -152,13 +152,13 @@ t.test(
 t.test(
   'a server that goes away during a run fails complete-response, and the run waits for it to come back',
   async (t) => {
-    const leaving = (absences: number) => {
+    const leaving = (absences: number, kind = 'unreachable') => {
       const target = applicationTarget(application(false))
       let sent = 0
       const send: Target['send'] = async (request) => {
         sent++
         if (sent <= 3 || sent > 3 + absences) return await target.send(request)
-        throw Object.assign(new Error('nothing listens there'), { kind: 'unreachable' })
+        throw Object.assign(new Error('nothing listens there'), { kind })
       }
       return testApplication(Fastify(), document, { target: { ...target, send }, requests: 20 })
     }
@@ -166,6 +166,7 @@ t.test(
     const { failures, end, requests } = await leaving(2)
     t.match(failures, [failure])
     t.match({ end, requests }, { end: 'requests', requests: 20 })
+    t.match(await leaving(2, 'tls'), { failures: [failure], end: 'requests', requests: 20 })
     const lost = await leaving(100)
     t.match(lost.failures, [failure])
     t.match(lost, { end: 'unreachable', requests: 4 })

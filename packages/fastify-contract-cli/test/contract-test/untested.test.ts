@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import t, { type Test } from 'tap'
 import { contractTest } from '../../src/contract-test/contract-test.ts'
+import { testedNothing } from '../../src/contract-test/results.ts'
 import { documentOf, testApplication } from './test-application.ts'
 
 const json = { description: 'ok', content: { 'application/json': { schema: { type: 'object' } } } }
@@ -52,6 +53,22 @@ t.test('the engine may send any body with an error whose content the document le
     failures.filter(({ check }) => check === 'documented-media-type'),
     [],
   )
+})
+
+t.test('a test fails if an operation is not written yet, and each other one rejects all requests', async (t) => {
+  const two = {
+    ...document,
+    paths: { ...document.paths, '/others': { get: { operationId: 'getOthers', responses: {} } } },
+  }
+  const untestedOf = async (status: number) => {
+    const app = serving(t, (reply) => reply.code(501).send({}))
+    app.get('/others', (_, reply) => reply.code(status).send({}))
+    return testedNothing(
+      await testApplication(app, two, { isOwn: true, off: { '*': { 'documented-status': 'none' } } }),
+    )
+  }
+  t.equal(await untestedOf(404), true)
+  t.equal(await untestedOf(501), false)
 })
 
 t.test('a test fails if no operation accepts a request', async (t) => {

@@ -6,8 +6,8 @@ const ofInvalid = [400, 401, 405, 406, 411, 413, 414, 415, 417, 422, 431]
 export const acceptsValid: ResponseCheck = {
   name: 'accepts-valid',
   summary:
-    'A request that follows the document is not rejected as invalid. Where the document lists that status, this holds for ' +
-    'examples of the document, and for values at a bound of a schema if the operation accepts others.',
+    'A request that follows the document is not rejected as invalid. If the document lists the rejecting status, only ' +
+    'examples count, and bounds once another bound was accepted.',
   find({ request: { operation, method, violation, source }, response: { status } }, { hasAccepted }) {
     if (violation !== undefined || method !== operation.method || !ofInvalid.includes(status)) return undefined
     const isListed = Object.hasOwn(operation.responses, status) || Object.hasOwn(operation.responses, '4XX')

@@ -50,6 +50,8 @@ export type Tools = {
   rejected(request: TestRequest): { request: TestRequest; status: 401 | 403; reason: string }[]
   /** Returns some invalid requests of the operation with a valid path, of different places first. */
   invalid(operation: Endpoint): TestRequest[]
+  /** Returns a valid GET at the path of a request; undefined if there is no such operation, or no values for it. */
+  readAt(request: TestRequest): TestRequest | undefined
   operations: Endpoint[]
 }
 

@@ -52,18 +52,12 @@ async function probeWrite({ request }: Exchange, tools: Tools): Promise<FoundByS
 }
 
 /** Sends a write with the tag that a GET of its path has now. */
-async function probeCurrent(request: TestRequest, { operations, send }: Tools): Promise<FoundBySending[]> {
-  const read = operations.find(({ method, path }) => method === 'GET' && path === request.operation.path)
-  if (read === undefined) return []
-  const { 'content-type': _, ...headers } = request.headers
-  const [target = ''] = request.target.split('?', 1)
-  const parameters = new Map([...request.values.parameters].filter(([name]) => name.startsWith('path ')))
-  const values = { parameters, body: undefined }
-  const get: TestRequest = { ...request, operation: read, method: 'GET', target, headers, body: undefined, values }
-  const found = await send(get)
+async function probeCurrent(request: TestRequest, { readAt, send }: Tools): Promise<FoundBySending[]> {
+  const get = readAt(request)
+  const found = get && (await send(get))
   const etag = found && isSuccess(found) ? headerOf(found, 'etag') : undefined
   // A weak tag never satisfies If-Match.
-  if (etag === undefined || etag.startsWith('W/')) return []
+  if (get === undefined || etag === undefined || etag.startsWith('W/')) return []
   const conditional = withHeader(request, 'if-match', etag)
   const response = await send(conditional)
   if (response?.status !== 412) return []

@@ -59,23 +59,14 @@ async function probeOf(
 async function readAfter(
   request: TestRequest,
   response: TestResponse,
-  { operations, send }: Tools,
+  { operations, readAt, send }: Tools,
 ): Promise<Exchange | undefined> {
   const { path } = request.operation
-  const get = operations.find((one) => one.path === path && one.method === 'GET')
-  if (get === undefined || request.method === 'POST') return { request, response }
-  const { 'content-type': _, ...headers } = request.headers
-  const read: TestRequest = {
-    ...request,
-    operation: get,
-    method: 'GET',
-    headers,
-    body: undefined,
-    violation: undefined,
-    values: { ...request.values, body: undefined },
-  }
-  const got = await send(read)
-  return got && { request: read, response: got }
+  const hasGet = operations.some((one) => one.path === path && one.method === 'GET')
+  if (!hasGet || request.method === 'POST') return { request, response }
+  const read = readAt(request)
+  const got = read && (await send(read))
+  return read && got && { request: read, response: got }
 }
 
 /** Returns the readOnly properties of a request, each with two valid values that its response does not have. */

@@ -5,7 +5,7 @@ export const repeatedGet: Probe = {
   name: 'repeated-get',
   summary:
     'A GET changes nothing, so that the next one gets the same status, media type and JSON. Times and UUIDs are not ' +
-    'compared, nor, in a server of another kind, a value that is new in each response.',
+    'compared, nor, in any other server, a value that is new in each response.',
   async probe({ request }, { contract, send }) {
     if (request.method !== 'GET') return []
     const responses = [await send(request), await send(request), await send(request)]

@@ -1,4 +1,4 @@
-import type { TestRequest } from '../exchange.ts'
+import type { TestRequest, TestResponse } from '../exchange.ts'
 import { ownKey } from '../requests/own-key.ts'
 import type { FoundBySending, Probe } from './check.ts'
 import { difference } from './compare-responses.ts'
@@ -14,8 +14,7 @@ export const repeatedKey: Probe = {
     const keyed: TestRequest = { ...request, key }
     const first = await send(keyed)
     const second = first && (await send(keyed))
-    // A response above 499 is not kept.
-    if (first === undefined || second === undefined || first.status >= 500) return []
+    if (first === undefined || second === undefined || !isKept(first) || second.status >= 500) return []
     const failed = (sent: TestRequest, response: typeof first, expected: string, got: string, kind: string) => {
       const failure: FoundBySending = { expected, got, kind, exchange: { request: sent, response }, earlier: [keyed] }
       return [failure]
@@ -34,6 +33,19 @@ export const repeatedKey: Probe = {
     return failed(other, third, 'status 422 for other content with the same key', `status ${third.status}`, 'content')
   },
 }
+
+/** The maximum length of a body in bytes that a server of this engine keeps by default. */
+const maxKept = 2 ** 20
+
+/**
+ * Returns whether a server must keep a response. An error may not be kept, since a transaction was rolled back or the
+ * rejection came before the handler. Neither is a body without a length, which may be a stream, nor a large one.
+ */
+const isKept = ({ status, headers, body }: TestResponse): boolean =>
+  status >= 200 &&
+  status < 300 &&
+  (body.length === 0 || headers['content-length'] !== undefined) &&
+  body.length <= maxKept
 
 /** Returns a request with a space after its body of JSON, which the value of the body does not tell apart. */
 function withOtherContent(request: TestRequest): TestRequest | undefined {

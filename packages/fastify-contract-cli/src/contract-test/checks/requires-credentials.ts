@@ -4,7 +4,7 @@ import type { FoundBySending, Probe } from './check.ts'
 export const requiresCredentials: Probe = {
   name: 'requires-credentials',
   summary:
-    'Without credentials and with wrong ones a request gets 401, with too narrow ones 403; in a server of another kind, ' +
+    'Without credentials and with wrong ones a request gets 401, with too narrow ones 403; in any other server, ' +
     'either of them, or 404, which hides what exists.',
   async probe({ request }, { contract, rejected, sendAsIs }) {
     const failures: FoundBySending[] = []

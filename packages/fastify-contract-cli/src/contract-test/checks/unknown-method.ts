@@ -8,7 +8,7 @@ const methods = ['PATCH', 'PUT', 'POST', 'DELETE', 'GET']
 export const unknownMethod: Probe = {
   name: 'unknown-method',
   summary:
-    'A method that the document does not list for a path gets 405, with an Allow header. In a server of another kind it ' +
+    'A method that the document does not list for a path gets 405, with an Allow header. In any other server it ' +
     'may get any other status from 300.',
   async probe({ request }, { contract, operations, send }) {
     const { operation, target, headers } = request

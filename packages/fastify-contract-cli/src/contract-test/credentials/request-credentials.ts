@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { SecurityRequirement } from 'fastify-contract/contract'
 import type { Document } from '../../document/openapi-document.ts'
 import {
@@ -9,6 +9,7 @@ import {
   tokenVerifierOf,
 } from '../../document/security-schemes.ts'
 import type { Credentials, TestRequest } from '../exchange.ts'
+import { defaultSeed } from '../results.ts'
 import { sendableSchemes } from './environment-credentials.ts'
 import { missingCredentials } from './missing-credentials.ts'
 import type { GivenCredentials, SchemeCredentials } from './scheme-credentials.ts'
@@ -20,12 +21,12 @@ type Texts = Record<string, string>
 type RejectedRequest = ReturnType<Credentials['rejected']>[number]
 
 /**
- * Returns what adds credentials to the requests of a document. Rejected ones are made of those given: none, random ones of
- * the same form, changed JSON Web Tokens, ones without scopes, and, for the first operation of a scheme, those that are
- * given as rejected. If a requirement has several schemes, each of them is wrong once. Throws an Error for a scheme that the
+ * Returns what adds credentials to the requests of a document. Rejected ones are made of those given: none, wrong ones of
+ * the same form, which depend on the seed and the operation only, changed JSON Web Tokens, ones without scopes, and, for
+ * the first operation of a scheme, those that are given as rejected. If a requirement has several schemes, each of them is wrong once. Throws an Error for a scheme that the
  * document does not have.
  */
-export function requestCredentials(document: Document, given: GivenCredentials): Credentials {
+export function requestCredentials(document: Document, given: GivenCredentials, seed = defaultSeed): Credentials {
   const known = sendableSchemes(document)
   for (const scheme of Object.keys(given))
     if (!known.includes(scheme))
@@ -86,7 +87,7 @@ export function requestCredentials(document: Document, given: GivenCredentials):
       if (requirements.length === 0 || isOptional(security)) return []
       const found: RejectedRequest[] = [{ request, status: 401, reason: 'without credentials' }]
       for (const requirement of requirements) {
-        const wrong = textsOf(requirement, ({ accepted }, scheme) => randomLike(accepted, isBasic(scheme)))
+        const wrong = textsOf(requirement, ({ accepted }, scheme) => wrongText(request, scheme, accepted))
         found.push({ request: withTexts(request, wrong), status: 401, reason: 'with wrong credentials' })
         for (const scheme of Object.keys(requirement))
           if (decides(scheme, requirement, security)) found.push(...wrongOnes(request, requirement, scheme))
@@ -97,6 +98,14 @@ export function requestCredentials(document: Document, given: GivenCredentials):
       return found
     },
     missing: (security) => missingCredentials(document, security, (scheme) => all.has(scheme)),
+  }
+
+  /** Returns credentials of 256 bits that no server has; for HTTP Basic, as the password of the same user. */
+  function wrongText({ operation }: TestRequest, scheme: string, accepted: string): string {
+    const digest = createHash('sha256')
+      .update(JSON.stringify([seed, operation.operationId, scheme]))
+      .digest('hex')
+    return (isBasic(scheme) ? accepted.replace(/:.*$/s, ':') : '') + digest
   }
 
   /** Returns whether wrong credentials of a scheme make those of a requirement wrong for a list of requirements. */
@@ -118,7 +127,7 @@ export function requestCredentials(document: Document, given: GivenCredentials):
     if (Object.keys(texts).length > 1) {
       const { [scheme]: _, ...others } = texts
       add(others, `without credentials of ${scheme}`)
-      add({ ...texts, [scheme]: randomLike(accepted, isBasic(scheme)) }, `with wrong credentials of ${scheme}`)
+      add({ ...texts, [scheme]: wrongText(request, scheme, accepted) }, `with wrong credentials of ${scheme}`)
     }
     const [user = '', token = ''] = isBasic(scheme) ? accepted.split(/(?<=^[^:]*:)(.*)/s) : ['', accepted]
     for (const [what, text] of Object.entries(wrongTokens(token)))
@@ -147,7 +156,3 @@ export function requestCredentials(document: Document, given: GivenCredentials):
 
 const isOptional = (security: SecurityRequirement[]): boolean =>
   security.some((requirement) => Object.keys(requirement).length === 0)
-
-/** Returns random credentials of 256 bits; for HTTP Basic, the password of the same user. */
-const randomLike = (accepted: string, isBasic: boolean): string =>
-  (isBasic ? accepted.replace(/:.*$/s, ':') : '') + randomBytes(32).toString('hex')

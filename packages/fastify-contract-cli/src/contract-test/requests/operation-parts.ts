@@ -23,6 +23,7 @@ import { schemaOf, serializedParameter } from '../../document/parameter-objects.
 import { typesOf } from '../../document/schemas.ts'
 import { credentialOf } from '../../document/security-schemes.ts'
 import { concreteType } from '../../examples/examples.ts'
+import { needsTag } from './own-precondition.ts'
 
 /** A parameter of an operation, with how its values are written. */
 export type ParameterPart = {
@@ -62,6 +63,8 @@ export type OperationParts = {
   parameters: ParameterPart[]
   isBodyRequired: boolean
   bodies: BodyPart[]
+  /** Whether a request must have a precondition, which `If-Match: *` meets for each resource that exists. */
+  needsTag: boolean
   /** Returns whether a path belongs to another operation, whose template is more specific. */
   isOfOther: (path: string) => boolean
   /** Whether other operations have its method and path, so that parameters select it. */
@@ -99,6 +102,7 @@ export function operationParts(document: Document, operation: Endpoint): Operati
     // The media type of the body may be what selects the operation.
     isBodyRequired: requestBody !== undefined && (requestBody.required === true || alike.length > 1),
     bodies: requestBody === undefined ? [] : bodyParts(document, requestBody),
+    needsTag: needsTag(document, operation),
     isOfOther: (target) => patterns.some((pattern) => pattern.test(decodedPath(target))),
     isSelected: alike.length > 1,
   }

@@ -51,8 +51,6 @@ export type RequestMaker = {
    * bodies that are ranges in the document stand for the type that `requestsOf` sends.
    */
   requestWith(operation: Endpoint, values: RequestValues, source?: Source): TestRequest | undefined
-  /** Returns values of a valid request; undefined if no value is found for a required part. */
-  valuesOf(operation: Endpoint): fc.Arbitrary<RequestValues> | undefined
 }
 
 const noValue: ValueHook = () => undefined
@@ -98,7 +96,6 @@ export function requestMaker(
       return found
     },
     requestWith: (operation, values, source = 'sequence') => writeRequest(parts(operation), values, source),
-    valuesOf: (operation) => (valid(operation).isComplete ? validValues(valid(operation)) : undefined),
   }
 
   function make(operation: Endpoint): OperationRequests {

@@ -1,6 +1,7 @@
 import { expandPath, type ParameterPair, pairText, parameterPairs } from 'fastify-contract/client'
 import type { RequestValues, Source, TestRequest, Violation } from '../exchange.ts'
 import type { OperationParts, ParameterPart } from './operation-parts.ts'
+import { addPrecondition } from './own-precondition.ts'
 import { bodyBytes } from './write-body.ts'
 
 /** The maximum lengths of a request target and of a header in characters: Node.js takes heads of 16 KiB. */
@@ -40,6 +41,7 @@ export function writeRequest(
   const written = writtenBody(parts, values)
   if (written === undefined) return undefined
   if (written.mediaType !== undefined) headers['content-type'] = written.mediaType
+  if (parts.needsTag) addPrecondition(headers, source, violation)
   Object.assign(headers, change.headers)
   const body = 'body' in change ? change.body : written.body
   const isLong = target.length > maxTarget || (body?.length ?? 0) > maxBody

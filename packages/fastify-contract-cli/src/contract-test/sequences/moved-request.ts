@@ -24,7 +24,7 @@ export function withParameters(
   return write(operation, { parameters: merged, body: sent })
 }
 
-/** Returns an invalid request with the path of another one: its violation stays as it is. */
+/** Returns a request with the path of another one; its other parts, and its violation, stay as they are. */
 export function atPathOf(other: TestRequest, request: TestRequest): TestRequest {
   const [path = ''] = other.target.split('?', 1)
   return { ...request, target: path + request.target.replace(/^[^?]*/s, ''), source: 'sequence' }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import inject from 'light-my-request'
 import type { Target, TestRequest, TestResponse } from '../exchange.ts'
 import { readBody, responseHeaders } from './read-response.ts'
@@ -22,7 +23,7 @@ export type InjectTargetOptions = {
   remoteAddress?: string
   /**
    * Lets the application listen on a free port of 127.0.0.1 for requests that are cut off, which only a connection can
-   * carry. Default: false, so `sendCut` is undefined.
+   * carry, unless it listens already. If it cannot listen, none is sent. Default: false, so `sendCut` is undefined.
    */
   listen?: boolean
 }
@@ -37,7 +38,7 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
   const limits = { ...defaultTargetLimits, ...options.limits }
   const withPrefix = (request: TestRequest): TestRequest => ({ ...request, target: prefix + request.target })
   let sent = 0
-  let listener: Promise<Target> | undefined
+  let listener: Promise<Target | undefined> | undefined
 
   const dispatch = (request: TestRequest): Promise<TestResponse> =>
     new Promise(function injectRequest(resolve, reject) {
@@ -81,7 +82,7 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
 
   const cut = async (request: TestRequest, length: number) => {
     listener ??= listeningTarget(app, limits)
-    await (await listener).sendCut?.(withPrefix(request), length)
+    await (await listener)?.sendCut?.(withPrefix(request), length)
   }
 
   return {
@@ -99,9 +100,22 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
   }
 }
 
-/** Lets an application listen, and returns a target for the listener. Closing it leaves the application usable. */
-async function listeningTarget(app: FastifyApp, limits: TargetLimits): Promise<Target> {
-  const target = urlTarget(await app.listen({ host: '127.0.0.1', port: 0 }), { limits })
+/**
+ * Returns a target for the listener of an application, or lets it listen. Closing the target ends only a listener of its
+ * own, and leaves the application usable. Returns undefined if the application cannot listen.
+ */
+async function listeningTarget(app: FastifyApp, limits: TargetLimits): Promise<Target | undefined> {
+  if (app.server.listening) {
+    const url = urlOf(app.server.address() as AddressInfo | string)
+    return url === undefined ? undefined : urlTarget(url, { limits })
+  }
+  const url = await app.listen({ host: '127.0.0.1', port: 0 }).then(
+    (listening) => listening,
+    // Fastify listens only once, so an earlier test may have used that up.
+    () => undefined,
+  )
+  if (url === undefined) return undefined
+  const target = urlTarget(url, { limits })
   return {
     ...target,
     async close() {
@@ -110,6 +124,16 @@ async function listeningTarget(app: FastifyApp, limits: TargetLimits): Promise<T
       app.server.closeAllConnections()
     },
   }
+}
+
+/** The addresses that reach a listener of all addresses. */
+const loopbackOf: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** Returns the URL of a listener; undefined for a Unix socket. */
+function urlOf(address: AddressInfo | string): string | undefined {
+  if (typeof address === 'string') return undefined
+  const host = loopbackOf[address.address] ?? address.address
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 }
 
 /** Returns a loopback address for a number: 127.0.0.1 for 0, and the next ones for the following. */

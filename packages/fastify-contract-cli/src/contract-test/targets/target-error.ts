@@ -1,15 +1,11 @@
-/**
- * Why a request has no response: the server cannot be reached, its certificate is not trusted, the response is not
- * complete within the time limit, is larger than the limit, or is not valid HTTP; or the request cannot be sent.
- */
-export type TargetErrorKind = 'unreachable' | 'tls' | 'timeout' | 'tooLarge' | 'broken' | 'unsendable'
+import type { TargetFailure } from '../exchange.ts'
 
 /** Reports that a request has no complete response. Its message contains neither credentials nor a body. */
 export class TargetError extends Error {
   override readonly name = 'TargetError'
-  readonly kind: TargetErrorKind
+  readonly kind: TargetFailure['kind']
 
-  constructor(kind: TargetErrorKind, message: string, cause?: unknown) {
+  constructor(kind: TargetFailure['kind'], message: string, cause?: unknown) {
     super(message, { cause })
     this.kind = kind
   }

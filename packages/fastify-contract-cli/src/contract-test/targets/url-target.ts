@@ -29,7 +29,8 @@ const idleTime = 500
  * `http://localhost:3000/api` have `/api/pets`.
  *
  * A request is written as given: its method, its target, the case of its headers, and a body with any method. A server may
- * close an idle connection while a request is sent on it; such a request is sent once more, on a new connection.
+ * close an idle connection while a request is sent on it; such a request is sent once more, on a new connection, unless a
+ * byte of its response came.
  */
 export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions = {}): Target {
   const server = serverOf(url)
@@ -63,6 +64,9 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
       const started = performance.now()
       const outgoing = start(request, agent)
       let incoming: IncomingMessage | undefined
+      /** The bytes of earlier responses on the connection. */
+      let earlierBytes = 0
+      const hasNoByte = () => outgoing.socket?.bytesRead === earlierBytes
       const timer = setTimeout(() => fail(late(limits.time)), limits.time)
       const fail = (error: Error) => {
         reject(describedFailure(server.name, error))
@@ -76,11 +80,14 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
           milliseconds: performance.now() - started,
         })
       outgoing
+        .on('socket', function count({ bytesRead }) {
+          earlierBytes = bytesRead
+        })
         .on('close', () => clearTimeout(timer))
         .on('error', function failOrRepeat(error) {
           const rest = incoming && contentAfter(request, incoming, error)
           if (incoming && rest) finish(incoming, rest)
-          else if (isStale(outgoing, error) && !isLast) resolve(attempt(request, true))
+          else if (isStale(outgoing, error) && hasNoByte() && !isLast) resolve(attempt(request, true))
           else fail(error)
         })
         .on('response', function read(response) {

@@ -1,5 +1,9 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import { Readable } from 'node:stream'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import t, { type Test } from 'tap'
+import type { Tools } from '../../../src/contract-test/checks/check.ts'
+import { repeatedKey } from '../../../src/contract-test/checks/repeated-key.ts'
+import type { TestRequest } from '../../../src/contract-test/exchange.ts'
 import { serveDocument } from '../../support/serve-document.ts'
 import { documentOf, testApplication } from '../test-application.ts'
 
@@ -59,4 +63,37 @@ t.test('a server of this engine that does not mark the response fails repeated-k
 t.test('keys of a pattern are sent as they are generated, and are not repeated', async (t) => {
   const patterned = documentWith({ type: 'string', pattern: '^[a-c]{9}$' })
   t.notMatch(await failuresOf(t, await ownApplication({}, patterned), true, patterned), ['repeated-key'])
+})
+
+/** Returns the failures of repeated-key for an application that responds to each first request as a function does. */
+async function failuresOfFirst(t: Test, respond: (reply: FastifyReply, count: number) => unknown) {
+  const app = Fastify()
+  let count = 0
+  app.post('/things', (_, reply) => respond(reply, ++count))
+  const failures = await failuresOf(t, app, false)
+  return failures.filter((failure) => failure.startsWith('repeated-key'))
+}
+
+t.test('a response that a server need not keep is not compared with that of a repeated key', async (t) => {
+  const named = (count: number) => ({ name: 'a', id: count })
+  t.match(await failuresOfFirst(t, (reply, count) => reply.code(201).send(named(count))), [/body\/id/])
+  const stream = (count: number) => Readable.from([JSON.stringify(named(count))])
+  const streamed = (reply: FastifyReply, count: number) => reply.code(201).type('application/json').send(stream(count))
+  t.same(await failuresOfFirst(t, streamed), [])
+  const large = (count: number) => ({ ...named(count), more: 'x'.repeat(2 ** 20) })
+  t.same(await failuresOfFirst(t, (reply, count) => reply.code(201).send(large(count))), [])
+})
+
+t.test('a rejection that a transaction rolled back is not compared', async (t) => {
+  const request = { headers: { 'idempotency-key': 'one' }, method: 'POST' }
+  const operation = { method: 'POST', parameters: [{ in: 'header', name: 'Idempotency-Key', schema: {} }] }
+  let count = 0
+  const send = async () => ({
+    status: 409,
+    headers: { 'content-length': '1' },
+    body: Buffer.from(String(++count)),
+    milliseconds: 0,
+  })
+  const exchange = { request: { ...request, operation } as unknown as TestRequest, response: await send() }
+  t.same(await repeatedKey.probe(exchange, { contract: { isOwn: true }, send } as unknown as Tools), [])
 })

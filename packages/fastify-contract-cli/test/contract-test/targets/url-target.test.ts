@@ -172,6 +172,32 @@ t.test('a connection that the server closed while idle is replaced', async (t) =
   t.equal(connections, 2)
 })
 
+t.test(
+  'a request whose response breaks off is not sent again, also on a connection that was used before',
+  async (t) => {
+    let requests = 0
+    const target = targetOf(
+      t,
+      await listening(
+        t,
+        createTcpServer((socket) =>
+          socket
+            .on('data', function respond() {
+              if (++requests === 1) return socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+              return socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart', () =>
+                setImmediate(() => socket.resetAndDestroy()),
+              )
+            })
+            .on('error', () => {}),
+        ),
+      ),
+    )
+    await target.send(request())
+    await t.rejects(target.send(request()), { kind: 'broken', message: /closed the connection/ })
+    t.equal(requests, 2)
+  },
+)
+
 t.test('a request that is cut off arrives in part', async (t) => {
   let received = ''
   let isClosed = false

@@ -23,8 +23,8 @@ type RejectedRequest = ReturnType<Credentials['rejected']>[number]
 /**
  * Returns what adds credentials to the requests of a document. Rejected ones are made of those given: none, wrong ones of
  * the same form, which depend on the seed and the operation only, changed JSON Web Tokens, ones without scopes, and, for
- * the first operation of a scheme, those that are given as rejected. If a requirement has several schemes, each of them is wrong once. Throws an Error for a scheme that the
- * document does not have.
+ * the first operation of a scheme, those that are given as rejected. If a requirement has several schemes, each of them is
+ * wrong once. Throws an Error for a scheme that the document does not have.
  */
 export function requestCredentials(document: Document, given: GivenCredentials, seed = defaultSeed): Credentials {
   const known = sendableSchemes(document)

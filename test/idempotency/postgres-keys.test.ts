@@ -19,15 +19,18 @@ async function pools(t: Test) {
   t.teardown(async () => {
     for (const pool of opened) await pool.end()
   })
-  return function openPool(): pg.Pool {
-    const pool = new pg.Pool({ connectionString: url, max: 30 })
+  return function openPool(max = 30): pg.Pool {
+    const pool = new pg.Pool({ connectionString: url, max })
     pool.on('error', () => {})
     opened.push(pool)
     return pool
   }
 }
 
-/** Returns what `postgresJsPool` uses of the package postgres, with the package pg. */
+/**
+ * Returns what `postgresJsPool` uses of the package postgres, with the package pg. As there, a release neither rolls back
+ * nor closes.
+ */
 function sqlOf(pool: pg.Pool) {
   const rows = async (on: pg.Pool | pg.PoolClient, text: string, values?: unknown[]) => {
     const result = await on.query(text, values)
@@ -126,6 +129,35 @@ t.test('after a failed statement, an error response is kept without the writes, 
   await (await write()).complete({ status: 409, response })
   t.same(await things(), [])
   t.equal((await store.claim(key)).state, 'completed')
+})
+
+t.test('with postgres, a failed transaction is rolled back before its connection is used again', async (t) => {
+  const openPool = await pools(t)
+  const pool = openPool(1)
+  await pool.query('CREATE TABLE things (id int PRIMARY KEY)')
+  const store = transactionalPostgresKeys(postgresJsPool(sqlOf(pool)))
+  const claim = await claimIn(store)
+  await claim.transaction?.query('INSERT INTO things VALUES (1)')
+  await t.rejects(Promise.resolve(claim.transaction?.sql.unsafe('INSERT INTO things VALUES (1)')), { code: '23505' })
+  await t.rejects(claim.complete({ status: 201, response }), { code: '25P02' })
+  await (await claimIn(store)).release()
+  t.same((await pool.query('SELECT id FROM things')).rows, [])
+})
+
+t.test('with postgres, a lost connection is neither used nor released', async (t) => {
+  const calls: string[] = []
+  const reserved = {
+    async unsafe(text: string) {
+      calls.push(text)
+      throw Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' })
+    },
+    release: () => void calls.push('release'),
+  }
+  const connection = await postgresJsPool({ unsafe: async () => [], reserve: async () => reserved }).connect()
+  await t.rejects(connection.query('SELECT 1'), { message: 'lost' })
+  connection.release(true)
+  await sleep(0)
+  t.same(calls, ['SELECT 1'])
 })
 
 t.test('a connection that is lost frees the key, rolls back, and does not end the process', async (t) => {

@@ -21,9 +21,14 @@ export type PostgresPool<Connection extends PostgresConnection = PostgresConnect
 type Sql = { unsafe(text: string, values?: never[]): PromiseLike<unknown> }
 type Reserved = Sql & { release(): void }
 
+/** Returns whether an error says that the connection is lost. Other errors of the server have the severity ERROR. */
+const isLost = ({ code = '', severity = '' }: { code?: string; severity?: string }): boolean =>
+  /^(FATAL|PANIC)$/.test(severity) || /^(CONNECT|E)/.test(code)
+
 /**
  * Returns a pool for `postgresKeys` from the function `sql` of the package postgres. The transaction of a handler then
- * has the reserved connection as `sql`.
+ * has the reserved connection as `sql`. The package cannot close one connection, so instead of that, its transaction is
+ * rolled back.
  */
 export function postgresJsPool<ReservedSql extends Reserved>(
   sql: Sql & { reserve(): Promise<ReservedSql> },
@@ -36,10 +41,25 @@ export function postgresJsPool<ReservedSql extends Reserved>(
     query: queryOf(sql),
     async connect() {
       const reserved = await sql.reserve()
-      return { sql: reserved, query: queryOf(reserved), release: () => reserved.release() }
+      const query = queryOf(reserved)
+      let lost = false
+      const run: typeof query = async (text, values) =>
+        await query(text, values).catch(function noteLoss(error) {
+          lost ||= isLost(error)
+          throw error
+        })
+      return { sql: reserved, query: run, release }
+
+      function release(destroy = false): void {
+        if (!destroy) reserved.release()
+        // The package takes a lost connection out of its pool, and a release would put it back. A rollback fails on it.
+        else if (!lost) query('ROLLBACK').then(() => reserved.release(), ignore)
+      }
     },
   }
 }
+
+const ignore = () => {}
 
 /** Runs a statement and returns its rows. */
 export async function rowsOf<Row>(on: PostgresQuery, text: string, values: unknown[] = []): Promise<Row[]> {

@@ -111,7 +111,7 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
   t.same(verify(listed), { name: 'access-token-1', scopes: ['plants:write'] })
   t.same(verify(filed), { name: 'gardener', scopes: [] })
   t.equal(verify(newToken()), undefined)
-  t.same(await verify(key.token()), { name: 'gardener', scopes: [] })
+  t.same(await verify(key.token()), { name: 'gardener', scopes: [], subject: 'subject' })
 
   const { create } = await createTestApp(t, { verifyToken: verify })
   const status = async (token: string) =>

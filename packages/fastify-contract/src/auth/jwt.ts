@@ -34,8 +34,9 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 /**
  * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
- * client is `client_id`, and its scopes are those of `scope`, or else of `scp`. The verifier returns undefined for text
- * that is not a JWT, and for a token that is bound to a key, unless `boundTokens` is `accept`. It rejects with
+ * client is `client_id`, its subject is `sub`, and its scopes are those of `scope`, or else of `scp`. The verifier
+ * returns undefined for text that is not a JWT, and for a token that is bound to a key, unless `boundTokens` is `accept`.
+ * It rejects with
  * `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000 concurrent verifications it rejects with
  * another error that has `retryAfter`. Nothing is fetched before the first token.
  */
@@ -93,7 +94,7 @@ const clientId = /^[\x20-\x7e]{1,200}$/
 function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client | undefined {
   const areStrings = [name, sub, jti].every((claim) => typeof claim === 'string')
   if (!areStrings || !clientId.test(name as string)) return undefined
-  return { name: name as string, scopes: scopesOf(scope ?? scp) }
+  return { name: name as string, scopes: scopesOf(scope ?? scp), subject: sub as string }
 }
 
 /** RFC 9068 section 2.2.3 defines a string of scopes separated by spaces; some issuers send an array. */

@@ -19,6 +19,8 @@ export type RequestContext = {
   readonly operation: string | undefined
   /** The client, once it is authenticated. */
   readonly client: Client | undefined
+  /** The security scheme that has identified the client. */
+  readonly scheme?: string | undefined
   /** The IP address of the client, as reported by a trusted proxy or the connection. */
   readonly address: string | undefined
   /** The status of the response; 0 if the connection closed before one was sent. */
@@ -65,6 +67,7 @@ export const newContext = (method: string, headers: IncomingMessage['headers'] =
   method,
   operation: undefined,
   client: undefined,
+  scheme: undefined,
   address: undefined,
   status: 0,
   error: undefined,
@@ -83,9 +86,10 @@ export function recordOperation(context: Mutable, operationId: string): void {
   context.operation = operationId
 }
 
-/** Records the authenticated client, if any. */
-export function recordClient(context: Mutable, client: Client | undefined): void {
+/** Records the authenticated client, if any, and the security scheme that has identified it. */
+export function recordClient(context: Mutable, client: Client | undefined, scheme: string | undefined): void {
   context.client = client
+  context.scheme = scheme
 }
 
 /** Returns whether a status is recorded. What a handler returns afterwards is not sent, and must not be recorded. */
@@ -104,8 +108,8 @@ export function recordError(context: Mutable, error: number | undefined): void {
 }
 
 /** Records the operation, the client and the error of a call that a request made within the server. */
-export function recordCall(context: Mutable, { operation, client, error }: RequestContext): void {
-  Object.assign(context, { operation, client, error })
+export function recordCall(context: Mutable, { operation, client, scheme, error }: RequestContext): void {
+  Object.assign(context, { operation, client, scheme, error })
 }
 
 /** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
@@ -136,8 +140,14 @@ function traceOf(given: string | string[] | undefined): RequestContext['trace'] 
   return { traceId, parentId }
 }
 
-/** An authenticated client: its name, and the scopes that its token grants (RFC 6749 section 3.3). */
-export type Client = { readonly name: string; readonly scopes: readonly string[] }
+/** An authenticated client. */
+export type Client = {
+  readonly name: string
+  /** The scopes that its token grants (RFC 6749 section 3.3). */
+  readonly scopes: readonly string[]
+  /** Whom the client acts for, such as the user of a front end: the claim `sub` of a JWT. */
+  readonly subject?: string
+}
 
 /**
  * The remote address of an injected request whose caller has none, as over a Unix socket. Without an address, `inject`

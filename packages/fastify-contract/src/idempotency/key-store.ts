@@ -1,6 +1,6 @@
 /** A request with an idempotency key, as a store sees it: two SHA-256 digests of 43 characters in base64url. */
 export type KeyedRequest = {
-  /** The digest of the client, the operation and the key of the client. */
+  /** The digest of the security scheme, the client, its subject, the operation and the key. */
   id: string
   /** The digest of the method, the path, the query, the media type and the body. */
   fingerprint: string

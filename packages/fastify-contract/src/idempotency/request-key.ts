@@ -27,13 +27,16 @@ export function requestKey({ headers }: Pick<FastifyRequest, 'headers'>): string
 }
 
 /**
- * Returns what identifies a request with a key. The id covers the client, since another client may choose the same key.
+ * Returns what identifies a request with a key. The id covers the security scheme, the client and its subject, since
+ * others may choose the same key.
  * A handler that reads the body itself reads it later than the key is claimed, so of such a body only the length counts.
  */
 export function identify(request: FastifyRequest, operationId: string, key: string): KeyedRequest {
-  const { client } = contextOf(request.raw)
+  const { client, scheme } = contextOf(request.raw)
+  // Clients of two schemes may have one name, and all users of one front end may be one client.
+  const scope = client === undefined ? null : [scheme, client.name, client.subject]
   return {
-    id: digest(JSON.stringify([client === undefined ? null : client.name, operationId, key])),
+    id: digest(JSON.stringify([scope, operationId, key])),
     fingerprint: fingerprintOf(request),
   }
 }

@@ -69,11 +69,11 @@ export function authentication(
       const context = contextOf(request.raw)
       recordOperation(context, operationId)
       let isDone = false
-      const finish: Verified = (rejection, client) => {
+      const finish: Finish = (rejection, client, scheme) => {
         // A second result, as of a verifier that fails after its first, must not run the next steps again.
         if (isDone) return ignoreResult(request, rejection)
         isDone = true
-        recordClient(context, client)
+        recordClient(context, client, scheme)
         const decision = afterAuthentication(request, reply, rejection, client)
         // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
         if (!reply.raw.destroyed) done(decision)
@@ -88,8 +88,11 @@ function ignoreResult(request: FastifyRequest, rejection: Error | undefined): vo
   if (rejection !== undefined) logFailure(request, rejection)
 }
 
+/** Gets the result of security schemes, with the one that has identified the client. */
+type Finish = (rejection?: Error, client?: Client, scheme?: string) => void
+
 /** Checks the security schemes of an operation. */
-type Authenticator = (request: FastifyRequest, done: Verified, reply: FastifyReply) => void
+type Authenticator = (request: FastifyRequest, done: Finish, reply: FastifyReply) => void
 
 /**
  * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its
@@ -102,7 +105,7 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
   for (const requirement of requirements) {
     const checks: Authenticator[] = []
     for (const [scheme, scopes] of Object.entries(requirement))
-      checks.push(scoped(caught(verifiers[scheme] as Verifier), scopes))
+      checks.push(scoped(scheme, caught(verifiers[scheme] as Verifier), scopes))
     if (checks.length > 0) alternatives.push(joined(checks, both))
   }
   const authenticate = joined(alternatives, either)
@@ -112,8 +115,8 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
 /** Lets a request without any credentials pass. */
 function optional(authenticate: Authenticator): Authenticator {
   return function verifyOptional(request, done, reply) {
-    const finish: Verified = (rejection, client) =>
-      done(client === undefined && isMissing(rejection) ? undefined : rejection, client)
+    const finish: Finish = (rejection, client, scheme) =>
+      done(client === undefined && isMissing(rejection) ? undefined : rejection, client, scheme)
     authenticate(request, finish, reply)
   }
 }
@@ -144,10 +147,10 @@ function caught(verify: Verifier): Verifier {
 }
 
 /** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
-function scoped(verify: Verifier, scopes: readonly string[]): Authenticator {
-  if (scopes.length === 0) return (request, done, reply) => verify(request, done, scopes, reply)
+function scoped(scheme: string, verify: Verifier, scopes: readonly string[]): Authenticator {
   return function verifyScopes(request, done, reply) {
-    const finish: Verified = (rejection, client) => done(rejection ?? scopeError(client, scopes), client)
+    const finish: Verified = (rejection, client) =>
+      done(rejection ?? scopeError(client, scopes), client, client && scheme)
     verify(request, finish, scopes, reply)
   }
 }
@@ -158,11 +161,11 @@ function scoped(verify: Verifier, scopes: readonly string[]): Authenticator {
  */
 function both(one: Authenticator, other: Authenticator): Authenticator {
   return function verifyBoth(request, done, reply) {
-    const continueWithOther: Verified = (rejection, client) => {
-      if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client)
-      const finish: Verified = (otherRejection, otherClient) => {
+    const continueWithOther: Finish = (rejection, client, scheme) => {
+      if (rejection !== undefined && !isMissing(rejection)) return done(rejection, client, scheme)
+      const finish: Finish = (otherRejection, otherClient, otherScheme) => {
         const reportsSecond = rejection === undefined || (otherRejection !== undefined && !isMissing(otherRejection))
-        done(reportsSecond ? otherRejection : rejection, client ?? otherClient)
+        done(reportsSecond ? otherRejection : rejection, client ?? otherClient, scheme ?? otherScheme)
       }
       other(request, finish, reply)
     }
@@ -173,11 +176,11 @@ function both(one: Authenticator, other: Authenticator): Authenticator {
 /** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */
 function either(one: Authenticator, other: Authenticator): Authenticator {
   return function verifyEither(request, done, reply) {
-    const continueWithOther: Verified = (rejection, client) => {
-      if (rejection === undefined) return done(undefined, client)
-      const finish: Verified = (otherRejection, otherClient) => {
-        if (otherRejection === undefined) done(undefined, otherClient)
-        else done(moreSpecificError(rejection, otherRejection), client ?? otherClient)
+    const continueWithOther: Finish = (rejection, client, scheme) => {
+      if (rejection === undefined) return done(undefined, client, scheme)
+      const finish: Finish = (otherRejection, otherClient, otherScheme) => {
+        if (otherRejection === undefined) done(undefined, otherClient, otherScheme)
+        else done(moreSpecificError(rejection, otherRejection), client ?? otherClient, scheme ?? otherScheme)
       }
       other(request, finish, reply)
     }

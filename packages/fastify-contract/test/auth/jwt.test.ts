@@ -194,7 +194,7 @@ t.test('scopes come from scope, else from scp', async (t) => {
     [{ scope: { a: 1 } }, []],
   ]
   for (const [claims, scopes] of cases)
-    t.same(await verify(key.token({ claims })), { name: client, scopes }, JSON.stringify(claims))
+    t.same(await verify(key.token({ claims })), { name: client, scopes, subject: 'subject' }, JSON.stringify(claims))
 })
 
 t.test('a token is cached for a minute, or until it expires', async (t) => {

@@ -117,6 +117,23 @@ function ask(requirements: Record<string, string[]>[], given = verifiers) {
   return told
 }
 
+t.test('the client is reported with the first security scheme that has identified one', async (t) => {
+  const named = { client: verifiers.client as Verifier, second: verifiers.client as Verifier }
+  const schemeOf = (requirements: Record<string, string[]>[]) => {
+    let found: string | undefined
+    const finish = (_rejection?: Error, _client?: Client, scheme?: string) => {
+      found = scheme
+    }
+    authenticator(requirements, { ...verifiers, ...named })({} as FastifyRequest, finish, {} as FastifyReply)
+    return found
+  }
+  t.equal(schemeOf([{ second: [] }]), 'second')
+  t.equal(schemeOf([{ missing: [] }, { second: ['read'] }]), 'second')
+  t.equal(schemeOf([{ nobody: [], second: [], client: [] }]), 'second')
+  t.equal(schemeOf([{ missing: [] }, {}]), undefined)
+  t.equal(schemeOf([{}, { client: [] }]), 'client')
+})
+
 t.test('of two rejections the more specific one is returned', async (t) => {
   const heavier = [missing, invalid, scopeless, limited, failed, unavailable]
   const names = ['missing', 'invalid', 'scopeless', 'limited', 'failed', 'unavailable']

@@ -4,9 +4,8 @@ import type { Document } from 'fastify-contract-cli/testing'
 import type { Test } from 'tap'
 import type { Verifier } from '../../src/auth/verifiers.ts'
 import { ContractError } from '../../src/contract/errors.ts'
-import type { Client } from '../../src/http/request-context.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
-import { type Served, serveDocument } from '../support/serve-document.ts'
+import { compileRoutes, errorBody, type Served, serveDocument } from '../support/serve-document.ts'
 
 const id = { type: 'integer', format: 'int64' }
 const thing = { type: 'object', properties: { id, name: { type: 'string' } }, required: ['id'] }
@@ -26,7 +25,7 @@ const headers = Object.fromEntries(
 const document = {
   openapi: '3.1.0',
   info: { title: 'Keys', version: '1' },
-  security: [{ token: [] }],
+  security: [{ token: [] }, { key: [] }],
   paths: {
     '/things': {
       post: {
@@ -62,15 +61,24 @@ const document = {
       },
     },
   },
-  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer' },
+      key: { type: 'apiKey', in: 'header', name: 'x-key' },
+    },
+  },
 } as unknown as Document
 
-/** The client is the text of the Authorization header. */
-const token: Verifier = (request, done) => {
-  const name = request.headers.authorization
-  if (name === undefined) done(new ContractError('missingToken', 'no token'))
-  else done(undefined, { name, scopes: [] } as Client)
-}
+/** Returns a verifier of the client that a header names, as `client` or `client/subject`. */
+const namedBy =
+  (header: string): Verifier =>
+  (request, done) => {
+    const [name, subject] = String(request.headers[header] ?? '').split('/')
+    if (!name) done(new ContractError('missingToken', 'no token'))
+    else done(undefined, { name, scopes: [], ...(subject !== undefined && { subject }) })
+  }
+
+const verifiers = { token: namedBy('authorization'), key: namedBy('x-key') }
 
 const unused: AnyHandler = async () => {
   throw new Error('this handler is not called')
@@ -78,17 +86,23 @@ const unused: AnyHandler = async () => {
 
 type Handlers = Record<string, (input: never, request: never) => Promise<unknown>>
 
+/** Returns all handlers; those that are not given throw. */
+const allHandlers = (given: Handlers): Record<string, AnyHandler> => ({
+  ...Object.fromEntries(['create', 'list', 'replace', 'other', 'upload'].map((name) => [name, unused])),
+  ...(given as Record<string, AnyHandler>),
+})
+
+/** Returns the options that serve the document as a plugin. */
+export const keyedOptions = (handlers: Handlers) => ({
+  contract: { routes: compileRoutes(document) } as never,
+  handlers: allHandlers(handlers) as never,
+  verifiers: { token: () => verifiers.token, key: () => verifiers.key } as never,
+  errorBody: errorBody as never,
+})
+
 /** Serves the document; handlers that are not given throw. */
 export async function serveKeyed(t: Test, handlers: Handlers, options: Served = {}): Promise<FastifyInstance> {
-  const names = ['create', 'list', 'replace', 'other', 'upload']
-  const app = await serveDocument(document, {
-    ...options,
-    handlers: {
-      ...Object.fromEntries(names.map((name) => [name, unused])),
-      ...(handlers as Record<string, AnyHandler>),
-    },
-    verifiers: { token },
-  })
+  const app = await serveDocument(document, { ...options, handlers: allHandlers(handlers), verifiers })
   t.teardown(() => app.close())
   return app
 }
@@ -152,4 +166,21 @@ export function gate(): { opened: Promise<void>; open: () => void } {
     open = resolve
   })
   return { opened, open }
+}
+
+/** Returns the text of a request with a key. */
+export const head = (path: string, body: string, key = 'k1') =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\nIdempotency-Key: ${key}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+/** Returns a handler that waits after its start, and then creates. */
+export function waiting() {
+  const counter = counting()
+  const [started, waits] = [gate(), gate()]
+  const create = async (input: never) => {
+    started.open()
+    await waits.opened
+    return await counter.create(input)
+  }
+  return { counter, started, waits, create }
 }

@@ -11,22 +11,39 @@ export function tableName(given = 'idempotency_keys'): string {
 const fullInterval = 1_000
 
 /**
- * Returns a function that calls `run` at its first call, after each `every` further calls, and every second while the
- * store is full.
+ * Returns a function that calls `run` at its first call, after each `every` further calls, every second while the store
+ * is full, and when it is due for another reason.
  */
-export function everyFew<Result>(every: number, run: () => Result): (isFull: boolean) => Result | undefined {
+export function everyFew<Result>(
+  every: number,
+  run: () => Result,
+): (isFull: boolean, isDue?: boolean) => Result | undefined {
   let calls = 0
   let last = 0
-  return function callSometimes(isFull) {
+  return function callSometimes(isFull, isDue = false) {
     const time = performance.now()
-    if (calls++ % every !== 0 && !(isFull && time - last >= fullInterval)) return undefined
+    if (calls++ % every !== 0 && !isDue && !(isFull && time - last >= fullInterval)) return undefined
     last = time
     return run()
   }
 }
 
 /**
- * Returns the number of claims after which all rows are counted again, which would cost more than a claim. Each process
- * exceeds the limit of keys by 1 % at most.
+ * Returns functions that count all rows again, which would cost more than a claim, only after a process has added 1 % of
+ * the keys or of the bytes that the limits allow. So each process exceeds them by little more than that.
  */
-export const measureInterval = ({ keys }: { keys: number }): number => Math.max(1, Math.floor(keys / 100))
+export function sizeMeter<Result>({ keys, bytes }: { keys: number; bytes: number }, measure: () => Result) {
+  let added = 0
+  const measureSometimes = everyFew(Math.max(1, Math.floor(keys / 100)), function measureNow() {
+    added = 0
+    return measure()
+  })
+  return {
+    /** Measures if that is due. */
+    measure: (isFull: boolean): Result | undefined => measureSometimes(isFull, added > bytes / 100),
+    /** Notes a response that is kept. */
+    add(response: Uint8Array): void {
+      added += response.length
+    },
+  }
+}

@@ -7,7 +7,7 @@ import {
   type KeyStore,
   keyLimits,
 } from './key-store.ts'
-import { everyFew, measureInterval, tableName } from './key-table.ts'
+import { everyFew, sizeMeter, tableName } from './key-table.ts'
 import { type PostgresQuery, rowsOf } from './postgres-connection.ts'
 
 export type PostgresKeyOptions = Partial<KeyLimits> & {
@@ -36,7 +36,7 @@ export function keyTable(pool: PostgresQuery, { table: given, ...givenLimits }: 
     await ignoreRace(rowsOf(pool, `CREATE TABLE IF NOT EXISTS ${table} (${columns})`))
     await ignoreRace(rowsOf(pool, `CREATE INDEX IF NOT EXISTS ${table}_expiry ON ${table} (expires_at)`))
   }
-  const measure = everyFew(measureInterval(limits), async function measureTable() {
+  const meter = sizeMeter(limits, async function measureTable() {
     const size = `SELECT count(*)::float8 AS keys, coalesce(sum(length(response)), 0)::float8 AS bytes FROM ${table}`
     const [found] = await rowsOf<{ keys: number; bytes: number }>(pool, size)
     isFull = found !== undefined && (found.keys >= limits.keys || found.bytes >= limits.bytes)
@@ -45,6 +45,8 @@ export function keyTable(pool: PostgresQuery, { table: given, ...givenLimits }: 
   return {
     table,
     limits,
+    /** Notes a response that is kept. */
+    add: meter.add,
     /** Creates the table at the first call, deletes some expired keys, and returns whether a new key has no room. */
     async prepare(): Promise<boolean> {
       // A failure is not kept: the database may be reachable at the next call.
@@ -54,7 +56,7 @@ export function keyTable(pool: PostgresQuery, { table: given, ...givenLimits }: 
       })
       await made
       await evict(isFull)
-      await measure(isFull)
+      await meter.measure(isFull)
       return isFull
     },
   }
@@ -120,6 +122,7 @@ export function postgresKeys(pool: PostgresQuery, options: PostgresKeyOptions = 
   function claimOf(id: string, token: string): Claim {
     return {
       async complete({ response }) {
+        if (response !== undefined) keys.add(response)
         const values = response === undefined ? [] : [response, limits.retention]
         const statement = response === undefined ? removed : completed
         return (await rowsOf(pool, statement, [id, token, ...values])).length > 0

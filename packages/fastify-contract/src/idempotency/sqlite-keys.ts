@@ -7,7 +7,7 @@ import {
   type KeyStore,
   keyLimits,
 } from './key-store.ts'
-import { everyFew, measureInterval, tableName } from './key-table.ts'
+import { sizeMeter, tableName } from './key-table.ts'
 
 type Statement = {
   get(...values: unknown[]): unknown
@@ -48,7 +48,7 @@ export function sqliteKeys(database: SqliteKeyDatabase, options: SqliteKeyOption
   )
   const statements = prepareStatements(database, table)
   let isFull = false
-  const measure = everyFew(measureInterval(limits), function measureTable() {
+  const meter = sizeMeter(limits, function measureTable() {
     const { keys, bytes } = statements.size.get() as { keys: number; bytes: number }
     isFull = keys >= limits.keys || bytes >= limits.bytes
   })
@@ -56,7 +56,7 @@ export function sqliteKeys(database: SqliteKeyDatabase, options: SqliteKeyOption
     const time = now()
     const token = randomBytes(12).toString('base64url')
     statements.evict.run(time)
-    measure(isFull)
+    meter.measure(isFull)
     const lease = [time + limits.lease, time + limits.retention]
     // Another process may have released the key between two statements.
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -78,6 +78,7 @@ export function sqliteKeys(database: SqliteKeyDatabase, options: SqliteKeyOption
     return {
       async complete({ response }) {
         if (response === undefined) return changed(statements.remove.run(id, token))
+        meter.add(response)
         return changed(statements.complete.run(response, now() + limits.retention, id, token))
       },
       async release() {

@@ -75,7 +75,10 @@ export function transactionalPostgresKeys<Connection extends PostgresConnection>
         await settle(connection, async function commit() {
           // Fails if a statement of the handler has failed. COMMIT would then roll back without an error.
           if (response === undefined) await connection.query('RELEASE SAVEPOINT handler')
-          else await keepResponse(connection, request, { status, response })
+          else {
+            keys.add(response)
+            await keepResponse(connection, request, { status, response })
+          }
           await end(connection, 'COMMIT')
         })
         return true

@@ -6,6 +6,7 @@ import { errorSender, toContractError } from '../http/error-responses.ts'
 import { checkBeforeParsing } from '../http/read-body.ts'
 import { logFailure, type WriteError } from '../http/request-context.ts'
 import type { Hook } from '../http/request-guards.ts'
+import { endSource } from '../http/streams.ts'
 import { uploadFailure } from '../http/upload.ts'
 import { setHeaders } from '../response/response-headers.ts'
 import type { HandlerResponse, ResponseSenders, SendResponse } from '../response/send-response.ts'
@@ -22,7 +23,7 @@ export type IdempotencyOptions = {
   store: KeyStore
   /** Bytes of a response above which it is not kept; default: 1 MiB. */
   responseBytes?: number
-  /** Milliseconds until a store that does not answer gets the request a 503; default: 5000. */
+  /** Milliseconds until a call of the store fails that has not ended; default: 5000. */
   storeTime?: number
 }
 
@@ -49,7 +50,7 @@ type Parts = KeyedParts & {
 }
 
 /** Tracks a running handler, which may go on after its response was sent or its connection closed. */
-export type TrackHandler = (reply: FastifyReply, ended: Promise<unknown>) => void
+export type TrackHandler = (ended: Promise<unknown>) => void
 
 /** What an operation with idempotency keys has beside the others. */
 export type KeyedOperation = {
@@ -80,8 +81,11 @@ function sendRecorded(reply: FastifyReply, response: RecordedResponse): undefine
   return undefined
 }
 
-/** Statuses that say nothing about the outcome of a request: another attempt may succeed. */
-const transient = new Set([408, 413, 425, 429])
+/**
+ * Statuses that say nothing about the outcome of a request: another attempt may succeed. Preconditions are no part of the
+ * content that is compared, so after a 412 or 428 the client may send the current entity tag with the same key.
+ */
+const transient = new Set([408, 412, 413, 425, 428, 429])
 
 /** Returns whether a response is kept for later requests with the key. */
 const isOutcome = (status: number): boolean => status < 500 && !transient.has(status)
@@ -107,7 +111,7 @@ export function keyedOperation(
     if (outcome.state === 'full') throw overloaded('the service keeps too many idempotency keys') // 503
     if (outcome.state === 'claimed') {
       const response = runClaimed(outcome.claim, input, request)
-      track(keyedState(request.raw).reply, response)
+      track(response)
       return await response
     }
     if (outcome.fingerprint !== undefined && outcome.fingerprint !== keyed.fingerprint) throw keyReused() // 422
@@ -161,11 +165,26 @@ export function keyedOperation(
     const isTooLarge = encoded !== undefined && encoded.length > responseBytes
     if (isTooLarge) warn(request, `the response of ${operationId} is too large to be kept for its idempotency key`)
     try {
-      const isKept = await claim.complete({ status: response.status, response: isTooLarge ? undefined : encoded })
+      const completion = { status: response.status, response: isTooLarge ? undefined : encoded }
+      const isKept = await inTime(claim.complete(completion), storeTime)
       if (!isKept) warn(request, `the lease of an idempotency key of ${operationId} ran out before its handler ended`)
     } catch (error) {
-      if (claim.transaction !== undefined) unavailable(request, error)
+      if (claim.transaction !== undefined) {
+        if (isStream(response.body)) endSource(response.body)
+        unavailable(request, error)
+      }
       logFailure(request, error)
+    }
+  }
+
+  /** Frees a key. Resolves with false if that fails; its lease ends later. */
+  async function release(claim: Claim, request: FastifyRequest): Promise<boolean> {
+    try {
+      await inTime(claim.release(), storeTime)
+      return true
+    } catch (error) {
+      logFailure(request, error)
+      return false
     }
   }
 }
@@ -173,15 +192,20 @@ export function keyedOperation(
 /** Claims a key. Rejects if that takes too long; the key is then released if it is claimed later. */
 async function claimInTime(store: KeyStore, keyed: Parameters<KeyStore['claim']>[0], milliseconds: number) {
   const claimed = store.claim(keyed)
+  return await inTime(claimed, milliseconds, () => void claimed.then(releaseLate).catch(ignore))
+}
+
+/** Waits for a call of a store. Rejects if it takes too long, after a call of `giveUp`. */
+async function inTime<Result>(call: Promise<Result>, milliseconds: number, giveUp = ignore): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>(function rejectLate(_resolve, reject) {
     timer = setTimeout(function expire() {
       reject(new Error(`the store of the idempotency keys did not answer within ${milliseconds} ms`))
-      claimed.then(releaseLate).catch(ignore)
+      giveUp()
     }, milliseconds)
   })
   try {
-    return await Promise.race([claimed, timeout])
+    return await Promise.race([call, timeout])
   } finally {
     clearTimeout(timer)
   }
@@ -189,17 +213,6 @@ async function claimInTime(store: KeyStore, keyed: Parameters<KeyStore['claim']>
 
 async function releaseLate(outcome: ClaimOutcome): Promise<void> {
   if (outcome.state === 'claimed') await outcome.claim.release()
-}
-
-/** Frees a key. Resolves with false if that fails; its lease ends later. */
-async function release(claim: Claim, request: FastifyRequest): Promise<boolean> {
-  try {
-    await claim.release()
-    return true
-  } catch (error) {
-    logFailure(request, error)
-    return false
-  }
 }
 
 function unavailable(request: FastifyRequest, error: unknown): never {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../contract/routes.ts'
 import type { WriteError } from '../http/request-context.ts'
 import {
@@ -14,7 +14,7 @@ import { memoryKeys } from './memory-keys.ts'
 type Context = {
   operations: Operation[]
   writeError: WriteError
-  /** Milliseconds for which shutdown waits for handlers without a connection. */
+  /** Milliseconds for which shutdown waits for handlers after all connections are closed. */
   handlerTime: number
 }
 
@@ -40,24 +40,35 @@ export function keyedOperations(
 }
 
 /**
- * Returns a function that tracks handlers. Shutdown waits for those whose client has gone or got a 503, because their
- * response is still to be kept; it waits for the others with their connections.
+ * Returns a function that tracks handlers. Shutdown first waits for the connections, then for the handlers whose client
+ * has gone or got a 503, because their response is still to be kept.
  */
-function trackHandlers(app: FastifyInstance, milliseconds: number): TrackHandler {
-  const running = new Map<Promise<unknown>, FastifyReply>()
-  app.addHook('preClose', async function waitForHandlers() {
-    const abandoned = [...running].filter(([, { raw }]) => raw.destroyed || raw.writableEnded).map(([ended]) => ended)
-    if (abandoned.length === 0) return
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, milliseconds)
+function trackHandlers({ server }: FastifyInstance, milliseconds: number): TrackHandler {
+  const running = new Set<Promise<unknown>>()
+  // A preClose hook would run before the last requests, and Fastify fails if it takes longer than pluginTimeout.
+  const close = server.close
+  server.close = function closeAfterHandlers(callback) {
+    return close.call(server, function waitForHandlers(error) {
+      allEnded(running, milliseconds).then(() => callback?.(error))
     })
-    await Promise.race([Promise.allSettled(abandoned), timeout])
-    clearTimeout(timer)
-  })
-  return function track(reply, ended) {
-    running.set(ended, reply)
+  }
+  return function track(ended) {
+    running.add(ended)
     const forget = () => running.delete(ended)
     ended.then(forget, forget)
   }
+}
+
+/** Waits until a set of promises is empty, but not longer than the given time. */
+async function allEnded(running: ReadonlySet<Promise<unknown>>, milliseconds: number): Promise<void> {
+  let isOver = false
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>(function startTimer(resolve) {
+    timer = setTimeout(function end() {
+      isOver = true
+      resolve()
+    }, milliseconds)
+  })
+  while (running.size > 0 && !isOver) await Promise.race([Promise.allSettled(running), timeout])
+  clearTimeout(timer)
 }

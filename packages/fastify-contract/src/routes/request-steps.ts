@@ -115,11 +115,14 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const splitPath = pathSplitter(operation.parameters)
   const body = requestBody(operation, validator, bounds, schemas)
   const mayRespondWithStream = mayStream(operation.schema)
-  const handler = mayRespondWithStream ? endingLateStreams(parts.handler) : parts.handler
+  const ending = mayRespondWithStream ? endingLateStreams : (handler: AnyHandler) => handler
+  const handler = ending(parts.handler)
   const senders = responseSenders(operation, validator)
   const sendOwn = preconditions === undefined ? sendResponse : conditionalSender(operation, preconditions)
   const send = locatedSender(operation, sendOwn) ?? sendOwn
   const keyed = parts.keyed({ operation, handler, senders, send })
+  // The store of the keys may take longer than the handler, so a stream may be late after it, too.
+  const outerHandler = keyed === undefined ? handler : ending(keyed.handler)
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
@@ -142,7 +145,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ],
     }),
     // 304, 412; with idempotency keys: 400, 409, 422, 503
-    handler: operationHandler({ ...parts, handler: keyed?.handler ?? handler }, body, negotiation, {
+    handler: operationHandler({ ...parts, handler: outerHandler }, body, negotiation, {
       senders,
       send: keyed?.send ?? send,
     }),

@@ -7,23 +7,7 @@ import t from 'tap'
 import { type Claim, type KeyStore, memoryKeys } from '../../src/idempotency.ts'
 import { createLoadShedder } from '../../src/limits/limits.ts'
 import { testLimits } from '../support/serve-document.ts'
-import { counting, gate, listen, send, serveKeyed } from './keyed-service.ts'
-
-const head = (path: string, body: string, key = 'k1') =>
-  `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\nIdempotency-Key: ${key}\r\n` +
-  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-
-/** Returns a handler that waits after its start, and then creates. */
-function waiting() {
-  const counter = counting()
-  const [started, waits] = [gate(), gate()]
-  const create = async (input: never) => {
-    started.open()
-    await waits.opened
-    return await counter.create(input)
-  }
-  return { counter, started, waits, create }
-}
+import { counting, gate, head, listen, send, serveKeyed, waiting } from './keyed-service.ts'
 
 t.test('the handler of a client that has gone still runs, and its response is kept', async (t) => {
   const { counter, started, waits, create } = waiting()
@@ -53,39 +37,6 @@ t.test('the response of a handler that took too long is kept for the retry after
   waits.open()
   await until(async () => (await send(app)).status === 201, 'the handler has ended')
   t.same([(await send(app)).isReplay, counter.calls], [true, 1])
-})
-
-t.test('shutdown waits for the handler of a client that has gone', async (t) => {
-  const { counter, started, waits, create } = waiting()
-  const store = memoryKeys()
-  const app = await serveKeyed(t, { create }, { idempotency: { store } })
-  const { socket } = await openSocket(t, await listen(app))
-  socket.write(head('/things', '{"id":1}'))
-  await started.opened
-  socket.destroy()
-  await sleep(20)
-  let isClosed = false
-  const closed = app.close().then(() => {
-    isClosed = true
-  })
-  await sleep(50)
-  t.equal(isClosed, false)
-  waits.open()
-  await closed
-  const next = await serveKeyed(t, { create }, { idempotency: { store } })
-  t.same([(await send(next)).isReplay, counter.calls], [true, 1])
-})
-
-t.test('shutdown does not wait longer than the handler timeout', async (t) => {
-  const { started, create } = waiting()
-  const app = await serveKeyed(t, { create }, { limits: { handlerTime: 50 } })
-  const { socket } = await openSocket(t, await listen(app))
-  socket.write(head('/things', '{"id":1}'))
-  await started.opened
-  socket.destroy()
-  await sleep(20)
-  await app.close()
-  t.pass('closed')
 })
 
 t.test('a streamed response is not kept', async (t) => {
@@ -236,6 +187,63 @@ t.test('with a transaction, an error that the handler throws is not kept: its wr
   const app = await serveKeyed(t, { create }, { idempotency: { store } })
   t.equal((await send(app)).status, 404)
   t.equal(releases, 1)
+})
+
+const hanging = () => new Promise<never>(() => {})
+
+/** Returns a store with a claim of the test for each request. */
+const storeOf = (claim: Partial<Claim>): KeyStore => ({
+  claim: async () => ({ state: 'claimed', claim: { complete: broken, release: broken, ...claim } }),
+})
+
+t.test('if the store does not answer when a response is to be kept, the response is sent', async (t) => {
+  const counter = counting()
+  const idempotency = { store: storeOf({ complete: hanging }), storeTime: 30 }
+  const app = await serveKeyed(t, { create: counter.create }, { idempotency })
+  t.same([(await send(app)).status, counter.calls], [201, 1])
+})
+
+t.test('if the store does not answer when a key is to be freed, the error of the handler is sent', async (t) => {
+  const idempotency = { store: storeOf({ release: hanging }), storeTime: 30 }
+  const app = await serveKeyed(t, { create: broken }, { idempotency })
+  t.equal((await send(app)).status, 500)
+})
+
+t.test('if a transaction is not committed in time, the request gets 503', async (t) => {
+  const idempotency = { store: storeOf({ transaction: {}, complete: hanging }), storeTime: 30 }
+  const app = await serveKeyed(t, { create: counting().create }, { idempotency })
+  t.equal((await send(app)).status, 503)
+})
+
+/** Returns a handler that responds with a stream that nothing has read yet. */
+function streaming() {
+  const body = Readable.from([Buffer.from('a')])
+  return { body, upload: async () => ({ status: 200, body }) }
+}
+
+const file = { path: '/files/a', contentType: 'application/octet-stream', body: 'x' }
+
+t.test('a stream is ended if the store answers after the handler timeout', async (t) => {
+  const { body, upload } = streaming()
+  const answers = gate()
+  const complete = async () => {
+    await answers.opened
+    return true
+  }
+  const shedder = createLoadShedder({ ...testLimits, handlerTime: 100 }, () => {})
+  t.teardown(() => shedder.close())
+  const app = await serveKeyed(t, { upload }, { shedder, idempotency: { store: storeOf({ complete }) } })
+  await listen(app)
+  t.equal((await send(app, file)).status, 503)
+  answers.open()
+  await until(() => body.destroyed, 'the stream is ended')
+})
+
+t.test('a stream is ended if the transaction of its handler cannot be committed', async (t) => {
+  const { body, upload } = streaming()
+  const app = await serveKeyed(t, { upload }, { idempotency: { store: storeOf({ transaction: {} }) } })
+  t.equal((await send(app, file)).status, 503)
+  await until(() => body.destroyed, 'the stream is ended')
 })
 
 t.test('a request with a new key gets 503 while the store is full, and a known one its response', async (t) => {

@@ -69,6 +69,15 @@ t.test('a key is that of one client and one operation', async (t) => {
   t.equal((await send(app, { path: '/other', body: '' })).status, 204)
 })
 
+t.test('clients of one name have keys of their own if their subject or security scheme differs', async (t) => {
+  const counter = counting()
+  const app = await serveKeyed(t, { create: counter.create })
+  const byKey = { authorization: '', 'x-key': 'ann' }
+  for (const sent of [{ client: 'ann' }, { client: 'ann/a' }, { client: 'ann/b' }, { headers: byKey }])
+    for (const isReplay of [false, true]) t.equal((await send(app, sent)).isReplay, isReplay)
+  t.equal(counter.calls, 4)
+})
+
 t.test('a request whose key is in progress gets 409 with Retry-After, and other content 422', async (t) => {
   const [started, waiting] = [gate(), gate()]
   const app = await serveKeyed(t, {
@@ -90,6 +99,8 @@ t.test('a request whose key is in progress gets 409 with Retry-After, and other 
 
 const unkept: Record<string, () => Promise<unknown>> = {
   'a 500 that the handler returns': async () => ({ status: 500, body: { error: 1 } }),
+  'a 412 that the handler returns': async () => ({ status: 412, body: { error: 41200, message: 'changed' } }),
+  'a 428 that the handler returns': async () => ({ status: 428, body: { error: 42800, message: 'no tag' } }),
   'an error of the handler': async () => Promise.reject(new Error('failed')),
   'a 503 that the handler throws': async () => Promise.reject(new ContractError('unavailable', 'later')),
   'a 429 that the handler throws': async () => Promise.reject(new ContractError('tooManyRequests', 'later')),

@@ -66,7 +66,9 @@ const itemNames: Partial<Record<MediaKind, string>> = { multipart: 'part', lines
  */
 function readingOf({ requestBody }: Endpoint): Statements {
   if (requestBody === undefined) return { used: [], lines: [] }
-  const types = Object.keys(requestBody.content).filter((type) => !isRange(type) && itemNames[kindOf(type)] !== undefined)
+  const types = Object.keys(requestBody.content).filter(
+    (type) => !isRange(type) && itemNames[kindOf(type)] !== undefined,
+  )
   const [first] = types
   if (first === undefined) return { used: [], lines: [] }
   const names = new Set(types.map((type) => itemNames[kindOf(type)] as string))
@@ -141,12 +143,7 @@ const notWritten = ({ operationId, responses }: Endpoint): string[] => [
 const hasSeveralTypes = ({ content }: RequestBody): boolean =>
   Object.keys(content).length > 1 || Object.keys(content).some(isRange)
 
-function stubOf(
-  endpoint: Endpoint,
-  operation: Operation,
-  isNegotiated: boolean,
-  { used, lines }: Statements,
-): string {
+function stubOf(endpoint: Endpoint, operation: Operation, isNegotiated: boolean, { used, lines }: Statements): string {
   const { method, path, operationId, parameters, requestBody } = endpoint
   const taken = [
     ...(isNegotiated ? ['accept'] : []),

@@ -221,11 +221,7 @@ t.test('a new handler reads a body that is validated only as it is read', async 
     const [, , ...statements] = (printed[index] ?? '').split('\n')
     const name = JSON.stringify(requestBody)
     t.match(printed[index], `async a${index}(${used}): `, name)
-    t.equal(
-      statements.find((line) => line.includes('for await'))?.trim(),
-      statement,
-      name,
-    )
+    t.equal(statements.find((line) => line.includes('for await'))?.trim(), statement, name)
   }
 })
 

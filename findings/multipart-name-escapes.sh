@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Clients write the name of a form's part with a backslash and a quote in three ways, and one mixes two of them.
 #
-# Versions: undici 7.16.0, form-data 4.0.4, and of Python requests 2.32.5, httpx 0.28.1, aiohttp 3.13.2.
-# Rules: WHATWG HTML, multipart/form-data encoding (a quote is %22, a backslash stays); RFC 7578, section 4.2, with RFC 2183
-# (a quoted string, in which a backslash escapes).
-# Expected: each client follows one of the two. Seen: httpx escapes the backslash by the second rule and the quote by the
-# first one, and form-data escapes nothing. So a server cannot tell from \\ whether one or two backslashes are meant.
+# Versions: undici 7.30.2, form-data 4.0.6, and of Python requests 2.34.2, httpx 0.28.1, aiohttp 3.14.5.
+# Rules: WHATWG HTML, multipart/form-data encoding (a quote is %22, a backslash stays); RFC 7578, section 4.2, with
+# RFC 2183 (a quoted string, in which a backslash escapes).
+# Expected: each client follows one of the two. Seen: undici, form-data and requests follow the first one, aiohttp follows
+# the second one, and httpx escapes the backslash by the second one and the quote by the first one. So a server cannot
+# tell from \\ whether one or two backslashes are meant.
 set -eu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 echo '{"type":"module"}' >package.json
-npm install --silent --no-audit --no-fund undici@7.16.0 form-data@4.0.4
+npm install --silent --no-audit --no-fund undici@7.30.2 form-data@4.0.6
 python3 -m venv venv
-venv/bin/pip install --quiet --disable-pip-version-check requests==2.32.5 httpx==0.28.1 aiohttp==3.13.2
+venv/bin/pip install --quiet --disable-pip-version-check requests==2.34.2 httpx==0.28.1 aiohttp==3.14.5
 cat >clients.js <<'JS'
 import FormData from 'form-data'
 import { FormData as Form, Request } from 'undici'
@@ -70,7 +71,7 @@ PYTHON
 } | tee output
 diff output - <<'SEEN'
 undici: "a\b%22c"
-form-data: "a\b"c"
+form-data: "a\b%22c"
 requests: "a\b%22c"
 httpx: "a\\b%22c"
 aiohttp: "a\\b\"c"

@@ -279,6 +279,61 @@ t.test('a project in an empty folder generates, compiles and serves a document b
   t.match(await rejected.json(), { code: 401, message: /token/ })
 })
 
+t.test(
+  'the commands, which hold a second copy of the engine, test the secured operations of an application',
+  async (t) => {
+    // The copy of the commands must reach the verifiers of the application.
+    const own = join(project, 'secured')
+    const responses =
+      '{ 200: { description: The client, content: { application/json: { schema: { type: string } } } } }'
+    const operation = (scheme: string) =>
+      `  /${scheme}: { get: { operationId: ${scheme}, security: [{ ${scheme}: [] }], responses: ${responses} } }\n`
+    const scheme = (name: string) => `    ${name}: { type: http, scheme: bearer }\n`
+    write(
+      join(own, 'openapi.yaml'),
+      `openapi: 3.1.0
+info: { title: Secured, version: 1.0.0 }
+paths:
+${operation('listed')}${operation('signed')}components:
+  securitySchemes:
+${scheme('listed')}${scheme('signed')}`,
+    )
+    write(join(own, 'package.json'), '{"type":"module","fastify-contract":{"document":"openapi.yaml"}}')
+    write(
+      join(own, 'app.mjs'),
+      `import { bearer, createServer, listVerifier } from 'fastify-contract'
+import { jwtVerifier } from 'fastify-contract/jwt'
+import { contract } from './generated/contract.mjs'
+
+const issuer = 'https://issuer.invalid'
+const respond = async ({ client }) => ({ status: 200, body: client.name })
+export const createApp = (_verifyToken, { limits }) =>
+  createServer({
+    contract,
+    handlers: { listed: respond, signed: respond },
+    verifiers: {
+      listed: bearer(listVerifier(['a-token-of-the-tests-0123456789-abcdef'])),
+      signed: bearer(jwtVerifier({ issuer, jwksUrl: issuer + '/keys', audience: 'https://plants.example' })),
+    },
+    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }),
+    limits,
+  })
+`,
+    )
+    const cli = join(modules, commands, manifests.get(commands)?.bin['fastify-contract'] as string)
+    t.ok(existsSync(join(modules, commands, 'node_modules', engine)), 'the copy of the commands')
+    await execute(process.execPath, [cli, 'generate'], { cwd: own })
+    const words = ['test', '--app', 'app.mjs', '--off', 'documented-status,documented-media-type', '--json']
+    const { stdout } = await execute(process.execPath, [cli, ...words], { cwd: own }).catch(
+      (error: { stdout: string }) => error,
+    )
+    const { operations, failures } = JSON.parse(stdout)
+    t.same(failures, [])
+    for (const { operationId, untested } of operations) t.equal(untested, null, operationId)
+    t.same(operations.map((one: { operationId: string }) => one.operationId).sort(), ['listed', 'signed'])
+  },
+)
+
 t.test('generate runs again after a change of its code', async (t) => {
   const cli = join(modules, commands, manifests.get(commands)?.bin['fastify-contract'] as string)
   const generate = async () =>

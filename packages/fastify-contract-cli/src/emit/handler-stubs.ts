@@ -1,4 +1,11 @@
-import { contentNegotiation, type HandlerResponse, isRange, type Operation } from 'fastify-contract/contract'
+import {
+  contentNegotiation,
+  type HandlerResponse,
+  isRange,
+  kindOf,
+  type MediaKind,
+  type Operation,
+} from 'fastify-contract/contract'
 import {
   byOperationId,
   type Document,
@@ -34,13 +41,48 @@ export function handlerStubs({ document, routes, contract }: Generated, before: 
   }
 
   /** Returns the statements with the first response that compiles. */
-  function statementsOf(endpoint: Endpoint, operation: Operation): string[] {
+  function statementsOf(endpoint: Endpoint, operation: Operation): Statements {
     for (const { outcome, origin } of successes(document, sendable, endpoint)) {
       if (!isReturnable(endpoint, outcome)) continue
       const checked = isChecked(operation) && outcome.status < 300 ? checkOf(operation) : undefined
-      return [`// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome, checked)}`]
+      const read = readingOf(endpoint)
+      return {
+        used: [...read.used, ...(checked === undefined ? [] : ['preconditions'])],
+        lines: [...read.lines, `// ${noteOf(outcome, origin)}`, `return ${literalOf(outcome, checked)}`],
+      }
     }
-    return notWritten(endpoint)
+    return { used: [], lines: notWritten(endpoint) }
+  }
+}
+
+/** The statements of a handler, and the members of its argument that they use. */
+type Statements = { used: string[]; lines: string[] }
+
+/** What a handler calls an item of a body that is validated as the handler reads it. */
+const itemNames: Partial<Record<MediaKind, string>> = { multipart: 'part', lines: 'item', events: 'event' }
+
+/**
+ * Returns the statements that read a body which is validated only as the handler reads it, so that an invalid one gets 400.
+ */
+function readingOf({ requestBody }: Endpoint): Statements {
+  if (requestBody === undefined) return { used: [], lines: [] }
+  const types = Object.keys(requestBody.content).filter(
+    (type) => !isRange(type) && itemNames[kindOf(type)] !== undefined,
+  )
+  const [first] = types
+  if (first === undefined) return { used: [], lines: [] }
+  const names = new Set(types.map((type) => itemNames[kindOf(type)] as string))
+  const name = names.size === 1 ? ([...names][0] as string) : 'item'
+  const isTyped = hasSeveralTypes(requestBody)
+  const condition = types.map((type) => `contentType === ${stringLiteral(type)}`).join(' || ')
+  // `contentType` tells an optional body that is missing from the others.
+  const body = isTyped || requestBody.required ? 'body' : 'body ?? []'
+  return {
+    used: isTyped ? ['body', 'contentType'] : ['body'],
+    lines: [
+      `// Each ${name} is validated as it is read. This example drops it.`,
+      `${isTyped ? `if (${condition}) ` : ''}for await (const _${name} of ${body});`,
+    ],
   }
 }
 
@@ -101,7 +143,7 @@ const notWritten = ({ operationId, responses }: Endpoint): string[] => [
 const hasSeveralTypes = ({ content }: RequestBody): boolean =>
   Object.keys(content).length > 1 || Object.keys(content).some(isRange)
 
-function stubOf(endpoint: Endpoint, operation: Operation, isNegotiated: boolean, statements: string[]): string {
+function stubOf(endpoint: Endpoint, operation: Operation, isNegotiated: boolean, { used, lines }: Statements): string {
   const { method, path, operationId, parameters, requestBody } = endpoint
   const taken = [
     ...(isNegotiated ? ['accept'] : []),
@@ -110,13 +152,12 @@ function stubOf(endpoint: Endpoint, operation: Operation, isNegotiated: boolean,
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
     ...(isChecked(operation) ? ['preconditions'] : []),
   ]
-  const used = statements.some((statement) => statement.includes('checked: preconditions.')) ? '{ preconditions }' : ''
   // Without the return type, TypeScript accepts misspelt optional properties, and reports errors at the handler's name.
   const result = `ReturnType<Handlers[${stringLiteral(operationId)}]>`
   return [
     `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
-    `  async ${quotedName(operationId)}(${used}): ${result} {`,
-    ...statements.map((statement) => `    ${statement}`),
+    `  async ${quotedName(operationId)}(${used.length > 0 ? `{ ${used.join(', ')} }` : ''}): ${result} {`,
+    ...lines.map((line) => `    ${line}`),
     '  },',
   ].join('\n')
 }

@@ -189,6 +189,42 @@ t.test('a new handler returns the headers of its response', async (t) => {
   t.match(fourth, "    return { status: 204, headers: { Location: 'https://example.com/' }, body: undefined }\n")
 })
 
+t.test('a new handler reads a body that is validated only as it is read', async (t) => {
+  const form = { 'multipart/form-data': { schema: { type: 'object', properties: { a: int64 } } } }
+  const lines = { 'application/jsonl': { schema: int64 } }
+  const events = { 'text/event-stream': { schema: text } }
+  const plain = { 'application/json': { schema: int64 } }
+  const required = true
+  const loop = (name: string, body = 'body') => `for await (const _${name} of ${body});`
+  const cases: [requestBody: object, used: string, statement: string | undefined][] = [
+    [{ required, content: form }, '{ body }', loop('part')],
+    [{ content: form }, '{ body }', loop('part', 'body ?? []')],
+    [{ required, content: lines }, '{ body }', loop('item')],
+    [{ content: events }, '{ body }', loop('event', 'body ?? []')],
+    [
+      { required, content: { ...form, ...plain } },
+      '{ body, contentType }',
+      `if (contentType === 'multipart/form-data') ${loop('part')}`,
+    ],
+    [
+      { content: { ...form, ...lines, ...plain, 'image/*': {} } },
+      '{ body, contentType }',
+      `if (contentType === 'multipart/form-data' || contentType === 'application/jsonl') ${loop('item')}`,
+    ],
+    [{ required, content: plain }, '', undefined],
+    [{ required, content: { 'image/png': {} } }, '', undefined],
+    [{ required, content: { '*/*': {} } }, '', undefined],
+  ]
+  const operations = cases.map(([requestBody], index) => [`a${index}`, { requestBody, ...done }])
+  const printed = await stubs(documentOf(Object.fromEntries(operations)))
+  for (const [index, [requestBody, used, statement]] of cases.entries()) {
+    const [, , ...statements] = (printed[index] ?? '').split('\n')
+    const name = JSON.stringify(requestBody)
+    t.match(printed[index], `async a${index}(${used}): `, name)
+    t.equal(statements.find((line) => line.includes('for await'))?.trim(), statement, name)
+  }
+})
+
 t.test('a new handler returns non-JSON bodies as their media type requires', async (t) => {
   const object = { type: 'object', properties: { a: text } }
   const responses: [content: object, expected: string][] = [

@@ -153,14 +153,7 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
         put: { operationId: 'impossible', parameters: [parameter('n', { not: {} })], responses: done },
       },
       '/form': { post: { operationId: 'form', requestBody: { required: true, content: form }, responses: done } },
-      '/parts': {
-        post: {
-          operationId: 'parts',
-          requestBody: { required: true, content: parts },
-          responses: done,
-          'x-contract-test': { off: { 'rejects-invalid': 'the handler reads no part' } },
-        },
-      },
+      '/parts': { post: { operationId: 'parts', requestBody: { required: true, content: parts }, responses: done } },
       '/text': {
         post: {
           operationId: 'text',
@@ -236,5 +229,12 @@ t.test('the test of a new project passes, and the mock responds, whatever the sc
     env: { PATH: process.env.PATH },
   })
   t.match(output, /^# fail 0$/m)
-  t.match(output, /^# impossible is not tested: no value for /m)
+  const untested = Array.from(output.matchAll(/^# (\w+) is not tested: (.*)$/gm), ([, name, reason]) => [name, reason])
+  t.match(Object.fromEntries(untested), {
+    ...Object.fromEntries(rejected.map((name) => [name, /^no value for (body|query): /])),
+    // The test makes no numbers between narrow bounds, and the type of this schema rejects the made value.
+    decimalRange: /^no value for body: /,
+    condition: 'it is not written yet: it responds with 501',
+  })
+  t.equal(untested.length, rejected.length + 2)
 })

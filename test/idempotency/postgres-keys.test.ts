@@ -70,11 +70,17 @@ for (const [kind, { isTransactional, create }] of Object.entries(stores))
 
 const key = { id: 'A'.repeat(43), fingerprint: 'F'.repeat(43) }
 
-/** Claims the key. Throws if it is not free. */
+/**
+ * Claims the key. Throws if it is not free in time: PostgreSQL may take a moment to end the session of a connection that was
+ * closed, and its lock.
+ */
 async function claimIn<Transaction>(store: KeyStore<Transaction>) {
-  const outcome = await store.claim(key)
-  if (outcome.state !== 'claimed') throw new Error(`the key is ${outcome.state}`)
-  return outcome.claim
+  for (let tries = 200; ; tries--) {
+    const outcome = await store.claim(key)
+    if (outcome.state === 'claimed') return outcome.claim
+    if (outcome.state !== 'running' || tries === 0) throw new Error(`the key is ${outcome.state}`)
+    await sleep(25)
+  }
 }
 
 const response = new Uint8Array(1)

@@ -30,21 +30,21 @@ export async function sendWithRetries(
   send: () => Promise<Response>,
   { retries, signal }: RetryOptions,
 ): Promise<Response> {
-  for (let attempt = 0; ; attempt++) {
-    const isLast = attempt >= retries
+  for (let attempt = 0; attempt < retries; attempt++) {
     // Random, so that clients that failed together do not return together.
     let pause = firstPause * 2 ** attempt * (0.5 + Math.random() / 2)
     try {
       const response = await send()
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-      if (isLast || !mayRetry(response.status, seconds)) return response
+      if (!mayRetry(response.status, seconds)) return response
       if (seconds >= 0) pause = Math.max(pause, 1_000 * seconds)
       await response.body?.cancel()
     } catch (error) {
-      if (isLast || signal?.aborted) throw error
+      if (signal?.aborted) throw error
     }
     await wait(pause, signal)
   }
+  return await send()
 }
 
 /** Returns whether another attempt may succeed. A 409 without Retry-After is that of the operation itself. */

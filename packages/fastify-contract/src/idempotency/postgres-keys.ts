@@ -16,7 +16,7 @@ export type PostgresKeyOptions = Partial<KeyLimits> & {
 }
 
 /** A stored key; the driver may return a bytea as any Uint8Array. */
-export type KeyRow = { fingerprint: string; response: Uint8Array | null; running: boolean }
+export type KeyRow = { fingerprint: string; response: Uint8Array | null }
 
 /** The statements of both PostgreSQL stores: they share the table, its limits and its creation. */
 export type KeyTable = ReturnType<typeof keyTable>

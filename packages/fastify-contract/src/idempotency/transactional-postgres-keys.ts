@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Claim, ClaimOutcome, Completion, KeyedRequest, KeyStore } from './key-store.ts'
 import { transactionOfRequest } from './keyed-request.ts'
 import { type PostgresConnection, type PostgresPool, rowsOf } from './postgres-connection.ts'
-import { type KeyRow, keepStatement, keyTable, type PostgresKeyOptions } from './postgres-keys.ts'
+import { keepStatement, keyTable, type PostgresKeyOptions } from './postgres-keys.ts'
 
 /** A store whose handlers write in the transaction that keeps their response. */
 export type TransactionalKeys<Connection> = KeyStore<Connection> & {
@@ -31,8 +31,8 @@ export function transactionalPostgresKeys<Connection extends PostgresConnection>
   const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(limits.lease)}`
   const lock = 'SELECT pg_try_advisory_xact_lock($1::bigint) AS locked'
-  const find = `SELECT fingerprint, response, leased_until > clock_timestamp() AS running FROM ${table}
-    WHERE id = $1 AND expires_at > clock_timestamp()`
+  const find = `SELECT fingerprint, response FROM ${table} WHERE id = $1 AND response IS NOT NULL
+    AND expires_at > clock_timestamp()`
   const keep = keepStatement(table)
   return {
     async claim(request) {
@@ -59,10 +59,8 @@ export function transactionalPostgresKeys<Connection extends PostgresConnection>
   ): Promise<ClaimOutcome<Connection>> {
     const [{ locked } = { locked: false }] = await rowsOf<{ locked: boolean }>(connection, lock, [lockOf(request)])
     if (!locked) return { state: 'running' }
-    const [row] = await rowsOf<KeyRow>(connection, find, [request.id])
-    if (row !== undefined && row.response !== null)
-      return { state: 'completed', fingerprint: row.fingerprint, response: row.response }
-    if (row?.running) return { state: 'running', fingerprint: row.fingerprint }
+    const [row] = await rowsOf<{ fingerprint: string; response: Uint8Array }>(connection, find, [request.id])
+    if (row !== undefined) return { state: 'completed', ...row }
     if (isFull) return { state: 'full' }
     await connection.query('SAVEPOINT handler')
     return { state: 'claimed', claim: claimOf(connection, request) }

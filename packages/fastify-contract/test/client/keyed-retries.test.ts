@@ -14,7 +14,7 @@ type Paths = {
 
 const table = { keyed: ['POST /things', 'POST /files'] }
 
-type Answer = { status: number; retryAfter?: string } | Error
+type Answer = { status: number; retryAfter?: string; isEmpty?: true } | Error
 
 /** Returns a client whose requests get given answers, the last one again and again, and the requests. */
 function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
@@ -24,7 +24,7 @@ function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
     const answer = answers[Math.min(requests.length, answers.length) - 1] as Answer
     if (answer instanceof Error) throw answer
     const headers = answer.retryAfter === undefined ? {} : { 'retry-after': answer.retryAfter }
-    return new Response('{"id":1}', { status: answer.status, headers })
+    return new Response(answer.isEmpty ? null : '{"id":1}', { status: answer.status, headers })
   }
   return { requests, client: exactClient<Paths>(table, { baseUrl: 'http://a', fetch, ...options }) }
 }
@@ -57,6 +57,7 @@ const retried: Record<string, Answer> = {
   'a 409 with Retry-After': { status: 409, retryAfter: '0' },
   'a 503': { status: 503 },
   'a 429': { status: 429, retryAfter: '0' },
+  'a 502 without a body': { status: 502, isEmpty: true },
 }
 
 for (const [name, answer] of Object.entries(retried))
@@ -105,4 +106,14 @@ t.test('a signal ends the wait for the next attempt', async (t) => {
   setTimeout(() => stop.abort(), 20)
   await t.rejects(call, { name: 'AbortError' })
   t.equal(requests.length, 1)
+})
+
+t.test('a call with a signal is repeated until the signal aborts', async (t) => {
+  const repeated = clientOf([failed, { status: 201 }])
+  const { signal } = new AbortController()
+  t.equal((await repeated.client.POST('/things', { body, signal })).status, 201)
+  t.equal(repeated.requests.length, 2)
+  const aborted = clientOf([failed])
+  await t.rejects(aborted.client.POST('/things', { body, signal: AbortSignal.abort() }))
+  t.equal(aborted.requests.length, 1)
 })

@@ -4,6 +4,7 @@ import type { Document } from 'fastify-contract-cli/testing'
 import { diagnose } from 'fastify-contract-test-support/compiler'
 import t from 'tap'
 import { contractPlugin } from '../../src/routes/contract-plugin.ts'
+import { locatedSender } from '../../src/routes/located-response.ts'
 import { compileRoutes, errorBody, serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }
@@ -115,4 +116,26 @@ t.test('a handler need not return a Location that a link makes', async (t) => {
   )
   t.match(lines, [/^src\/addUnlinked\.ts:.*headers/])
   t.equal(lines.length, 1)
+})
+
+t.test('a link without a value makes no Location, and neither does a status without a link', async (t) => {
+  const link = { path: '/pets/{id}', values: { id: '$response.body#/id' } }
+  const operation = {
+    operationId: 'addPet',
+    path: '/pets',
+    parameters: [],
+    schema: { response: { 201: {} } },
+    responseHeaders: { 201: [{ name: 'Location', link }] },
+  }
+  const sent: unknown[] = []
+  const send = locatedSender(
+    operation as never,
+    (_senders, _reply, { headers }) => void sent.push(headers) as undefined,
+  )
+  const reply = { request: { params: {}, query: {}, headers: {} }, server: { prefix: '' } }
+  const respond = (response: object) => send?.({} as never, reply as never, response as never)
+  t.throws(() => respond({ status: 201, body: { id: { of: 'an object' } } }), /has no value for id; return Location/)
+  respond({ status: 201, body: { id: 7 } })
+  respond({ status: 404, body: {} })
+  t.same(sent, [{ Location: '/pets/7' }, undefined])
 })

@@ -1,6 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { memoryKeys } from '../../src/idempotency.ts'
+import { crossOriginNames } from '../../src/routes/register-routes.ts'
 import type { Served } from '../support/serve-document.ts'
 import { counting, serveKeyed } from './keyed-service.ts'
 
@@ -53,4 +54,13 @@ async function logOf(t: Test, options: Served): Promise<string> {
 t.test('without a store, the log says that the keys are in memory', async (t) => {
   t.match(await logOf(t, {}), /"operations":\["create","other","upload"\],.*in the memory of this process only/)
   t.equal(await logOf(t, { idempotency: { store: memoryKeys() } }), '')
+})
+
+t.test('pages of other origins see whether a response was stored', async (t) => {
+  const namesOf = (parameters: object[]) =>
+    crossOriginNames({ operations: [{ method: 'POST', parameters, schema: { response: {} } } as never] })
+  const keyed = namesOf([{ in: 'header', name: 'Idempotency-Key', key: 'idempotency-key' }])
+  t.ok(keyed.responseHeaders.includes('Idempotent-Replayed'))
+  t.ok(keyed.requestHeaders.includes('Idempotency-Key'))
+  t.notOk(namesOf([]).responseHeaders.includes('Idempotent-Replayed'))
 })

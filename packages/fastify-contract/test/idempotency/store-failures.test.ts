@@ -1,6 +1,12 @@
 import t from 'tap'
 import { ResponseRecorder } from '../../src/idempotency/response-recorder.ts'
-import { postgresKeys, type SqliteKeyDatabase, sqliteKeys, transactionalPostgresKeys } from '../../src/idempotency.ts'
+import {
+  postgresJsPool,
+  postgresKeys,
+  type SqliteKeyDatabase,
+  sqliteKeys,
+  transactionalPostgresKeys,
+} from '../../src/idempotency.ts'
 
 const key = { id: 'A'.repeat(43), fingerprint: 'F'.repeat(43) }
 const empty = { keys: 0, bytes: 0 }
@@ -51,4 +57,19 @@ t.test('an error that is recorded decides about its connection', async (t) => {
   t.throws(() => recorder.recorded, { message: 'the response was not serialized at once' })
   recorder.raw.shouldKeepAlive = false
   t.equal(raw.shouldKeepAlive, false)
+})
+
+t.test('with postgres, a connection whose transaction cannot be rolled back is not released', async (t) => {
+  const calls: string[] = []
+  const reserved = {
+    async unsafe(text: string) {
+      calls.push(text)
+      throw new Error('no memory')
+    },
+    release: () => void calls.push('release'),
+  }
+  const connection = await postgresJsPool({ unsafe: async () => [], reserve: async () => reserved }).connect()
+  connection.release(true)
+  await new Promise(setImmediate)
+  t.same(calls, ['ROLLBACK'])
 })

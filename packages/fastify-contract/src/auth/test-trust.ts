@@ -28,5 +28,5 @@ export function testKeyOf(kid: string | undefined): KeyObject | undefined {
   return key !== undefined && key.kid === kid ? key.publicKey : undefined
 }
 
-/** Tells a test which issuer a JWT verifier trusts, when it verifies a token. */
+/** Reports the issuer that a JWT verifier trusts to the test that called it. */
 export const reportVerifier = (issuer: TrustedIssuer): void => trust.getStore()?.onVerifier?.(issuer)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Claim } from './key-store.ts'
 
-/** What is known of a request to an operation with idempotency keys. */
+/** The state of a request to an operation with idempotency keys. */
 export type KeyedState = {
   reply: FastifyReply
   /** The digest of the body; undefined if it is empty, or if the handler reads it. */

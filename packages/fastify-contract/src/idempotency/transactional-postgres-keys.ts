@@ -108,7 +108,7 @@ async function end(connection: PostgresConnection, statement: 'COMMIT' | 'ROLLBA
   giveBack(connection)
 }
 
-/** Gives a connection back to its pool, or closes it: the server then rolls its transaction back. */
+/** Returns a connection to its pool, or closes it, so that the server rolls its transaction back. */
 function giveBack(connection: PostgresConnection, destroy = false): void {
   connection.off?.('error', ignore)
   // The error of a lost connection may come later than that of its statement.

@@ -9,6 +9,19 @@ import { createLoadShedder } from '../../src/limits/limits.ts'
 import { testLimits } from '../support/serve-document.ts'
 import { counting, gate, head, listen, send, serveKeyed, waiting } from './keyed-service.ts'
 
+/** Returns a handler that reads the whole body, and the number of its calls. */
+function countingUploads() {
+  const counter = {
+    calls: 0,
+    async upload({ body }: { body: AsyncIterable<unknown> }) {
+      counter.calls++
+      for await (const _ of body);
+      return { status: 200, body: Buffer.from('done') }
+    },
+  }
+  return counter
+}
+
 t.test('the handler of a client that has gone still runs, and its response is kept', async (t) => {
   const { counter, started, waits, create } = waiting()
   const app = await serveKeyed(t, { create })
@@ -56,27 +69,18 @@ t.test('a streamed response is not kept', async (t) => {
 })
 
 t.test('of a body that the handler reads, only the length is compared', async (t) => {
-  let calls = 0
-  const upload = async ({ body }: { body: AsyncIterable<Buffer> }) => {
-    calls++
-    for await (const _ of body);
-    return { status: 200, body: Buffer.from('done') }
-  }
-  const app = await serveKeyed(t, { upload })
+  const counter = countingUploads()
+  const app = await serveKeyed(t, { upload: counter.upload })
   const file = { path: '/files/a', contentType: 'application/octet-stream' }
   t.equal((await send(app, { ...file, body: 'x' })).isReplay, false)
   t.equal((await send(app, { ...file, body: 'y' })).isReplay, true, 'other content of the same length')
   t.equal((await send(app, { ...file, body: 'xx' })).status, 422)
   t.equal((await send(app, { ...file, path: '/files/b', body: 'x' })).status, 422)
-  t.equal(calls, 1)
+  t.equal(counter.calls, 1)
 })
 
 t.test('a replay does not read a large body: the connection is closed', async (t) => {
-  const upload = async ({ body }: { body: AsyncIterable<Buffer> }) => {
-    for await (const _ of body);
-    return { status: 200, body: Buffer.from('done') }
-  }
-  const app = await serveKeyed(t, { upload })
+  const app = await serveKeyed(t, { upload: countingUploads().upload })
   const body = 'x'.repeat(1_000_000)
   await send(app, { path: '/files/a', contentType: 'application/octet-stream', body })
   const text = head('/files/a', body).replace('application/json', 'application/octet-stream')
@@ -85,13 +89,8 @@ t.test('a replay does not read a large body: the connection is closed', async (t
 })
 
 t.test('a multipart body may have another boundary in each attempt', async (t) => {
-  let calls = 0
-  const upload = async ({ body }: { body: AsyncIterable<unknown> }) => {
-    calls++
-    for await (const _ of body);
-    return { status: 200, body: Buffer.from('done') }
-  }
-  const app = await serveKeyed(t, { upload })
+  const counter = countingUploads()
+  const app = await serveKeyed(t, { upload: counter.upload })
   const form = (boundary: string) => ({
     path: '/files/a',
     contentType: `multipart/form-data; boundary=${boundary}`,
@@ -99,24 +98,19 @@ t.test('a multipart body may have another boundary in each attempt', async (t) =
   })
   t.equal((await send(app, form('b'))).isReplay, false)
   t.equal((await send(app, form('other'))).isReplay, true)
-  t.equal(calls, 1)
+  t.equal(counter.calls, 1)
 })
 
 t.test('an upload that was cut off is not kept', async (t) => {
-  let calls = 0
-  const upload = async ({ body }: { body: AsyncIterable<Buffer> }) => {
-    calls++
-    for await (const _ of body);
-    return { status: 200, body: Buffer.from('done') }
-  }
-  const app = await serveKeyed(t, { upload })
+  const counter = countingUploads()
+  const app = await serveKeyed(t, { upload: counter.upload })
   const file = { path: '/files/a', contentType: 'application/octet-stream', body: 'xx' }
   const { socket } = await openSocket(t, await listen(app))
   socket.write(head('/files/a', 'xx').replace('application/json', 'application/octet-stream').slice(0, -1))
-  await until(() => calls === 1, 'the handler reads')
+  await until(() => counter.calls === 1, 'the handler reads')
   socket.destroy()
   await until(async () => (await send(app, file)).status === 200, 'the key is free')
-  t.equal(calls, 2)
+  t.equal(counter.calls, 2)
 })
 
 const broken = async () => Promise.reject(new Error('the database is away'))

@@ -1,7 +1,7 @@
 import { preconditionsOf } from '../../document/preconditions.ts'
-import type { Exchange, TestRequest, TestResponse } from '../exchange.ts'
+import type { Exchange, TestRequest } from '../exchange.ts'
 import type { FoundBySending, Probe, Tools } from './check.ts'
-import { headerOf } from './documented-response.ts'
+import { headerOf, isSuccess } from './documented-response.ts'
 
 /** An entity tag that no resource has. */
 const staleTag = '"fastify-contract-stale"'
@@ -24,8 +24,6 @@ const withHeader = (request: TestRequest, name: string, value: string): TestRequ
   ...request,
   headers: { ...request.headers, [name]: value },
 })
-
-const isSuccess = ({ status }: TestResponse): boolean => status >= 200 && status < 300
 
 async function probeRead({ request }: Exchange, { send }: Tools): Promise<FoundBySending[]> {
   const current = await send(request)

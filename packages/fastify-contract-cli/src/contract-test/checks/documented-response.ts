@@ -37,3 +37,5 @@ export function describedType(types: string[], contentType: string): string | un
 
 /** Returns the path of an operation as requests are routed, without the names of its parameters. */
 export const shapeOf = (path: string): string => routedPath(path).replace(/\{[^}]*\}/g, '{}')
+
+export const isSuccess = ({ status }: TestResponse): boolean => status >= 200 && status < 300

@@ -1,8 +1,9 @@
 import type { Schema } from 'fastify-contract/contract'
 import { responseKey } from 'fastify-contract/contract'
-import { parseExactJson, stringifyJson } from 'fastify-contract/json'
+import { stringifyJson } from 'fastify-contract/json'
 import { isIgnored, mergeKeywords } from 'fastify-contract/schema'
 import type { Exchange, TestRequest, TestResponse } from '../exchange.ts'
+import { exactJson } from '../sequences/exchange-json.ts'
 import type { FoundBySending, Probe, Tools } from './check.ts'
 import { describedType, headerOf } from './documented-response.ts'
 import { otherValues } from './other-values.ts'
@@ -105,10 +106,4 @@ function schemaFor(content: Content = {}, contentType = ''): Schema | undefined 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function json(bytes: Uint8Array | undefined): unknown {
-  try {
-    return parseExactJson(Buffer.from(bytes ?? '').toString())
-  } catch {
-    return undefined
-  }
-}
+const json = (bytes: Uint8Array = new Uint8Array()): unknown => exactJson(bytes)

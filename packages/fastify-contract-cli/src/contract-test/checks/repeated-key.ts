@@ -2,6 +2,7 @@ import type { TestRequest, TestResponse } from '../exchange.ts'
 import { ownKey } from '../requests/own-key.ts'
 import type { FoundBySending, Probe } from './check.ts'
 import { difference } from './compare-responses.ts'
+import { isSuccess } from './documented-response.ts'
 
 export const repeatedKey: Probe = {
   name: 'repeated-key',
@@ -41,11 +42,11 @@ const maxKept = 2 ** 20
  * Returns whether a server must keep a response. An error may not be kept, since a transaction was rolled back or the
  * rejection came before the handler. Neither is a body without a length, which may be a stream, nor a large one.
  */
-const isKept = ({ status, headers, body }: TestResponse): boolean =>
-  status >= 200 &&
-  status < 300 &&
-  (body.length === 0 || headers['content-length'] !== undefined) &&
-  body.length <= maxKept
+const isKept = (response: TestResponse): boolean => {
+  const { headers, body } = response
+  const hasLength = body.length === 0 || headers['content-length'] !== undefined
+  return isSuccess(response) && hasLength && body.length <= maxKept
+}
 
 /** Returns a request with a space after its body of JSON, which the value of the body does not tell apart. */
 function withOtherContent(request: TestRequest): TestRequest | undefined {

@@ -3,7 +3,7 @@ import { lineText } from '../../text/source-text.ts'
 import type { ContractTestResult } from '../results.ts'
 import { bounded, type ReportContext } from './report-context.ts'
 
-/** Returns an annotation of GitHub for each failure. It is at the operation in the document, if that place is known. */
+/** Returns a GitHub annotation for each failure, at the operation in the document if its place is known. */
 export function githubReport({ failures }: ContractTestResult, { placeOf, repeat }: ReportContext): string {
   return failures
     .map(function annotation({ check, operation, expected, got }) {

@@ -4,14 +4,19 @@ import type { CallbackContext } from 'fastify-contract/webhooks'
 import { headerOf } from '../checks/documented-response.ts'
 import type { Exchange, TestResponse } from '../exchange.ts'
 
-/** Returns the JSON of the body of a response with exact integers; undefined if there is none. */
-export function responseJson(response: TestResponse): unknown {
-  if (kindOf(headerOf(response, 'content-type') ?? '') !== 'json') return undefined
+/** Returns the value of a JSON text with exact integers; undefined if it is not JSON. */
+export function exactJson(bytes: Uint8Array): unknown {
   try {
-    return parseExactJson(Buffer.from(response.body).toString())
+    return parseExactJson(Buffer.from(bytes).toString())
   } catch {
     return undefined
   }
+}
+
+/** Returns the JSON of the body of a response with exact integers; undefined if there is none. */
+export function responseJson(response: TestResponse): unknown {
+  if (kindOf(headerOf(response, 'content-type') ?? '') !== 'json') return undefined
+  return exactJson(response.body)
 }
 
 /** Returns an exchange in the form in which runtime expressions are evaluated. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NamedCheck } from '../checks/check.ts'
 import { createdIsReadable, deletedIsGone, writtenIsRead } from '../checks/checks.ts'
+import { isSuccess } from '../checks/documented-response.ts'
 import { changeByRejected, changeTexts, rejectionChangesNothing } from '../checks/rejection-changes-nothing.ts'
 import type { Exchange, TestRequest, TestResponse } from '../exchange.ts'
 import { responseJson } from './exchange-json.ts'
@@ -32,7 +33,6 @@ const pauses = [20, 200]
 /** The number of invalid requests to change a resource each time. */
 const maxInvalid = 4
 
-const isSuccess = ({ status }: TestResponse): boolean => status >= 200 && status < 300
 /** 202 promises nothing yet (RFC 9110 section 15.3.3). */
 const isDone = (response: TestResponse): boolean => isSuccess(response) && response.status !== 202
 

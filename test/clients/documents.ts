@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+
+/** Writes the document of everything, as it is and in OpenAPI 3.0, in YAML and in JSON. */
+export function writeDocuments(directory: string) {
+  const text = readFileSync('test/clients/everything.yaml', 'utf8')
+  const document = parse(text)
+  const older = { ...(toOpenApi30(document) as object), openapi: '3.0.3' }
+  const write = (name: string, content: string): string => {
+    const path = join(directory, name)
+    writeFileSync(path, content)
+    return path
+  }
+  return {
+    document: write('everything.yaml', text),
+    documentJson: write('everything.json', JSON.stringify(document, null, 1)),
+    document30: write('everything-3.0.yaml', stringify(older)),
+    document30Json: write('everything-3.0.json', JSON.stringify(older, null, 1)),
+  }
+}
+
+/** Returns a part of a document with `nullable` instead of the type null. */
+function toOpenApi30(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(toOpenApi30)
+  if (typeof part !== 'object' || part === null) return part
+  const { type, ...others } = part as Record<string, unknown>
+  const members = Object.fromEntries(Object.entries(others).map(([name, member]) => [name, toOpenApi30(member)]))
+  if (!Array.isArray(type)) return { ...(type !== undefined && { type: toOpenApi30(type) }), ...members }
+  return { type: type.find((name) => name !== 'null'), nullable: true, ...members }
+}

@@ -102,6 +102,7 @@ async function buildClient(name: string): Promise<Built> {
     casesFile,
     cases,
     versions: own,
+    documentsWithout: (operations) => writeDocuments(directory, operations),
     run: (program, args, { env, cwd } = {}) => run(cwd ?? directory, program, args, env),
     async npmInstall() {
       const dependencies = Object.fromEntries(Object.entries(own).filter(([, version]) => /^\d/.test(version)))

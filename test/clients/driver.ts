@@ -47,6 +47,10 @@ export type BuildContext = {
   /** The path of cases.json, and its content. */
   casesFile: string
   cases: Case[]
+  /** Writes the documents without some operations into the directory, for a generator that one of them breaks. */
+  documentsWithout(
+    operations: string[],
+  ): Pick<BuildContext, 'document' | 'documentJson' | 'document30' | 'document30Json'>
   /** The packages of versions.json for this client. */
   versions: Record<string, string>
   /** Runs a program in the directory, and returns its output; rejects with the output if it fails. */

@@ -10,12 +10,13 @@ import { type Build, type BuildContext, type Built, type Case, type Line, NotAva
 import { judge, type Result, type Verdict } from './judge.ts'
 import { keyOf, startRecorder } from './recorder.ts'
 import { startReference, writeReferenceProject } from './reference-project.ts'
+import { clientTable, type Results } from './table.ts'
 
 const versions: Record<string, Record<string, string>> = JSON.parse(readFileSync('test/clients/versions.json', 'utf8'))
 const cases: Case[] = JSON.parse(readFileSync('test/clients/cases.json', 'utf8'))
 
 const { options, words } = commandLine(
-  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--twice]
+  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--table FILE] [--twice]
 
 Sends the calls of test/clients/cases.json by clients of other projects, most of them generated, to a service that init
 writes for test/clients/everything.yaml. Compares what arrives and what comes back with what was meant, and prints a
@@ -24,9 +25,10 @@ not run, or with --twice if the runs differ, and with 2 if this machine lacks a 
 
 --work DIRECTORY  install and build in this directory, and keep it (default: a temporary one)
 --results FILE    write the results of all clients of this run into a file of JSON
+--table FILE      write a table of Markdown, with a row for each feature and a column for each client of this run
 --twice           run each client twice, and compare the results
 `,
-  { work: '', results: '', twice: false },
+  { work: '', results: '', table: '', twice: false },
   Object.keys(versions),
 )
 
@@ -60,7 +62,6 @@ await writeReferenceProject(reference, cases, (program, args) => run('.', progra
 const { service, port } = await startReference(reference, recorder.controlUrl, token as string)
 recorder.target.port = port
 
-type Results = Record<string, { versions: Record<string, string>; cases: Record<string, Result> }>
 const results: Results = {}
 let status = 0
 for (const name of words.length > 0 ? words : Object.keys(versions)) {
@@ -83,6 +84,7 @@ if (options.results !== '') {
   mkdirSync(dirname(resolve(options.results)), { recursive: true })
   writeFileSync(options.results, `${JSON.stringify(results, writable, 1)}\n`)
 }
+if (options.table !== '') writeFileSync(options.table, clientTable(results))
 recorder.close()
 const { stdout } = await service.stop()
 writeFileSync(join(work, 'service.log'), stdout)

@@ -73,12 +73,12 @@ t.test('a case that does not reach the service is not sent, or missing', async (
   t.same(judge(each, { ...unsent, missing: true }, undefined), { verdict: 'missing', message: 'TypeError: no' })
 })
 
-t.test('the wire form has neither tokens, boundaries nor the sizes of chunks', async (t) => {
-  const head = 'POST /bodyMultipartFile HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x1\r\n'
+t.test('the wire form has neither tokens, addresses, boundaries nor the sizes of chunks', async (t) => {
+  const head = 'POST /bodyMultipartFile/0x6575389a798 HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x1\r\n'
   const chunks = 'Transfer-Encoding: chunked\r\n\r\n4\r\n--x1\r\n2\r\n--\r\n0\r\n\r\n'
   const { wire } = judge(each, line, { ...seen, sent: `${head}X-Api-Key: matrix-token-1\r\n${chunks}` })
   t.same(wire, {
-    target: 'POST /bodyMultipartFile',
+    target: 'POST /bodyMultipartFile/ADDRESS',
     headers: {
       'content-type': 'multipart/form-data; boundary=BOUNDARY',
       'transfer-encoding': 'chunked',
@@ -86,6 +86,15 @@ t.test('the wire form has neither tokens, boundaries nor the sizes of chunks', a
     },
     body: '--BOUNDARY--',
   })
+})
+
+t.test('the wire form of a form has its parts in one order', async (t) => {
+  const head = 'POST /bodyMultipartFile HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x1\r\n'
+  const bodyOf = (body: string) => {
+    const sent = `${head}Content-Length: ${body.length}\r\n\r\n${body}`
+    return judge(each, line, { ...seen, sent }).wire?.body
+  }
+  t.equal(bodyOf('--x1\r\nb\r\n--x1\r\na\r\n--x1--\r\n'), bodyOf('--x1\r\na\r\n--x1\r\nb\r\n--x1--\r\n'))
 })
 
 t.test('values are compared by what they mean', async (t) => {

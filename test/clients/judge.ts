@@ -135,8 +135,11 @@ function wireOf(sent: string): Wire {
   )
   const all = new Map(pairs)
   const boundary = /boundary="?([^";]+)/i.exec(all.get('content-type') ?? '')?.[1]
+  // A client in Go may print the address of a value instead of the value.
   const masked = (part: string) =>
-    (boundary === undefined ? part : part.replaceAll(boundary, 'BOUNDARY')).replaceAll(/matrix-token-\w+/g, 'TOKEN')
+    (boundary === undefined ? part : part.replaceAll(boundary, 'BOUNDARY'))
+      .replaceAll(/matrix-token-\w+/g, 'TOKEN')
+      .replaceAll(/0x[\da-f]{9,}/g, 'ADDRESS')
   const headers = pairs
     .filter(([name]) => carried.test(name))
     .map(([name, value]) => [name, name === 'content-length' && boundary !== undefined ? '…' : masked(value)] as const)
@@ -144,9 +147,16 @@ function wireOf(sent: string): Wire {
   const rest = sent.slice(end + 4)
   const isChunked = all.has('transfer-encoding')
   const body = isChunked ? withoutChunks(rest) : rest.slice(0, Number(all.get('content-length') ?? 0))
-  const text = masked(Buffer.from(body, 'latin1').toString()).slice(0, 1000)
+  const text = sortedParts(masked(Buffer.from(body, 'latin1').toString())).slice(0, 1000)
   const target = masked(line.replace(/ HTTP\/1\.[01]$/, ''))
   return { target, headers: Object.fromEntries(headers), ...(text !== '' && { body: text }) }
+}
+
+/** Returns a body with the parts of a form in the order of their text: clients in Go send them in any order. */
+function sortedParts(body: string): string {
+  const [start = '', ...parts] = body.split('--BOUNDARY')
+  const end = parts.pop()
+  return end === undefined ? body : [start, ...parts.sort(), end].join('--BOUNDARY')
 }
 
 /** Returns the content of a chunked body, so that results do not depend on the sizes of its chunks. */

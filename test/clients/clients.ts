@@ -7,7 +7,7 @@ import { parseExactJson } from 'fastify-contract/json'
 import { commandLine } from '../../scripts/system/command-line.ts'
 import { writeDocuments } from './documents.ts'
 import { type Build, type BuildContext, type Built, type Case, type Line, NotAvailable } from './driver.ts'
-import { judge, type Result, type Verdict } from './judge.ts'
+import { judge, type Result, textOf, type Verdict } from './judge.ts'
 import { keyOf, startRecorder } from './recorder.ts'
 import { startReference, writeReferenceProject } from './reference-project.ts'
 import { clientTable, type Results } from './table.ts'
@@ -146,10 +146,6 @@ function print(name: string, judged: Record<string, Result>): void {
   }
   const all = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`)
   process.stdout.write(`${name}: ${all.join(', ')}\n`)
-}
-
-function textOf(judged: Record<string, Result>): string {
-  return JSON.stringify(judged, writable)
 }
 
 function writable(_name: string, value: unknown): unknown {

@@ -5,7 +5,7 @@ import { run as docs } from '../../src/cli/docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
 import { run as runInit } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
-import { overlaysOf } from '../../src/cli/project-files.ts'
+import { projectDocuments } from '../../src/cli/project-documents.ts'
 import { runWith } from '../../src/cli/test.ts'
 import { pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
@@ -26,6 +26,9 @@ const enterProject = (t: Test) =>
     fixes: { 'a.yaml': added(7) },
     node_modules: {},
   })
+
+/** Returns the overlays of a document that the command line names, with the value of --overlays. */
+const overlaysOf = (given: string, overlays?: string) => projectDocuments({ given, overlays })[0].overlays()
 
 /** Returns the lines that a command prints. */
 async function printed(t: Test, run: () => Promise<void>): Promise<string[]> {
@@ -60,10 +63,10 @@ t.test('generate applies the overlays of package.json, and --check sees that one
 
 t.test('a document besides that of package.json has the overlays of --overlays only', async (t) => {
   enterProject(t)
-  t.same(overlaysOf('openapi.yaml', undefined), ['fixes/a.yaml'])
-  t.same(overlaysOf('./openapi.yaml', undefined), ['fixes/a.yaml'])
+  t.same(overlaysOf('openapi.yaml'), ['fixes/a.yaml'])
+  t.same(overlaysOf('./openapi.yaml'), ['fixes/a.yaml'])
   t.same(overlaysOf('openapi.yaml', ''), [])
-  t.same(overlaysOf('other.yaml', undefined), [])
+  t.same(overlaysOf('other.yaml'), [])
   t.same(overlaysOf('other.yaml', 'a.yaml, b.yaml'), ['a.yaml', 'b.yaml'])
   await printed(t, () => generate(['other.yaml', '--out', 'other']))
   t.notMatch(readFileSync('other/openapi.json', 'utf8'), 'maximum')
@@ -71,7 +74,7 @@ t.test('a document besides that of package.json has the overlays of --overlays o
 
 t.test('the setting overlays is a list of texts', async (t) => {
   enterDirectory(t, { 'package.json': JSON.stringify({ 'fastify-contract': { overlays: 'a.yaml' } }) })
-  t.throws(() => overlaysOf('openapi.yaml', undefined), {
+  t.throws(() => overlaysOf('openapi.yaml'), {
     message: 'package.json, fastify-contract.overlays: "a.yaml" is no list of texts; write a list of texts',
   })
 })

@@ -4,7 +4,7 @@ import { UsageError } from 'fastify-contract/token-command'
 import { docsDefaults } from '../docs/source-mark.ts'
 import { visible } from '../text/source-text.ts'
 import { errorModule } from './project-files.ts'
-import { type DocumentSettings, listOf, type NamedSettings, projectSettings } from './project-settings.ts'
+import { type DocumentSettings, listOf, type NamedSettings, prefixOf, projectSettings } from './project-settings.ts'
 import { reportError } from './report-error.ts'
 
 /** What a command line names of the documents of a project. */
@@ -32,9 +32,9 @@ export class ProjectDocument {
     this.#overlays = overlays
   }
 
-  /** What precedes its paths in a service that serves several documents; empty for the only one. */
+  /** The prefix of its paths in a service that serves several documents; empty for the only one. */
   get prefix(): string {
-    return this.name === undefined ? '' : (this.settings.prefix ?? `/${this.name}`)
+    return prefixOf(this)
   }
 
   /**

@@ -39,8 +39,8 @@ const typesOfSeveral = { ...types, prefix: 'string' }
 /** A name of a document, which is also that of directories, in any letter case, and a segment of a path. */
 const documentName = /^[a-z\d]+(?:[._-][a-z\d]+)*$/
 
-/** A prefix of paths, which needs no encoding in a URL. */
-const documentPrefix = /^(?:\/[\w.~-]+)*$/
+/** A prefix of paths, which needs no encoding in a URL, without segments of dots. */
+const documentPrefix = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 
 /**
  * Returns the settings in the package.json of the current directory: of the only document, without a name, or of each
@@ -82,13 +82,25 @@ function namedSettings(documents: unknown): [NamedSettings, ...NamedSettings[]] 
     if (prefix !== undefined && !documentPrefix.test(prefix))
       throw new Error(
         `${place}.${name}.prefix: ${JSON.stringify(prefix)} is no prefix of paths; write segments that begin with a ` +
-          'slash, such as /api/v1, or an empty text',
+          'slash, such as /api/v1',
       )
     return { name, settings }
   })
   if (first === undefined) throw new Error(`${place} is empty; write a name with its document, such as v1`)
-  return [first, ...others]
+  const all: [NamedSettings, ...NamedSettings[]] = [first, ...others]
+  for (const one of all)
+    for (const other of all)
+      if (one !== other && `${prefixOf(other)}/`.startsWith(`${prefixOf(one)}/`))
+        throw new Error(
+          `${place}: the prefix ${prefixOf(one)} of ${one.name} contains the prefix ${prefixOf(other)} of ${other.name}; ` +
+            'use prefixes that do not contain others',
+        )
+  return all
 }
+
+/** Returns what precedes the paths of a document in the service; empty for the only document of a project. */
+export const prefixOf = ({ name, settings }: NamedSettings): string =>
+  name === undefined ? '' : (settings.prefix ?? `/${name}`)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

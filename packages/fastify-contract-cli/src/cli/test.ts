@@ -38,7 +38,7 @@ import { loadApplication, type TestedApplication } from './tested-application.ts
 /** Runs a contract test of an application in this process, or of the server at a URL. */
 export type ContractTest = (
   server: FastifyInstance | { url: string },
-  options: RunOptions & { document: string | Contract; overlays?: string[]; prefix?: string },
+  options: RunOptions & { document: string | Contract; overlays?: string[]; below?: string },
 ) => Promise<ContractTestResult>
 
 /** Runs `fastify-contract test`. */
@@ -141,18 +141,18 @@ ${overlaysHelp}
     const contract = tested?.contracts.find((other) => other.name === name)?.contract
     const isGenerated = words[0] === undefined && url === undefined
     const document = (isGenerated ? contract : undefined) ?? one.path()
-    const result = await testUntilSignal(contractTest, tested?.app ?? { url: below(String(url), prefix) }, {
+    const result = await testUntilSignal(contractTest, tested?.app ?? { url: String(url) }, {
       ...run,
       off: off(one),
       document,
       overlays: typeof document === 'string' ? one.overlays() : [],
-      ...(prefix !== '' && { prefix }),
+      ...(prefix !== '' && { below: prefix }),
     })
     isInterrupted = result.end === 'aborted'
     const { requests, off: listed, junit, github } = options
     const repeated = { document: words[0], overlays, only: words[0] === undefined ? name : undefined }
     const context: ReportContext = {
-      server: below(url ?? 'http://127.0.0.1:3000', prefix).replace(/\/+$/, ''),
+      server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, '') + (result.prefix ?? ''),
       placeOf: await operationPlaces(one, result),
       repeat: repeatCommand({ ...repeated, app: module, url, requests, off: listed, settings }, result.seed),
     }
@@ -168,9 +168,6 @@ ${overlaysHelp}
 
 /** What the command line says: the documents to test, how, and the checks that are turned off for each. */
 type Prepared = { documents: ProjectDocuments; run: RunOptions; off: (document: ProjectDocument) => ChecksOff }
-
-/** Returns a URL with a prefix after its path. */
-const below = (url: string, prefix: string): string => (prefix === '' ? url : url.replace(/\/+$/, '') + prefix)
 
 function printReports(
   result: ContractTestResult,

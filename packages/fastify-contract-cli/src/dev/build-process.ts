@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
+import { addedPrefix } from '../document/added-prefix.ts'
 import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
@@ -24,8 +25,10 @@ const bundle = await loadBundle()
 let writing = Promise.resolve()
 /** The URL of the service for clients. */
 let serviceUrl = ''
-/** The routes of each document, and the prefix of their paths; undefined until all documents are generated. */
+/** The routes of each document, and what precedes their paths; undefined until all documents are generated. */
 let routes: { prefix: string; routes: Routes }[] | undefined
+/** What precedes the paths of each document, of which the documentation may be written while it is generated again. */
+let prefixes: string[] = []
 /** The number of the last snapshot whose types are to be checked. */
 let last = 0
 /** Resolves with the messages of the compiler about that snapshot. Only one check runs at a time. */
@@ -102,7 +105,8 @@ async function bundleInto(directory: string): Promise<string[]> {
 /** Writes the documentation unless it is up to date. */
 async function writePages(): Promise<void> {
   const module = new URL(`../dev/write-pages${extname(import.meta.filename)}`, import.meta.url)
-  const writer = new Worker(module, { workerData: { ...options, serviceUrl } })
+  const serviceUrls = prefixes.map((prefix) => serviceUrl + prefix)
+  const writer = new Worker(module, { workerData: { ...options, serviceUrls } })
   await once(writer, 'exit').catch(({ message }: Error) =>
     console.error(`dev: the documentation is not written: ${message}`),
   )
@@ -120,15 +124,23 @@ async function generateAll(): Promise<number> {
     try {
       const { names, contract } = await generate(each)
       written += names.length
-      generated.push({ prefix: each.prefix, routes: contract.routes })
+      generated.push({ prefix: prefixOf(contract.routes, each.prefix), routes: contract.routes })
     } catch (error) {
       messages.push(`${each.name === undefined ? '' : `${each.name}: `}${(error as Error).message}`)
     }
   }
   if (messages.length > 0) throw new Error(messages.join('\n'))
   routes = generated
+  prefixes = generated.map(({ prefix }) => prefix)
   return written
 }
+
+/** Returns what precedes the paths of a document in the service. */
+const prefixOf = ({ operations }: Routes, prefix: string): string =>
+  addedPrefix(
+    operations.flatMap(({ servedPaths }) => servedPaths.map(({ path }) => path)),
+    prefix,
+  )
 
 /** Generates the files of a document. Returns the names of those that had changed. */
 async function generate({ document, overlays, errors, out, handlers, skipUnsupported }: DevDocument) {

@@ -8,10 +8,10 @@ import type { DevOptions } from './reloader.ts'
  * another change begins meanwhile.
  */
 
-const { documents, docs: root, serviceUrl } = workerData as DevOptions & { serviceUrl: string }
-for (const { prefix, docs, out: generated, released, client } of documents) {
+const { documents, docs: root, serviceUrls } = workerData as DevOptions & { serviceUrls: string[] }
+for (const [index, { docs, out: generated, released, client }] of documents.entries()) {
   // The page calls the port that stays open, not that of one snapshot.
-  await writeTryPage(docs, { generated, serviceUrl: serviceUrl + prefix })
+  await writeTryPage(docs, { generated, serviceUrl: serviceUrls[index] })
   await writeStaleDocs(docs, { generated, released, client })
 }
 const names = documents.flatMap(({ name }) => name ?? [])

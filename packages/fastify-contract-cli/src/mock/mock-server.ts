@@ -36,7 +36,7 @@ import { normalizedDocument } from '../passes/normalize.ts'
 /** `realm` is the realm in the challenges of 401; default: the title of the document. */
 export type MockOptions = { realm?: string | undefined }
 
-/** A document that a mock serves below a prefix, which is empty if it is the only one. */
+/** A document that a mock serves below a prefix; the only one has none. */
 export type MockedContract = MockOptions & {
   prefix: string
   contract: Required<Contract>

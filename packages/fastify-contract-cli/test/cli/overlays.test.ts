@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as docs } from '../../src/cli/docs.ts'
@@ -9,6 +11,8 @@ import { projectDocuments } from '../../src/cli/project-documents.ts'
 import { runWith } from '../../src/cli/test.ts'
 import { pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
+import { startPages } from '../support/url-server.ts'
 
 const overlayOf = (action: string): string =>
   `overlay: 1.1.0\ninfo: { title: Overlay, version: 1.0.0 }\nactions:\n  - ${action}\n`
@@ -142,4 +146,53 @@ t.test('test reads the document with its overlays', async (t) => {
     ),
   )
   t.same(given, ['openapi.yaml', ['fixes/a.yaml']])
+})
+
+t.test('mock applies the overlays of package.json, or those of --overlays', async (t) => {
+  const directory = enterProject(t)
+  const reply = async (...args: string[]) => {
+    const { find, stop } = run(t, resolve(ownPath('src/cli.ts')), {}, ['mock', 'openapi.yaml', ...args], directory)
+    const [, url = ''] = await find('stdout', /^mock of A 1\.0\.0 on (\S+); it accepts any token\n/)
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}/a`, { method: 'POST', headers, body: '8' })
+    await stop()
+    return [response.status, await response.text()]
+  }
+  t.match(await reply(), [400, /body must be <= 7/])
+  t.same(await reply('--overlays', ''), [204, ''])
+})
+
+t.test('generate --update applies the overlays to the document that it fetches', async (t) => {
+  const { at, pages } = await startPages(t, { '/api.yaml': pathsWith('{ type: integer }') })
+  enterDirectory(t, { 'pets.overlay.yaml': added(7) })
+  const lines = (run: () => Promise<void>) => printed(t, run)
+  await lines(() => runInit([`${at}/api.yaml`, '--without', 'docs', '--overlays', 'pets.overlay.yaml']))
+  t.same(await lines(() => generate(['--update'])), ['no changes since generated/openapi.json', 'up to date'])
+  pages['/api.yaml'] = pathsWith('{ type: integer, minimum: 1 }')
+  const [changed, ...others] = await lines(() => generate(['--update']))
+  t.match(
+    changed,
+    /^http:\S+\/api\.yaml:\d+:\d+ breaking: modified \S+\/minimum: [\s\S]*: 1 breaking, 0 compatible, 0 text$/,
+  )
+  t.match(others.at(-1), /^wrote openapi\/api\.yaml, generated\/contract\.mjs/)
+  t.match(readFileSync('openapi/api.yaml', 'utf8'), /^(?!.*maximum)/s, 'the document is the fetched one')
+  t.match(
+    readFileSync('generated/openapi.json', 'utf8'),
+    /"minimum": 1[\s\S]*"maximum": 7|"maximum": 7[\s\S]*"minimum": 1/,
+  )
+  pages['/api.yaml'] = pathsWith('{ type: integer, minimum: 1 }').replaceAll('schema:', 'x-schema:')
+  const [warning] = await lines(() => generate(['--update']))
+  t.match(warning, /^openapi\/api\.yaml: .* selects nothing; .* \(pets\.overlay\.yaml:4:15\)$/)
+})
+
+t.test('init --into applies overlays, and prints them for package.json', async (t) => {
+  enterDirectory(t, {
+    'openapi.yaml': pathsWith('{ type: integer }'),
+    'a.overlay.yaml': added(7),
+    app: { 'package.json': JSON.stringify({ type: 'module', dependencies: { fastify: '^5.12.8' } }) },
+  })
+  const lines = await printed(t, () => runInit(['openapi.yaml', '--into', 'app', '--overlays', 'a.overlay.yaml']))
+  t.match(readFileSync('app/generated/openapi.json', 'utf8'), '"maximum": 7')
+  t.equal(readFileSync('app/overlays/a.overlay.yaml', 'utf8'), added(7))
+  t.match(lines.join('\n'), '"fastify-contract": {"document":"openapi.yaml","overlays":["overlays/a.overlay.yaml"]}')
 })

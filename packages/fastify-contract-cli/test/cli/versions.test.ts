@@ -8,7 +8,10 @@ import { run as lint } from '../../src/cli/lint.ts'
 import { pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
 
-const documents = { v1: { document: 'openapi/v1.yaml', overlays: ['fixes/v1.yaml'] }, v2: { document: 'openapi/v2.yaml' } }
+const documents = {
+  v1: { document: 'openapi/v1.yaml', overlays: ['fixes/v1.yaml'] },
+  v2: { document: 'openapi/v2.yaml' },
+}
 
 const manifestOf = (settings: object) => JSON.stringify({ 'fastify-contract': settings })
 
@@ -93,11 +96,17 @@ t.test('generate --check names the stale files of each document, and what is bes
   const { lines, errors, code } = await printed(t, () => generate(['--check']))
   t.equal(code, 1)
   t.same(lines, [])
-  t.match(errors, /^v1: these files are out of date; run fastify-contract generate: generated\/v1\/contract\.mjs, [^\n]*\n$/)
+  t.match(
+    errors,
+    /^v1: these files are out of date; run fastify-contract generate: generated\/v1\/contract\.mjs, [^\n]*\n$/,
+  )
   writeFileSync('fixes/v1.yaml', overlay(7))
   writeFileSync('generated/contract.mjs', '')
   const surplus = 'these files are not generated from the document; remove them: generated/contract.mjs'
-  await t.rejects(printed(t, () => generate(['--check'])), { message: surplus })
+  await t.rejects(
+    printed(t, () => generate(['--check'])),
+    { message: surplus },
+  )
   t.equal((await printed(t, () => generate([]))).lines.at(-1), surplus)
   t.same((await printed(t, () => generate(['--check', '--only', 'v2']))).lines, [], 'not with --only')
 })
@@ -114,7 +123,10 @@ t.test('--only and a file of package.json choose one document, whose output is t
   await printed(t, () => generate(['other.yaml', '--out', 'other']))
   t.ok(existsSync('other/contract.mjs'), 'any other file is a document without a name')
   invalid()
-  await t.rejects(printed(t, () => generate(['--only', 'v1'])), { message: /^openapi\/v1\.yaml cannot be served/ })
+  await t.rejects(
+    printed(t, () => generate(['--only', 'v1'])),
+    { message: /^openapi\/v1\.yaml cannot be served/ },
+  )
 })
 
 t.test('a choice that is not clear is rejected in one line', async (t) => {
@@ -148,8 +160,14 @@ t.test('settings of several documents that no command can use are named with the
       'package.json, fastify-contract: documents and document exclude each other; write document into the documents that need it',
     ],
     [{ documents: [] }, 'package.json, fastify-contract.documents: [] is no object; write an object'],
-    [{ documents: {} }, 'package.json, fastify-contract.documents is empty; write a name with its document, such as v1'],
-    [{ documents: { v1: document } }, `package.json, fastify-contract.documents.v1: "${document}" is no object; write an object`],
+    [
+      { documents: {} },
+      'package.json, fastify-contract.documents is empty; write a name with its document, such as v1',
+    ],
+    [
+      { documents: { v1: document } },
+      `package.json, fastify-contract.documents.v1: "${document}" is no object; write an object`,
+    ],
     [
       { documents: { v1: {} } },
       'package.json, fastify-contract.documents.v1: the setting document is missing; write the path of the OpenAPI document',

@@ -66,7 +66,8 @@ ${documentHelp}
   if (release && since !== undefined)
     throw new UsageError('changes: --release stores a release, and --since compares with none')
   const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
-  if (documents.length > 1 && since !== undefined) throw needsOne('--since')
+  for (const option of ['since', 'since-overlays'] as const)
+    if (documents.length > 1 && options[option] !== undefined) throw needsOne(`--${option}`)
   await forEachDocument(documents, outputs[format], (one, print) =>
     showChanges(one, { ...options, failOn, show: (summary) => print(formats[format](summary)) }),
   )

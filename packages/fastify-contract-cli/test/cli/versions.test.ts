@@ -1,12 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as docs } from '../../src/cli/docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
 import { run as lint } from '../../src/cli/lint.ts'
+import { projectDocuments } from '../../src/cli/project-documents.ts'
 import { pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
+import { startPages } from '../support/url-server.ts'
 
 const documents = {
   v1: { document: 'openapi/v1.yaml', overlays: ['fixes/v1.yaml'] },
@@ -35,7 +39,10 @@ const enterProject = (t: Test) =>
   })
 
 /** Returns what a command prints, and its exit code. */
-async function printed(t: Test, run: () => Promise<void>): Promise<{ lines: string[]; errors: string; code: unknown }> {
+async function printed(
+  t: Test,
+  command: () => Promise<void>,
+): Promise<{ lines: string[]; errors: string; code: unknown }> {
   const lines: string[] = []
   const errors: string[] = []
   const logs = [
@@ -46,7 +53,7 @@ async function printed(t: Test, run: () => Promise<void>): Promise<{ lines: stri
   const before = process.exitCode
   process.exitCode = undefined
   try {
-    await run()
+    await command()
     return { lines, errors: errors.join(''), code: process.exitCode }
   } finally {
     process.exitCode = before
@@ -140,9 +147,10 @@ t.test('a choice that is not clear is rejected in one line', async (t) => {
     ],
   ]
   for (const [args, message] of rejected) await t.rejects(generate(args), { name: 'UsageError', message })
-  await t.rejects(changes(['--since', 'other.yaml']), {
-    message: '--since is of one document, and package.json names several; choose one with --only NAME',
-  })
+  for (const option of ['--since', '--since-overlays'])
+    await t.rejects(changes([option, 'other.yaml']), {
+      message: `${option} is of one document, and package.json names several; choose one with --only NAME`,
+    })
   writeFileSync('package.json', manifestOf({ document: 'openapi/v1.yaml' }))
   await t.rejects(generate(['--only', 'v1']), {
     message: '--only: package.json has no fastify-contract.documents; leave out --only',
@@ -265,4 +273,67 @@ t.test('docs writes the pages of each document, and a page with links to them', 
   t.match(await printed(t, () => docs([])), { code: 1, errors: /^v2: these files are out of date/ })
   await printed(t, () => generate([]))
   t.match(read('dist/docs/index.html'), '<a href="v2/index.html">A 1.1.0</a>', 'generate brings it up to date')
+})
+
+t.test('docs --serve serves the pages of each document, and the page with the links', async (t) => {
+  const directory = enterProject(t)
+  await printed(t, () => generate([]))
+  const { find } = run(t, resolve(ownPath('src/cli.ts')), { PORT: '0' }, ['docs', '--serve'], directory)
+  const [, url = ''] = await find('stdout', /^(http:\S+)\/$/m)
+  const get = async (path: string) => {
+    const response = await fetch(url + path)
+    return [response.status, await response.text()]
+  }
+  t.match(await get('/'), [200, /<a href="v1\/index\.html">/])
+  t.match(await get('/v1/index.html'), [200, 'postA'])
+  t.match(await get('/v2/'), [200, 'postB'])
+  t.match(await get('/v2/openapi.json'), [200, /^\{/])
+  for (const path of ['/v3/index.html', '/v1/../../package.json', '/v1//index.html', '//index.html'])
+    t.match(await get(path), [404, ''], path)
+})
+
+t.test('generate --update fetches the documents with an origin, and generates the others', async (t) => {
+  const { at } = await startPages(t, { '/v1.yaml': pathsWith('{ type: integer, minimum: 1 }') })
+  enterProject(t)
+  await printed(t, () => generate([]))
+  const origin = `${at}/v1.yaml`
+  const settings = { ...documents, v1: { ...documents.v1, origin } }
+  writeFileSync('package.json', manifestOf({ documents: settings }))
+  const { lines, code } = await printed(t, () => generate(['--update']))
+  t.equal(code, 0)
+  t.match(lines, [
+    'v1: openapi/v1.yaml',
+    /breaking: modified \S+minimum/,
+    /./,
+    /^wrote openapi\/v1\.yaml, generated\/v1\/contract\.mjs/,
+    'v2: openapi/v2.yaml',
+    'up to date',
+  ])
+  t.match(read('generated/v1/openapi.json'), '"maximum": 7', 'the overlays apply to the fetched document')
+  await t.rejects(
+    printed(t, () => generate(['--update', '--only', 'v2'])),
+    { message: /^package\.json has no fastify-contract\.documents\.v2\.origin, / },
+  )
+})
+
+t.test('the example of the page is a configuration', async (t) => {
+  const page = read(ownPath('docs/versions.md'))
+  const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? []
+  enterDirectory(t, { 'package.json': `{${example}}`, openapi: { 'v1.yaml': '', 'v2.yaml': '' } })
+  t.same(
+    projectDocuments().map((one) => [one.name, one.prefix, one.path(), one.overlays(), one.own('src/handlers.ts')]),
+    [
+      ['v1', '/v1', 'openapi/v1.yaml', ['openapi/v1.overlay.yaml'], 'src/v1/handlers.ts'],
+      ['v2', '/v2', 'openapi/v2.yaml', [], 'src/v2/handlers.ts'],
+    ],
+  )
+})
+
+t.test('the bodies of errors are those of the module of a document, or else of the project', async (t) => {
+  enterProject(t)
+  mkdirSync('src/v2', { recursive: true })
+  for (const path of ['src/error-body.ts', 'src/v2/error-body.ts', 'src/own.ts']) writeFileSync(path, '')
+  const modules = (given?: string) => projectDocuments().map((one) => one.errorModule(given))
+  t.same(modules(), ['src/error-body.ts', 'src/v2/error-body.ts'])
+  t.same(modules('src/own.ts'), ['src/own.ts', 'src/own.ts'])
 })

@@ -27,7 +27,11 @@ const document = {
     },
     '/conditional': {
       get: { operationId: 'getConditional', responses: { 200: { headers, content }, 304: {} } },
-      put: { operationId: 'putConditional', requestBody: { content }, responses: { 200: { headers, content }, 412: {} } },
+      put: {
+        operationId: 'putConditional',
+        requestBody: { content },
+        responses: { 200: { headers, content }, 412: {} },
+      },
     },
   },
 } as unknown as Document
@@ -43,18 +47,20 @@ async function serve(t: Test) {
   const routes: RouteOptions[] = []
   const stacks: string[] = []
   const note = () => void stacks.push(String(new Error('stack').stack))
-  const handle = (status: number, hasTag = false) => async (input: { preconditions?: { check(state: object): object } }) => {
-    note()
-    const checked = input.preconditions?.check({ etag: '"v1"' })
-    const body = Object.defineProperty({}, 'a', {
-      enumerable: true,
-      get() {
-        note()
-        return 'text'
-      },
-    })
-    return { status, body, ...(hasTag && { headers: { ETag: '"v1"' } }), ...(checked && { checked }) }
-  }
+  const handle =
+    (status: number, hasTag = false) =>
+    async (input: { preconditions?: { check(state: object): object } }) => {
+      note()
+      const checked = input.preconditions?.check({ etag: '"v1"' })
+      const body = Object.defineProperty({}, 'a', {
+        enumerable: true,
+        get() {
+          note()
+          return 'text'
+        },
+      })
+      return { status, body, ...(hasTag && { headers: { ETag: '"v1"' } }), ...(checked && { checked }) }
+    }
   const app = await serveDocument(document, {
     handlers: {
       postPlain: handle(201),

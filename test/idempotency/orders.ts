@@ -93,7 +93,7 @@ export async function createOrders(url: string): Promise<void> {
   if (!url.startsWith('sqlite:')) await query(url, 'CREATE TABLE orders (id bigserial, reference text NOT NULL)')
   else {
     const database = openSqlite(url)
-    database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, reference TEXT NOT NULL)')
+    database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, reference TEXT NOT NULL)')
     database.close()
   }
 }

@@ -48,8 +48,7 @@ t.test(
       return outcome.claim
     }
     const failed = await claim()
-    const transaction = failed.transaction?.sql as Sql
-    await transaction.unsafe('INSERT INTO things VALUES (1)')
+    await failed.transaction?.sql.unsafe('INSERT INTO things VALUES (1)')
     await t.rejects(Promise.resolve(failed.transaction?.sql.unsafe('INSERT INTO things VALUES (1)')), { code: '23505' })
     await t.rejects(failed.complete({ status: 201, response: new Uint8Array(1) }), { code: '25P02' })
     const next = await claim()

@@ -115,7 +115,10 @@ function handlersOf(document: Document, seen: Seen): Record<string, AnyHandler> 
       seen.created.push(version)
       return { status: 201, body }
     },
-    getPet: async ({ path }: { path: { id: bigint } }) => ({ status: 200, body: { id: path.id, name: version, names: [version] } }),
+    getPet: async ({ path }: { path: { id: bigint } }) => ({
+      status: 200,
+      body: { id: path.id, name: version, names: [version] },
+    }),
     removePet: async () => ({ status: 204 }),
     wait: () => new Promise((resolve) => seen.waiting.push(() => resolve({ status: 200, body: version }))),
     feedPet: async ({ path }: { path: object }) => ({ status: 200, body: path }),

@@ -4,10 +4,12 @@ import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
 import { openSocket } from 'fastify-contract-test-support/open-socket'
 import { until } from 'fastify-contract-test-support/poll'
+import openapiGlue from 'fastify-openapi-glue'
 import { pino } from 'pino'
 import t from 'tap'
 import type { RequestContext } from '../../src/http/request-context.ts'
 import { createMultiServer } from '../../src/routes/create-multi-server.ts'
+import { operationResolver } from '../../src/routes/operation-resolver.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 import {
   apiOf,
@@ -327,6 +329,21 @@ t.test('wrong prefixes, a wrong option errors and missing handlers stop the star
   t.teardown(() => app.close())
   t.equal((await app.inject('/api.v1/x/pets/7')).statusCode, 200)
   t.equal((await app.inject('/apiXv1/x/pets/7')).statusCode, 404)
+  t.equal((await app.inject('/%zz')).statusCode, 400)
+})
+
+t.test('fastify-openapi-glue registers the operations of a document below its prefix', async (t) => {
+  const specification = { ...secondVersion, servers: [] }
+  const app = versionsServer(t, {
+    contracts: {
+      '/v2': {
+        plugins: (instance) =>
+          void instance.register(openapiGlue, { specification, operationResolver: operationResolver(instance) }),
+      },
+    },
+  })
+  t.same((await app.inject('/v2/pets/7')).json(), { id: 7, names: ['2.0.0'] })
+  t.equal((await app.inject('/v2/v2/pets/7')).statusCode, 404)
 })
 
 t.test('a document has no other paths if all begin with the prefix, and both otherwise', async (t) => {

@@ -44,6 +44,8 @@ type Handler = (input: never, request: FastifyRequest) => Promise<HandlerRespons
 export type KeyedParts = { operation: Operation; handler: Handler; senders: ResponseSenders; send: SendResponse }
 
 type Parts = KeyedParts & {
+  /** The prefix of the API. */
+  prefix: string
   writeError: WriteError
   /** Gets each handler with a key while it runs. */
   track: TrackHandler
@@ -92,10 +94,11 @@ const isOutcome = (status: number): boolean => status < 500 && !transient.has(st
 
 /** Returns what an operation with idempotency keys has beside the others. */
 export function keyedOperation(
-  { operation, handler, senders, send, writeError, track }: Parts,
+  { prefix, operation, handler, senders, send, writeError, track }: Parts,
   { store, responseBytes = 1_048_576, storeTime = 5_000 }: IdempotencyOptions,
 ): KeyedOperation {
   const { operationId } = operation
+  const target = { prefix, operationId }
   const sendError = errorSender(writeError)
   return { prepare, handler: handleKeyed, send: sendKeyed }
 
@@ -106,7 +109,7 @@ export function keyedOperation(
   async function handleKeyed(input: never, request: FastifyRequest): Promise<HandlerResponse> {
     const key = requestKey(request) // 400
     if (key === undefined) return await handler(input, request)
-    const keyed = identify(request, operationId, key)
+    const keyed = identify(request, target, key)
     const outcome = await claimInTime(store, keyed, storeTime).catch((error) => unavailable(request, error)) // 503
     if (outcome.state === 'full') throw overloaded('the service keeps too many idempotency keys') // 503
     if (outcome.state === 'claimed') {

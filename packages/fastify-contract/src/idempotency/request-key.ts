@@ -39,10 +39,8 @@ export function identify(
   const { client, scheme } = contextOf(request.raw)
   // Clients of two schemes may have one name, and all users of one front end may be one client.
   const scope = client === undefined ? null : [scheme, client.name, client.subject]
-  return {
-    id: digest(JSON.stringify([scope, operationId, key, ...(prefix === '' ? [] : [prefix])])),
-    fingerprint: fingerprintOf(request),
-  }
+  const parts = prefix === '' ? [scope, operationId, key] : [scope, operationId, key, prefix]
+  return { id: digest(JSON.stringify(parts)), fingerprint: fingerprintOf(request) }
 }
 
 function fingerprintOf({ raw, method, headers }: FastifyRequest): string {

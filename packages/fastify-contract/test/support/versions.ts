@@ -26,7 +26,7 @@ const paths = (pet: object) => ({
       responses: {
         201: {
           description: 'created',
-          headers: { Location: { schema: text } },
+          headers: { Location: { schema: text }, 'X-Made': { schema: text } },
           ...json(pet),
           links: { pet: { operationId: 'getPet', parameters: { id: '$response.body#/id' } } },
         },

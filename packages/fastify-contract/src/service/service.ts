@@ -110,6 +110,7 @@ export type Health = {
  * 1 and one line on stderr.
  */
 export function runService<Name extends string>(service: Service<Name>): Promise<void>
+/** Runs a service of several documents, which share everything but their handlers and pages. */
 export function runService<Name extends string, Prefix extends string>(
   service: MultiService<Name, Prefix>,
 ): Promise<void>

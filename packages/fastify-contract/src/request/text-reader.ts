@@ -112,7 +112,7 @@ function readArray(
     }
   }
   const items: unknown[] = []
-  for (const text of value.isPlain || isEncodedCookie(value, parts) ? plainParts(parts) : parts)
+  for (const text of value.isPlain ? plainParts(parts) : parts)
     setScalar(document, items, items.length, value.isTime ? timeText(decode(text)) : decode(text), types)
   setMember(holder, name, items)
   return true
@@ -125,13 +125,6 @@ export const hasBrackets = ({ style }: SerializedValue): boolean =>
 /** Splits the items of a plain list again: a comma separates them however it is encoded, and in every style. */
 const plainParts = (parts: string[]): string[] =>
   parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
-
-/**
- * Returns whether the commas of a list in a cookie are all encoded: a comma is no character of a cookie (RFC 6265 section
- * 4.1.1), so a client has no other way to separate the items.
- */
-const isEncodedCookie = (value: SerializedValue, [text = '', ...more]: string[]): boolean =>
-  !value.explode && isIn(value, 'cookie') && more.length === 0 && /%2C/i.test(text)
 
 const isIn = (value: SerializedValue, location: string): boolean => (value as SerializedParameter).in === location
 

@@ -6,7 +6,7 @@ import { openSocket } from 'fastify-contract-test-support/open-socket'
 import t, { type Test } from 'tap'
 import { bearer } from '../../src/auth/verifiers.ts'
 import { createServer } from '../../src/routes/create-server.ts'
-import { compileRoutes, errorBody } from '../support/serve-document.ts'
+import { compileRoutes, errorBody, serveDocument } from '../support/serve-document.ts'
 
 /*
  * Sends each request of docs/client-notations.md. A row of the page has code spans with requests, the value that the handler
@@ -82,6 +82,8 @@ const parameters: Record<string, object> = {
   'date-time': inQuery({ type: 'string', format: 'date-time' }),
   'date-time in UTC': inQuery({ type: 'string', format: 'date-time' }),
   UUID: inQuery({ type: 'string', format: 'uuid' }),
+  'list of date-times': inQuery({ type: 'array', items: { type: 'string', format: 'date-time' } }),
+  'string with a percent sign in a cookie': { name: 'v', in: 'cookie', schema: string },
   'string with a comma in a cookie': { name: 'v', in: 'cookie', schema: string },
   'string in a cookie': { name: 'v', in: 'cookie', schema: string },
 }
@@ -242,6 +244,29 @@ t.test('connections and headers', async (t) => {
     for (const span of accepted) t.equal((await sent(span))[0], 200, `${title}: ${span}`)
     for (const [status, span] of rejected) t.equal((await sent(span))[0], status, `${title}: ${span}`)
   }
+})
+
+t.test('a text that only resembles JSON keeps its reading', async (t) => {
+  const closed = { ...flat, additionalProperties: false }
+  const grid = { type: 'array', items: integers }
+  const described = [
+    { name: 'X-V', in: 'header', schema: closed },
+    { name: 'map', in: 'query', style: 'deepObject', schema: { type: 'object', additionalProperties: string } },
+    inQuery({ type: 'object', properties: { k: strings, grid, any: { type: 'array' } } }, { style: 'deepObject' }),
+  ]
+  const item = { get: { operationId: 'read', parameters: described, responses } }
+  const app = await serveDocument({ ...document, paths: { '/read': item } } as never, {
+    handlers: { read: async ({ query, header }: Input) => ({ status: 200, body: { ...query, ...header } }) } as never,
+  })
+  const read = async (query: string, headers = {}) => (await app.inject({ url: `/read${query}`, headers })).json()
+  t.same(await read('?map.a=1'), {}, 'a name with a dot counts only for a property that the schema names')
+  t.same(await read('?v[k]=[a'), { v: { k: ['[a'] } })
+  t.same(await read('?v[k]=%5Ba%5D'), { v: { k: ['[a]'] } })
+  t.same(await read('?v[any]=[1]'), { v: { any: ['[1]'] } }, 'an item may be any text')
+  t.same(await read('?v[grid]=[1]'), { v: { grid: [[1]] } }, 'a list of lists has one text for each list')
+  t.match(await read('', { 'x-v': '{"a":1,"s"' }), {
+    message: /^header must NOT have additional properties|^header\/X-V must NOT/,
+  })
 })
 
 t.test('each row of the page is tested', async (t) => {

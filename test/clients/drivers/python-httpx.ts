@@ -1,0 +1,4 @@
+import type { Build } from '../driver.ts'
+import { installPackages, pythonClient } from './python.ts'
+
+export const build: Build = async (context) => pythonClient(context, 'python_httpx', await installPackages(context))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { lenientDocument } from '../passes/lenient/lenient-document.ts'
 import { parseSource } from '../read/read-source.ts'
+import { SourceError } from '../read/source-error.ts'
 import type { Sources } from '../read/source-files.ts'
 import type { LintFinding } from '../redocly/redocly.ts'
 import { clientRule } from '../reports/client-features.ts'
@@ -18,9 +19,9 @@ export async function clientFindings(
   sources: Sources,
   configuration: string | undefined,
 ): Promise<LintFinding[]> {
-  const { bundled, given } = await bundledContract(path, { sources, rules: configuration })
   const severityOf = severities(configuration)
   try {
+    const { bundled, given } = await bundledContract(path, { sources, rules: configuration })
     const { published } = withinDepth(bundled.document, path, function check() {
       const { mended } = lenientDocument(bundled.document, given.textAt, given.unresolved)
       return servedDocument(mended, path, { ...given, skipUnsupported: true })
@@ -34,7 +35,7 @@ export async function clientFindings(
       return [{ ruleId, severity, message: text, location: [{ source: { ref }, pointer, start }] }]
     })
   } catch (error) {
-    if (error instanceof RejectedDocument) return []
+    if (error instanceof RejectedDocument || error instanceof SourceError) return []
     throw error
   }
 }

@@ -94,7 +94,9 @@ export function buildServer(options: AnyServerOptions, work: Work): FastifyInsta
     precededBy: (steps) => stepsOfServer(framing, steps),
   })
   const silence = limits.requestTime + limits.handlerTime
-  trackConnections(app, parts.writeError, { observer, draining, headersLimit: limits.headers, keepAliveGrace, silence })
+  const linger = { bytes: limits.linger, time: limits.lingerTime }
+  const headersLimit = limits.headers
+  trackConnections(app, parts.writeError, { observer, draining, headersLimit, linger, keepAliveGrace, silence })
   Object.assign(app, { [partsKey]: parts })
   serveOperations(app, parts)
   return app

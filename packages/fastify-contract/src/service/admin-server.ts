@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Contract } from '../contract/routes.ts'
 import { toContractError } from '../http/error-responses.ts'
 import { lingeringClose } from '../http/lingering-close.ts'
+import { defaultLimits } from '../limits/limits.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {
@@ -81,7 +82,10 @@ function limitConnections(server: Server): void {
 
 /** Lets clients that still send a request get its response, also if the HTTP parser rejects the request. */
 function lingerAfterResponses(server: Server): void {
-  const { watch, linger } = lingeringClose(() => maxLingering)
+  const { watch, linger } = lingeringClose(() => maxLingering, {
+    bytes: defaultLimits.linger,
+    time: defaultLimits.lingerTime,
+  })
   const withRequest = new WeakSet<Socket>()
   server.prependListener('request', ({ socket }: IncomingMessage, { req }: ServerResponse) => {
     withRequest.add(socket)

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import type { Case, Line } from './driver.ts'
-import { expectedOf, isSame, judge } from './judge.ts'
+import { expectedOf, isSame, judge, type Result, textOf } from './judge.ts'
+import { clientTable, unlistedCases } from './table.ts'
 
 type Operation = { operationId: string; parameters?: { name: string }[]; requestBody?: object; security?: object[] }
 
@@ -73,12 +74,12 @@ t.test('a case that does not reach the service is not sent, or missing', async (
   t.same(judge(each, { ...unsent, missing: true }, undefined), { verdict: 'missing', message: 'TypeError: no' })
 })
 
-t.test('the wire form has neither tokens, boundaries nor the sizes of chunks', async (t) => {
-  const head = 'POST /bodyMultipartFile HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x1\r\n'
+t.test('the wire form has neither tokens, addresses, boundaries nor the sizes of chunks', async (t) => {
+  const head = 'POST /bodyMultipartFile/0x6575389a798 HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x1\r\n'
   const chunks = 'Transfer-Encoding: chunked\r\n\r\n4\r\n--x1\r\n2\r\n--\r\n0\r\n\r\n'
   const { wire } = judge(each, line, { ...seen, sent: `${head}X-Api-Key: matrix-token-1\r\n${chunks}` })
   t.same(wire, {
-    target: 'POST /bodyMultipartFile',
+    target: 'POST /bodyMultipartFile/ADDRESS',
     headers: {
       'content-type': 'multipart/form-data; boundary=BOUNDARY',
       'transfer-encoding': 'chunked',
@@ -88,6 +89,18 @@ t.test('the wire form has neither tokens, boundaries nor the sizes of chunks', a
   })
 })
 
+t.test('two runs are compared without the order of members and of parts', async (t) => {
+  const resultOf = (body: string, arrived: object): Result => ({
+    verdict: 'different',
+    wire: { ...wire, body },
+    arrived,
+  })
+  const first = textOf({ 'a/b': resultOf('{"x":1,"y":2}', { x: 1n, y: 2n }) })
+  t.equal(first, textOf({ 'a/b': resultOf('{"y":2,"x":1}', { y: 2n, x: 1n }) }))
+  t.not(first, textOf({ 'a/b': resultOf('{"x":1,"y":3}', { x: 1n, y: 2n }) }))
+  t.not(first, textOf({ 'a/b': resultOf('{"x":1,"y":2}', { x: 2n, y: 1n }) }))
+})
+
 t.test('values are compared by what they mean', async (t) => {
   t.ok(isSame(5, { $int64: '5' }))
   t.ok(isSame('2026-11-28T10:20:30.000Z', { $dateTime: '2026-11-28T12:20:30+02:00' }))
@@ -95,4 +108,21 @@ t.test('values are compared by what they mean', async (t) => {
   t.ok(isSame({ code: 1, message: 'any' }, { code: 1, message: '$any' }))
   t.notOk(isSame({ code: 2, message: 'any' }, { code: 1, message: '$any' }))
   t.notOk(isSame('5', 5))
+})
+
+t.test('each case is in one row of the table', async (t) =>
+  t.same(unlistedCases(cases.map((each) => `${each.operation}/${each.case}`)), []),
+)
+
+t.test('a cell of the table tells whether all cases are right, only the simple ones, or none', async (t) => {
+  const rowFor = (...verdicts: ('right' | 'different' | 'missing')[]) => {
+    const names = ['plain', 'odd characters']
+    const judged = names.map((name, at) => [`queryFormArray/${name}`, { verdict: verdicts[at] ?? 'right' }])
+    const table = clientTable({ client: { versions: {}, cases: Object.fromEntries(judged) } })
+    return table.split('\n').find((row) => row.startsWith('| query, `form`: list'))
+  }
+  t.equal(rowFor('right', 'right'), '| query, `form`: list | yes |')
+  t.equal(rowFor('right', 'different'), '| query, `form`: list | plain |')
+  t.equal(rowFor('different', 'right'), '| query, `form`: list | no |')
+  t.equal(rowFor('missing', 'missing'), '| query, `form`: list | – |')
 })

@@ -69,11 +69,18 @@ function returnedOf({ status, response, headers, error }: Line, expected: Expect
   const isToldByStatus = status !== undefined || response !== undefined
   return {
     ...(status !== undefined && { status }),
-    ...(response !== undefined && response !== null && response !== '' && { response }),
+    ...(response !== undefined && !isEmpty(response, expected.response) && { response }),
     ...(headers !== undefined && expected.headers !== undefined && { headers: headerTexts(headers, expected.headers) }),
     ...(error !== undefined && !isToldByStatus && { error }),
   }
 }
+
+/** Returns whether a client returned nothing, in any of its forms; an empty object is one where nothing is meant. */
+const isEmpty = (response: unknown, meant: unknown): boolean =>
+  response === null ||
+  response === '' ||
+  isSame(response, { $bytes: '' }) ||
+  (meant === undefined && isSame(response, {}))
 
 /** Returns the texts of those headers that are expected. */
 function headerTexts(headers: Record<string, unknown>, expected: object): Record<string, string> {
@@ -123,6 +130,19 @@ function instantOf(text: string): string | undefined {
   return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text).toISOString() : undefined
 }
 
+/**
+ * Returns a text that is the same for results that differ only in the order of members of objects and of parts of forms,
+ * which clients in Go choose anew in each run.
+ */
+export function textOf(results: Record<string, Result>): string {
+  return JSON.stringify(results, (name, value) => {
+    if (typeof value === 'bigint') return String(value)
+    if (name === 'body' && typeof value === 'string') return [...value].sort().join('')
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+  })
+}
+
 /** Headers that carry values of parameters and bodies, or tell how a body is framed. */
 const carried = /^(?:x-.*|cookie|content-.*|transfer-encoding|accept|expect)$/
 
@@ -135,8 +155,11 @@ function wireOf(sent: string): Wire {
   )
   const all = new Map(pairs)
   const boundary = /boundary="?([^";]+)/i.exec(all.get('content-type') ?? '')?.[1]
+  // A client in Go may print the address of a value instead of the value.
   const masked = (part: string) =>
-    (boundary === undefined ? part : part.replaceAll(boundary, 'BOUNDARY')).replaceAll(/matrix-token-\w+/g, 'TOKEN')
+    (boundary === undefined ? part : part.replaceAll(boundary, 'BOUNDARY'))
+      .replaceAll(/matrix-token-\w+/g, 'TOKEN')
+      .replaceAll(/0x[\da-f]{9,}/g, 'ADDRESS')
   const headers = pairs
     .filter(([name]) => carried.test(name))
     .map(([name, value]) => [name, name === 'content-length' && boundary !== undefined ? '…' : masked(value)] as const)

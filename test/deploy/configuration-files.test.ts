@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import type { Instance } from '../edge/instance-pair.ts'
+import { proxies } from '../edge/proxies/proxies.ts'
+import { recommended, withPorts } from '../edge/proxies/proxy-page.ts'
 import { startService } from '../support/service-process.ts'
 import { assertKnownVariables, configuration, numberOf, version } from './documented-configuration.ts'
 import { runTool } from './run-tool.ts'
@@ -228,35 +231,49 @@ for (const [tool, version, check] of checks) {
   })
 }
 
-const [nginx, haproxy] = ['deploy/nginx.conf', 'deploy/haproxy.cfg']
-const foundProxy = (path: string, pattern: RegExp) => Number(pattern.exec(readFileSync(path, 'utf8'))?.[1])
+const foundProxy = (language: string, pattern: RegExp) => Number(pattern.exec(recommended(language))?.[1])
 
 t.test('proxy timeouts exceed HANDLER_TIMEOUT, and health checks notice a drain in time', async (t) => {
-  for (const [path, pattern] of [
-    [nginx, /^ *proxy_read_timeout (\d+)s;$/m],
-    [haproxy, /^ *timeout server (\d+)s$/m],
+  for (const [language, pattern] of [
+    ['nginx', /^ *proxy_read_timeout (\d+)s;$/m],
+    ['haproxy', /^ *timeout server (\d+)s$/m],
+    ['apache', /^ *BalancerMember .* timeout=(\d+) /m],
+    ['caddyfile', /^ *response_header_timeout (\d+)s$/m],
+    ['vcl', /^ *\.first_byte_timeout = (\d+)s;$/m],
+    ['squid', /^read_timeout (\d+) seconds$/m],
   ] as const)
-    t.ok(foundProxy(path, pattern) * 1_000 > numberOf('HANDLER_TIMEOUT'), path)
-  const untilSeen = foundProxy(haproxy, / inter (\d+)ms /) * foundProxy(haproxy, / fall (\d+) /)
+    t.ok(foundProxy(language, pattern) * 1_000 > numberOf('HANDLER_TIMEOUT'), language)
+  const untilSeen = foundProxy('haproxy', / inter (\d+)ms /) * foundProxy('haproxy', / fall (\d+) /)
   t.ok(2 * untilSeen <= numberOf('DRAIN_TIME'))
 })
 
-const has = async (tool: string) => (await runTool(tool, '-v'))?.code === 0
-const noProxy = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: ${tool} is not installed`)
+/** The arguments that make a proxy check its configuration, in place of those that make it run. */
+const proxyChecks: Record<string, (command: string[]) => string[]> = {
+  nginx: (command) => [...command, '-t', '-q'],
+  HAProxy: ([program = '', , ...rest]) => [program, '-c', '-q', ...rest],
+  Apache: (command) => [...command, '-t'],
+  'Caddy 2.6': ([program = '', , ...rest]) => [program, 'validate', ...rest],
+  Varnish: (command) => [command[0] as string, '-C', '-f', command[command.indexOf('-f') + 1] as string],
+  Squid: (command) => [...command, '-k', 'parse'],
+}
 
-t.test('nginx accepts its configuration', { skip: await noProxy('nginx') }, async (t) => {
-  const directory = t.testdir({})
-  mkdirSync(join(directory, 'logs'))
-  const path = join(directory, 'whole.conf')
-  writeFileSync(path, `pid ${directory}/pid; events {} http { include ${resolve(nginx)}; }\n`)
-  const run = await runTool('nginx', '-t', '-q', '-e', join(directory, 'log'), '-p', directory, '-c', path)
-  t.same(run, { code: 0, output: '' })
-})
-
-t.test('HAProxy accepts its configuration', { skip: await noProxy('haproxy') }, async (t) => {
-  const run = await runTool('haproxy', '-c', '-q', '-f', haproxy)
-  t.equal(run?.code, 0, String(run?.output))
-})
+for (const [name, checkOf] of Object.entries(proxyChecks)) {
+  const proxy = proxies.find((one) => one.name === name) as (typeof proxies)[number]
+  const program = await proxy.program('')
+  const skip = program === undefined && `NOT RUN: ${proxy.name} is not installed`
+  t.test(`${proxy.name} accepts its configuration`, { skip }, async (t) => {
+    const [port, ...ports] = [1, 2, 3, 4, 5]
+    const [one = 0, two = 0, three = 0, four = 0] = ports
+    const instances: [Instance, Instance] = [
+      { port: one, managementPort: two },
+      { port: three, managementPort: four },
+    ]
+    const place = { program: program as string, port: port as number, directory: t.testdir({}) }
+    const command = proxy.command(withPorts(recommended(proxy.language), place.port, instances), place)
+    const run = await runTool(...(checkOf(command) as [string, ...string[]]))
+    t.equal(run?.code, 0, String(run?.output))
+  })
+}
 
 const path = 'deploy/plant-store.service'
 const text = readFileSync(path, 'utf8')

@@ -9,14 +9,12 @@ import { cachedBundle } from '../support/bundle-cache.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { type ExampleCommand, exampleCommands, outputPattern } from './example-commands.ts'
 
-/** The ports of the service, the issuer, the page and nginx in the examples. Free ports replace them. */
-const ports = /\b(3000|4000|5000|8080)\b/g
+/** The ports of the service, the issuer and the page in the examples. Free ports replace them. */
+const ports = /\b(3000|4000|5000)\b/g
 
 type ExampleOptions = {
   /** Whether the example changes the source, so that the copy must build. */
   changesService?: boolean
-  /** Called with the directory of the copy before the first command. */
-  onCopied?: (directory: string) => void
 }
 
 /** Copies the bundle of the tests into a copy of the project, and makes its build script do nothing. */
@@ -31,13 +29,12 @@ function useBundle(directory: string, bundle: string): void {
  * Runs the commands of an example in a copy of the project, in one shell, and compares the output of each. Returns
  * the outputs of the commands that do not run in the background, and a function that replaces the ports in a text.
  */
-export async function runExample(t: Test, name: string, { changesService = false, onCopied }: ExampleOptions = {}) {
+export async function runExample(t: Test, name: string, { changesService = false }: ExampleOptions = {}) {
   const directory = copyProject(t)
-  onCopied?.(directory)
   cpSync('examples', join(directory, 'examples'), { recursive: true })
   if (!changesService) useBundle(directory, await cachedBundle())
   const free = new Map<string, string>()
-  for (const port of ['3000', '4000', '5000', '8080']) free.set(port, String(await freePort()))
+  for (const port of ['3000', '4000', '5000']) free.set(port, String(await freePort()))
   const replacePorts = (text: string) => text.replace(ports, (port) => free.get(port) as string)
   for (const file of readdirSync(join(directory, 'examples'))) {
     const path = join(directory, 'examples', file)

@@ -4,7 +4,6 @@ import { credentialsOf, formData, jsonLines, requestOf } from './requests.js'
 
 export async function build(context) {
   const { javascriptClient } = await import('./build.js')
-  await context.npmInstall()
   return javascriptClient(context, import.meta.url)
 }
 

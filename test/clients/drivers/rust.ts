@@ -29,7 +29,7 @@ export async function rustClient(
   const crate = join(context.directory, 'client')
   const source = join(crate, 'src')
   mkdirSync(source, { recursive: true })
-  const shared = fileURLToPath(new URL('run_cases.rs', import.meta.url))
+  const shared = fileURLToPath(new URL('rust/run_cases.rs', import.meta.url))
   copyFileSync(shared, join(source, 'run_cases.rs'))
   const main = `mod calls;
 mod run_cases;

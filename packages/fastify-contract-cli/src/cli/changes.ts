@@ -21,7 +21,8 @@ import { RejectedDocument } from '../rules/problems.ts'
 import { type Format, formats, type Summary } from './changes-formats.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { documentHelp, findDocument, overlaysOf, skipsUnsupported } from './project-files.ts'
+import { forEachDocument, needsOne, type Output, type ProjectDocument, projectDocuments } from './project-documents.ts'
+import { documentHelp } from './project-files.ts'
 import { listOf } from './project-settings.ts'
 
 /** Runs `fastify-contract changes`. */
@@ -46,6 +47,7 @@ ${documentHelp}
     {
       release: false,
       document: undefined,
+      only: undefined,
       overlays: undefined,
       'since-overlays': undefined,
       rules: undefined,
@@ -53,20 +55,50 @@ ${documentHelp}
       since: undefined,
       'fail-on': undefined,
       format: 'text',
-      'skip-unsupported': skipsUnsupported(),
+      'skip-unsupported': false,
     },
     ['DOCUMENT'],
     args,
   )
-  const { release, released, since, rules, 'skip-unsupported': skipUnsupported } = options
+  const { only, overlays, release, since } = options
   const failOn = options['fail-on'] === undefined ? undefined : oneOf(severities, options['fail-on'], 'fail-on')
   const format = oneOf(Object.keys(formats) as Format[], options.format, 'format')
   if (release && since !== undefined)
     throw new UsageError('changes: --release stores a release, and --since compares with none')
-  const path = findDocument(words[0] ?? options.document)
+  const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
+  for (const option of ['since', 'since-overlays'] as const)
+    if (documents.length > 1 && options[option] !== undefined) throw needsOne(`--${option}`)
+  await forEachDocument(documents, outputs[format], (one, print) =>
+    showChanges(one, { ...options, failOn, show: (summary) => print(formats[format](summary)) }),
+  )
+}
+
+/** Whether each format names the document. */
+const outputs: Record<Format, Output> = { text: 'titled', github: 'titled', markdown: 'plain', json: 'json' }
+
+/** How the changes of a document are found and shown. */
+type ChangesOptions = {
+  release: boolean
+  released: string
+  since: string | undefined
+  'since-overlays': string | undefined
+  rules: string | undefined
+  'skip-unsupported': boolean
+  failOn: Severity | undefined
+  show: (summary: Summary) => void
+}
+
+/** Shows the changes of a document. Throws an Error if its version is too low for them. */
+async function showChanges(
+  one: ProjectDocument,
+  { release, since, rules, failOn, show, ...options }: ChangesOptions,
+): Promise<void> {
+  const released = one.in(options.released)
+  const skipUnsupported = one.skipsUnsupported(options['skip-unsupported'])
+  const path = one.path()
   const publish = (file: string, overlaying: OverlayOptions) =>
     withProgress((onStep) => publishedText(file, { ...overlaying, rules, skipUnsupported, onStep }))
-  const reading = { overlays: overlaysOf(path, options.overlays) }
+  const reading = { overlays: one.overlays() }
   const { text, rejection } = await publish(path, reading)
   const document = parseExactJson(text) as Document
   if (since !== undefined) {
@@ -75,7 +107,7 @@ ${documentHelp}
     const { text: older } = await publish(since, olderReading)
     const given = { published: parseExactJson(older) as Document, reading: olderReading }
     const changes = await compared(since, document, given)
-    return report({ document: path, since, next: undefined, changes }, format, failOn)
+    return report({ document: path, since, next: undefined, changes })
   }
   const { version } = document.info
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
@@ -85,7 +117,7 @@ ${documentHelp}
   if (last !== undefined) {
     const changes = await compared(releasedFile(released, last), document)
     const next = changes[0] === undefined ? last : nextVersion(last, changes[0].weight)
-    report({ document: path, since: last, next, changes }, format, failOn)
+    report({ document: path, since: last, next, changes })
     if (rejection === undefined && compareVersions(version, next) < 0)
       throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
   }
@@ -102,6 +134,14 @@ ${documentHelp}
       onStep(`comparing with ${older}`)
       return await contractChanges(older, path, published, reading, given).catch(rejected)
     })
+  }
+
+  /** Shows changes, and sets the exit code 1 if one of them has at least the severity of --fail-on. */
+  function report(summary: Summary): void {
+    show(summary)
+    if (failOn === undefined) return
+    const isSevere = ({ weight }: Change) => severities.indexOf(weight) <= severities.indexOf(failOn)
+    if (summary.changes.some(isSevere)) process.exitCode = 1
   }
 
   /** A document that cannot be served can be compared, unless its references or its structure are broken. */
@@ -131,14 +171,6 @@ async function publishedText(path: string, options: CompileOptions): Promise<Pub
 type Older = NonNullable<Parameters<typeof contractChanges>[4]>
 
 type Published = { text: string; rejection: RejectedDocument | undefined }
-
-/** Prints changes, and sets the exit code 1 if one of them has at least the severity `failOn`. */
-function report(summary: Summary, format: Format, failOn: Severity | undefined): void {
-  console.log(formats[format](summary))
-  if (failOn === undefined) return
-  const isSevere = ({ weight }: Change) => severities.indexOf(weight) <= severities.indexOf(failOn)
-  if (summary.changes.some(isSevere)) process.exitCode = 1
-}
 
 /** Returns the value of an option. Throws a UsageError if it is not one of the expected ones. */
 function oneOf<Value extends string>(expected: Value[], text: string, option: string): Value {

@@ -1,15 +1,8 @@
 import { join } from 'node:path'
-import { docsDirectory } from '../docs/source-mark.ts'
+import { docsDefaults, docsDirectory } from '../docs/source-mark.ts'
 import { commandLine } from './command-line.ts'
-import {
-  documentHelp,
-  findDocument,
-  findErrorModule,
-  handlersModule,
-  overlaysOf,
-  sampleClient,
-  skipsUnsupported,
-} from './project-files.ts'
+import { projectDocuments } from './project-documents.ts'
+import { documentHelp, handlersModule } from './project-files.ts'
 
 /** Runs `fastify-contract dev`. */
 export async function run(args: string[]): Promise<void> {
@@ -44,13 +37,14 @@ ${documentHelp}
       bundle: undefined,
       trial: undefined,
       document: undefined,
+      only: undefined,
       overlays: undefined,
       rules: undefined,
       out: 'generated',
-      errors: findErrorModule(),
+      errors: undefined,
       handlers: handlersModule,
       docs: docsDirectory,
-      'skip-unsupported': skipsUnsupported(),
+      'skip-unsupported': false,
     },
     ['DOCUMENT'],
     args,
@@ -59,14 +53,28 @@ ${documentHelp}
   const { runDev } = await import('../dev/reloader.ts')
   try {
     loadEnvironmentFile('.env')
-    const { 'skip-unsupported': skipUnsupported, overlays, ...others } = options
-    const document = findDocument(words[0] ?? options.document)
+    const { only, overlays, rules, entry, watch, bundle, trial, docs } = options
+    const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
     await runDev({
-      ...others,
-      client: sampleClient(),
-      skipUnsupported,
-      document,
-      overlays: overlaysOf(document, overlays),
+      documents: documents.map((one) => ({
+        name: one.name,
+        prefix: one.prefix,
+        document: one.path(),
+        overlays: one.overlays(),
+        errors: one.errorModule(options.errors),
+        handlers: one.own(options.handlers),
+        skipUnsupported: one.skipsUnsupported(options['skip-unsupported']),
+        out: one.in(options.out),
+        docs: one.in(docs),
+        released: one.in(docsDefaults.released),
+        client: one.client(undefined),
+      })),
+      rules,
+      docs,
+      entry,
+      watch,
+      bundle,
+      trial,
     })
   } catch (error) {
     // The ports that are open keep the process running.

@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { writeDocs } from '../docs/docs-page.ts'
+import { writeIndexPage } from '../docs/index-page.ts'
 import { docsDefaults, docsDirectory } from '../docs/source-mark.ts'
 import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { documentHelp, findDocument, overlaysOf, sampleClient, skipsUnsupported } from './project-files.ts'
+import { documentNames, forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
+import { documentHelp } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
 export async function run(args: string[]): Promise<void> {
@@ -31,31 +33,51 @@ ${documentHelp}
       serve: false,
       out: docsDirectory,
       document: undefined,
+      only: undefined,
       overlays: undefined,
       rules: undefined,
-      'skip-unsupported': skipsUnsupported(),
+      'skip-unsupported': false,
       ...docsDefaults,
-      client: sampleClient(),
+      client: undefined,
     },
     ['DOCUMENT'],
     args,
   )
+  const { only, overlays, out } = options
+  const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
+  await forEachDocument(documents, 'plain', (one) => writePages(one, options))
+  const names = documents[0].name === undefined ? [] : documentNames()
+  if (names.length > 0) console.log(`wrote ${await writeIndexPage(out, names)}`)
+  if (options.serve) await serve(out, names)
+}
+
+/** The options of the pages of a document. */
+type PagesOptions = {
+  out: string
+  generated: string
+  released: string
+  client: string | undefined
+  rules: string | undefined
+  'skip-unsupported': boolean
+}
+
+async function writePages(one: ProjectDocument, { rules, out, ...options }: PagesOptions): Promise<void> {
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
+  const generated = one.in(options.generated)
   const page = await withProgress(async function writePages(onStep) {
-    const { rules, 'skip-unsupported': skipUnsupported } = options
-    const document = findDocument(words[0] ?? options.document)
+    const document = one.path()
     const compiled = await compileContract(document, {
-      overlays: overlaysOf(document, options.overlays),
+      overlays: one.overlays(),
       rules,
-      skipUnsupported,
+      skipUnsupported: one.skipsUnsupported(options['skip-unsupported']),
       onStep,
     })
-    await rejectStale(compiled.files, options.generated)
+    await rejectStale(compiled.files, generated)
     onStep('writing the documentation')
-    return await writeDocs(options.out, options, compiled)
+    const shown = { generated, released: one.in(options.released), client: one.client(options.client) }
+    return await writeDocs(one.in(out), shown, compiled)
   })
   console.log(`wrote ${page}, history.html and openapi.json`)
-  if (options.serve) await serve(page)
 }
 
 /** The files that --serve serves, with their media types. */
@@ -65,20 +87,22 @@ const served: Record<string, string> = {
   'openapi.json': 'application/json',
 }
 
-/** Serves these files, and nothing else, on 127.0.0.1. Reads them at each request. */
-async function serve(page: string): Promise<void> {
+/** Serves these files of a directory, or of the directories of several documents, on 127.0.0.1, and nothing else. */
+async function serve(directory: string, names: string[]): Promise<void> {
   const { listen } = await import('fastify-contract/service')
   const server = createServer(sendPage)
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
   const url = await listen((address) => once(server.listen(address), 'listening'), server, address)
   console.log(`${url}/`)
 
+  // Reads the files at each request.
   async function sendPage({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, path = ''] = /^\/([^?]*)/.exec(url ?? '') ?? []
+    const [, place = '', path = ''] = /^\/(?:([^/?]+)\/)?([^?]*)/.exec(url ?? '') ?? []
     const name = path || 'index.html'
-    const isServed = Object.hasOwn(served, name) && (method === 'GET' || method === 'HEAD')
+    const isPage = Object.hasOwn(served, name) && (place === '' || names.includes(place))
+    const isServed = isPage && (method === 'GET' || method === 'HEAD')
     // Another command may have removed the file.
-    const body = isServed ? await readFile(join(dirname(page), name)).catch(() => undefined) : undefined
+    const body = isServed ? await readFile(join(directory, place, name)).catch(() => undefined) : undefined
     if (body === undefined) response.writeHead(404).end()
     else response.writeHead(200, { 'content-type': served[name] }).end(body)
   }

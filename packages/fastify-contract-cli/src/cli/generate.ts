@@ -2,24 +2,16 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { UsageError } from 'fastify-contract/token-command'
 import { type Run, RunRecord } from '../digests/run-record.ts'
-import { docsDirectory, isCurrent } from '../docs/source-mark.ts'
+import { docsDefaults, docsDirectory, isCurrent } from '../docs/source-mark.ts'
 import type { Compiled } from '../emit/compile.ts'
 import { surplusProblems } from '../emit/surplus-files.ts'
 import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
+import type { GenerateOptions } from './generate-files.ts'
 import { withProgress } from './progress.ts'
-import {
-  documentHelp,
-  errorModule,
-  findDocument,
-  findErrorModule,
-  handlersModule,
-  loadErrorModule,
-  overlaysOf,
-  sampleClient,
-  skipsUnsupported,
-} from './project-files.ts'
-import { listOf, projectSettings } from './project-settings.ts'
+import { documentNames, forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
+import { documentHelp, errorModule, handlersModule, loadErrorModule } from './project-files.ts'
+import { listOf } from './project-settings.ts'
 import { keepYoungGeneration } from './run-once.ts'
 
 /** Runs `fastify-contract generate`. */
@@ -44,42 +36,75 @@ ${documentHelp}
     {
       check: false,
       update: false,
-      'allow-origin': projectSettings().allowOrigin,
-      'skip-unsupported': skipsUnsupported(),
+      'allow-origin': undefined,
+      'skip-unsupported': false,
       document: undefined,
+      only: undefined,
       overlays: undefined,
       rules: undefined,
       out: 'generated',
-      errors: findErrorModule(),
+      errors: undefined,
       handlers: handlersModule,
     },
     ['DOCUMENT'],
     args,
   )
+  const { only, overlays, out, update, check, 'skip-unsupported': skipUnsupported } = options
   const given = words[0] ?? options.document
-  const { rules, errors, out, handlers, check, 'skip-unsupported': skipUnsupported } = options
-  const allowedOrigins = listOf(options['allow-origin'])
-  if (options.update) {
-    if (given !== undefined) throw new UsageError('generate: --update has the document of package.json; name no other')
-    const { updateDocument } = await import('./update-document.ts')
-    const body = errors === undefined ? undefined : await loadErrorModule(errors)
-    const overlays = overlaysOf(projectSettings().document ?? '', options.overlays)
-    await updateDocument({ overlays, rules, errors: body, out, handlers, check, skipUnsupported, allowedOrigins })
-    return check ? undefined : await updateDocs(out)
+  if (update && given !== undefined)
+    throw new UsageError('generate: --update has the document of package.json; name no other')
+  const documents = projectDocuments({ given, only, overlays })
+  const hasOrigin = documents.some(({ settings }) => settings.origin !== undefined)
+  await forEachDocument(documents, check ? 'plain' : 'titled', generate)
+  if (given === undefined && only === undefined) reportOthers(out, check)
+
+  async function generate(one: ProjectDocument): Promise<void> {
+    const files: DocumentFiles = {
+      overlays: one.overlays(),
+      rules: options.rules,
+      errors: one.errorModule(options.errors),
+      out: one.in(out),
+      handlers: one.own(options.handlers),
+      check,
+      skipUnsupported: one.skipsUnsupported(skipUnsupported),
+      allowedOrigins: listOf(options['allow-origin'] ?? one.settings.allowOrigin),
+    }
+    // Of several documents, some may be files of the project.
+    const isFetched = update && (one.settings.origin !== undefined || !hasOrigin)
+    const compiled = await (isFetched ? updateFiles(one, files) : generateChanged(one.path(), files))
+    if (!check) await updateDocs(one, files.out, compiled)
   }
-  const document = findDocument(given)
-  const overlays = overlaysOf(document, options.overlays)
+}
+
+/** What is generated of a document. */
+type DocumentFiles = Omit<GenerateOptions, 'document' | 'record'>
+
+/** Fetches a document again, and generates its files. */
+async function updateFiles(one: ProjectDocument, { errors, ...files }: DocumentFiles): Promise<undefined> {
+  const { updateDocument } = await import('./update-document.ts')
+  const body = errors === undefined ? undefined : await loadErrorModule(errors)
+  await updateDocument(one, { ...files, errors: body })
+}
+
+/** Generates the files of a document, unless they would be the same. Returns what the document was compiled to, if so. */
+async function generateChanged(document: string, files: DocumentFiles): Promise<Compiled | undefined> {
+  const { overlays, rules, errors, out, check, skipUnsupported } = files
   const record = RunRecord.of({ document, overlays: JSON.stringify(overlays), rules, errors, out, skipUnsupported })
   const run = record?.unchanged()
   if (run !== undefined) {
     reportUnchanged(run, out, check)
-    return check ? undefined : await updateDocs(out)
+    return undefined
   }
   const { generateFiles } = await import('./generate-files.ts')
   keepYoungGeneration(process.versions.node)
-  const task = { document, overlays, rules, errors, out, handlers, check, skipUnsupported, allowedOrigins, record }
-  const compiled = await generateFiles(task)
-  if (!check) await updateDocs(out, compiled)
+  return await generateFiles({ ...files, document, record })
+}
+
+/** Reports what is beside the directories of several documents, such as that of one which is no longer in package.json. */
+function reportOthers(out: string, check: boolean): void {
+  const names = documentNames()
+  const problems = names.length === 0 ? [] : surplusProblems(names, out)
+  reportProblems(problems, check)
 }
 
 /** Prints what a whole run would print. Throws, with --check, if there are files that are not generated. */
@@ -89,18 +114,27 @@ function reportUnchanged({ warnings, outputs }: Run, out: string, check: boolean
     outputs.map(([path]) => relative(out, path)),
     out,
   )
-  if (check && problems.length > 0) throw new Error(problems.join('\n'))
-  for (const problem of problems) console.warn(problem)
+  reportProblems(problems, check)
   if (!check) console.log('up to date')
 }
 
-/** Brings the documentation up to date if there is one. */
-async function updateDocs(generated: string, compiled?: Compiled): Promise<void> {
-  const options = { generated, client: sampleClient() }
-  if (!existsSync(join(docsDirectory, 'index.html')) || (await isCurrent(docsDirectory, options))) return
+/** Throws, with --check, if there are problems, and warns of them otherwise. */
+function reportProblems(problems: string[], check: boolean): void {
+  if (check && problems.length > 0) throw new Error(problems.join('\n'))
+  for (const problem of problems) console.warn(problem)
+}
+
+/** Brings the documentation of a document up to date if there is one. */
+async function updateDocs(one: ProjectDocument, generated: string, compiled: Compiled | undefined): Promise<void> {
+  const directory = one.in(docsDirectory)
+  const options = { generated, released: one.in(docsDefaults.released), client: one.client(undefined) }
+  if (!existsSync(join(directory, 'index.html')) || (await isCurrent(directory, options))) return
   const { writeDocs } = await import('../docs/docs-page.ts')
-  await withProgress(function showDocs(onStep) {
+  await withProgress(async function showDocs(onStep) {
     onStep('writing the documentation')
-    return writeDocs(docsDirectory, options, compiled)
+    await writeDocs(directory, options, compiled)
+    if (one.name === undefined) return
+    const { writeIndexPage } = await import('../docs/index-page.ts')
+    await writeIndexPage(docsDirectory, documentNames())
   })
 }

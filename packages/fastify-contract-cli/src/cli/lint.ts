@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { lineText } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { findDocument, overlaysOf } from './project-files.ts'
+import { forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
 
 /** Runs `fastify-contract lint`. */
 export async function run(args: string[]): Promise<void> {
@@ -14,20 +14,28 @@ Advises on the style of the document: prints one line for each finding. No other
 
 DOCUMENT        the OpenAPI document, also as --document FILE (default: that of package.json, or openapi.yaml
                 or the only openapi/*.yaml)
+--only NAME     one of several documents that package.json names (default: all; see docs/versions.md)
 --overlays LIST the overlays of DOCUMENT, files separated by commas (default: those of package.json if DOCUMENT is
                 the one that it names)
 --rules FILE    the rules, a configuration of Redocly (https://redocly.com/docs/cli/configuration); default:
                 redocly.yaml if it exists, otherwise recommended rules, all as warnings
 `,
-    { document: undefined, overlays: undefined, rules: undefined },
+    { document: undefined, only: undefined, overlays: undefined, rules: undefined },
     ['DOCUMENT'],
     args,
   )
+  const { only, overlays, rules } = options
+  const own = rules ?? (existsSync('redocly.yaml') ? 'redocly.yaml' : undefined)
+  const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
+  await forEachDocument(documents, 'titled', (one) => lintDocument(one, own))
+}
+
+/** Prints the findings of a document. Its rules are `own`, if the project has some. */
+async function lintDocument(one: ProjectDocument, own: string | undefined): Promise<void> {
   const { lint, styleRules } = await import('../redocly/redocly.ts')
   const { readDocument } = await import('../read/read-document.ts')
-  const document = findDocument(words[0] ?? options.document)
-  const own = options.rules ?? (existsSync('redocly.yaml') ? 'redocly.yaml' : undefined)
-  const overlays = overlaysOf(document, options.overlays)
+  const document = one.path()
+  const overlays = one.overlays()
   const findings = await withProgress(async function showLint(onStep) {
     onStep(`checking the style of ${document}`)
     return await lint(document, own ?? styleRules, await readDocument(document, { overlays }))

@@ -1,12 +1,16 @@
 import { UsageError } from 'fastify-contract/token-command'
 import { terminalText } from '../text/source-text.ts'
 
-/** Prints the message of an error, which may quote a document, and sets the exit code: 2 for an invalid command line. */
-export function reportError(error: Error): void {
+/**
+ * Prints the message of an error, which may quote a document, and sets the exit code: 2 for an invalid command line.
+ *
+ * @param name What precedes the message, such as the name of one of several documents.
+ */
+export function reportError(error: Error, name?: string): void {
   const message = isOverflow(error)
     ? 'schemas are nested too deeply; move inner schemas into components'
     : error.message
-  process.stderr.write(`${terminalText(message)}\n`)
+  process.stderr.write(`${name === undefined ? '' : `${name}: `}${terminalText(message)}\n`)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
 

@@ -4,26 +4,25 @@ import type { ContractTestResult, OperationName } from '../contract-test/contrac
 import type { ReportContext } from '../contract-test/reports/report-context.ts'
 import { join } from '../document/json-pointer.ts'
 import { shellPath, shellWord } from '../text/foreign-text.ts'
-import { findDocument, overlaysOf } from './project-files.ts'
+import type { ProjectDocument } from './project-documents.ts'
 
 /**
  * Returns a function that returns the place of an operation in the files of the document. It knows none if there are no
  * failures to place, and for a document at a URL or without a file.
  */
 export async function operationPlaces(
-  document: string | undefined,
-  overlays: string | undefined,
+  one: ProjectDocument,
   { failures }: ContractTestResult,
 ): Promise<ReportContext['placeOf']> {
-  const path = document ?? fileOfProject()
+  const path = pathOf(one)
   if (failures.length === 0 || path === undefined || !existsSync(path)) return () => undefined
-  const placeOf = await sourcePlaces(path, { overlays: overlaysOf(path, overlays) }).catch(() => undefined)
+  const placeOf = await sourcePlaces(path, { overlays: one.overlays() }).catch(() => undefined)
   return ({ method, path }: OperationName) => placeOf?.(join('#', 'paths', path, method.toLowerCase()))
 }
 
-function fileOfProject(): string | undefined {
+function pathOf(one: ProjectDocument): string | undefined {
   try {
-    return findDocument(undefined)
+    return one.path()
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from 'fastify-contract'
 import { UsageError } from 'fastify-contract/token-command'
@@ -21,15 +22,23 @@ import { terminalReport } from '../contract-test/reports/terminal-report.ts'
 import { testedNothing } from '../contract-test/results.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { findDocument, overlaysHelp, overlaysOf } from './project-files.ts'
+import {
+  documentNames,
+  forEachDocument,
+  needsOne,
+  type ProjectDocument,
+  type ProjectDocuments,
+  projectDocuments,
+} from './project-documents.ts'
+import { onlyHelp, overlaysHelp } from './project-files.ts'
 import { listOf } from './project-settings.ts'
 import { operationPlaces, repeatCommand } from './test-context.ts'
-import { loadApplication } from './tested-application.ts'
+import { loadApplication, type TestedApplication } from './tested-application.ts'
 
 /** Runs a contract test of an application in this process, or of the server at a URL. */
 export type ContractTest = (
   server: FastifyInstance | { url: string },
-  options: RunOptions & { document: string | Contract; overlays?: string[] },
+  options: RunOptions & { document: string | Contract; overlays?: string[]; below?: string },
 ) => Promise<ContractTestResult>
 
 /** Runs `fastify-contract test`. */
@@ -48,6 +57,7 @@ credentials, and for data.
 
 DOCUMENT              the OpenAPI document, a file or a URL (default: the generated contract of the application, or
                       with --url the document as of fastify-contract generate)
+${onlyHelp}
 ${overlaysHelp}
 --app FILE            the module whose createApp, or whose default export, a plugin, is the application (default:
                       that of init)
@@ -65,6 +75,7 @@ ${overlaysHelp}
 `,
     {
       app: undefined,
+      only: undefined,
       overlays: undefined,
       url: undefined,
       seed: undefined,
@@ -83,49 +94,87 @@ ${overlaysHelp}
     ['operation', 'off'],
   )
   if (options['list-checks']) return printChecks()
-  const { app: module, url, seed, requests, seconds, operation, off, settings, json, junit, github } = options
+  const { app: module, only, overlays, url, operation, settings, json } = options
+  const failed = ({ message }: Error): never => {
+    throw new UsageError(`test: ${withoutSecrets(placed(message, settings))}`)
+  }
   let application: FastifyInstance | undefined
+  let isInterrupted = false
   try {
-    if (url !== undefined && module !== undefined) throw new Error('--url and --app exclude each other; leave one out')
-    const given = words[0] === undefined && url === undefined ? undefined : findDocument(words[0])
-    const run: RunOptions = {
-      seed: numberOf(seed, 'seed', 0),
-      requests: numberOf(requests, 'requests', 1),
-      seconds: numberOf(seconds, 'seconds', 1),
-      operations: operation === undefined ? undefined : listOf(operation),
-      off: await checksOff(off, settings),
-    }
-    const { app, contract } = url === undefined ? await loadApplication(module) : {}
-    application = app
-    const document = given ?? contract ?? findDocument(undefined)
-    const overlays = typeof document === 'string' ? overlaysOf(document, options.overlays) : []
-    const result = await testUntilSignal(contractTest, app ?? { url: String(url) }, { ...run, document, overlays })
-    const context: ReportContext = {
-      server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
-      placeOf: await operationPlaces(given, options.overlays, result),
-      repeat: repeatCommand(
-        { document: words[0], overlays: options.overlays, app: module, url, requests, off, settings },
-        result.seed,
-      ),
-    }
-    if (junit !== undefined) await writeFile(junit, withoutSecrets(junitReport(result, context)))
-    printReports(result, context, { json, github })
-    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' || testedNothing(result) ? 2 : 0
-  } catch (error) {
-    throw new UsageError(`test: ${withoutSecrets(placed((error as Error).message, settings))}`)
+    const { documents, run, off } = await prepared().catch(failed)
+    const tested = url === undefined ? await loadApplication(module, projectDocuments()).catch(failed) : undefined
+    application = tested?.app
+    // An instance of Fastify listens only once: each document needs that listener.
+    if (documents.length > 1) await application?.listen({ host: '127.0.0.1', port: 0 }).catch(() => undefined)
+    await forEachDocument(documents, json ? 'json' : 'titled', async (one, print) => {
+      await testDocument(one, run, off, tested, print).catch(failed)
+    })
   } finally {
     await application?.close()
     // A module may keep a connection open for which its application has no hook.
     if (url === undefined) setTimeout(() => process.exit(), closeTime).unref()
   }
+
+  async function prepared(): Promise<Prepared> {
+    if (url !== undefined && module !== undefined) throw new Error('--url and --app exclude each other; leave one out')
+    const documents = projectDocuments({ given: words[0], only, overlays })
+    if (documents.length > 1 && operation !== undefined) throw needsOne('--operation')
+    const run = {
+      seed: numberOf(options.seed, 'seed', 0),
+      requests: numberOf(options.requests, 'requests', 1),
+      seconds: numberOf(options.seconds, 'seconds', 1),
+      operations: operation === undefined ? undefined : listOf(operation),
+    }
+    if (words[0] !== undefined) documents[0].path()
+    return { documents, run, off: await checksOff(options.off, settings, documents) }
+  }
+
+  async function testDocument(
+    one: ProjectDocument,
+    run: RunOptions,
+    off: Prepared['off'],
+    tested: TestedApplication | undefined,
+    print: (text: string) => void,
+  ): Promise<void> {
+    if (isInterrupted) throw new Error('the run was interrupted before this document')
+    const { prefix, name } = one
+    const contract = tested?.contracts.find((other) => other.name === name)?.contract
+    const isGenerated = words[0] === undefined && url === undefined
+    const document = (isGenerated ? contract : undefined) ?? one.path()
+    const result = await testUntilSignal(contractTest, tested?.app ?? { url: String(url) }, {
+      ...run,
+      off: off(one),
+      document,
+      overlays: typeof document === 'string' ? one.overlays() : [],
+      ...(prefix !== '' && { below: prefix }),
+    })
+    isInterrupted = result.end === 'aborted'
+    const { requests, off: listed, junit, github } = options
+    const repeated = { document: words[0], overlays, only: words[0] === undefined ? name : undefined }
+    const context: ReportContext = {
+      server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, '') + (result.prefix ?? ''),
+      placeOf: await operationPlaces(one, result),
+      repeat: repeatCommand({ ...repeated, app: module, url, requests, off: listed, settings }, result.seed),
+    }
+    if (junit !== undefined) {
+      const file = one.own(junit)
+      if (name !== undefined) await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, withoutSecrets(junitReport(result, context)))
+    }
+    printReports(result, context, { json, github, print })
+    process.exitCode = result.failures.length > 0 ? 1 : result.end === 'aborted' || testedNothing(result) ? 2 : 0
+  }
 }
+
+/** What the command line says: the documents to test, how, and the checks that are turned off for each. */
+type Prepared = { documents: ProjectDocuments; run: RunOptions; off: (document: ProjectDocument) => ChecksOff }
 
 function printReports(
   result: ContractTestResult,
   context: ReportContext,
-  { json, github }: { json: boolean; github: boolean },
+  { json, github, print }: { json: boolean; github: boolean; print: (text: string) => void },
 ): void {
-  if (json) process.stdout.write(withoutSecrets(jsonReport(result, context)))
+  if (json) print(withoutSecrets(jsonReport(result, context)).trimEnd())
   else {
     const text = withoutSecrets(terminalReport(result, context))
     process.stdout.write(github ? withoutCommands(text, randomUUID()) : text)
@@ -176,16 +225,43 @@ function numberOf(text: string | undefined, option: string, least: number): numb
   throw new Error(`--${option} is ${JSON.stringify(text)}; expected an integer from ${least} to 2147483647`)
 }
 
-/** Returns the checks that options turn off. The run validates their names. */
-async function checksOff(list: string | undefined, settings: string | undefined): Promise<ChecksOff> {
-  const { off = {}, ...others } = settings === undefined ? {} : await settingsOf(settings)
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new Error(`${settings}: unknown member ${JSON.stringify(unknown)}; expected "off"`)
+/**
+ * Returns a function that returns the checks which options turn off for a document. The settings of several documents are
+ * members with their names. The run validates the names of the checks.
+ */
+async function checksOff(
+  list: string | undefined,
+  settings: string | undefined,
+  [first]: ProjectDocuments,
+): Promise<(document: ProjectDocument) => ChecksOff> {
+  const all = settings === undefined ? {} : await settingsOf(settings)
   const given = Object.fromEntries(listOf(list).map((check) => [check, 'turned off by --off']))
-  return { ...off, '*': { ...off['*'], ...given } }
+  const place = settings ?? ''
+  if (first.name === undefined) {
+    const { off = {} } = checkedMembers(all, ['off'], place) as { off?: ChecksOff }
+    return () => withGiven(off)
+  }
+  const byName = checkedMembers(all, documentNames(), place)
+  return ({ name = '' }) => {
+    const own = Object.hasOwn(byName, name) ? Object(byName[name]) : {}
+    const { off = {} } = checkedMembers(own, ['off'], `${place}, ${name}`) as { off?: ChecksOff }
+    return withGiven(off)
+  }
+
+  function withGiven(off: ChecksOff): ChecksOff {
+    return { ...off, '*': { ...off['*'], ...given } }
+  }
 }
 
-async function settingsOf(path: string): Promise<{ off?: ChecksOff }> {
+/** Returns an object of settings. Throws an Error if it has a member that is not expected. */
+function checkedMembers(given: Record<string, unknown>, expected: string[], place: string): Record<string, unknown> {
+  const unknown = Object.keys(given).find((name) => !expected.includes(name))
+  if (unknown === undefined) return given
+  const names = expected.map((name) => JSON.stringify(name)).join(', ')
+  throw new Error(`${place}: unknown member ${JSON.stringify(unknown)}; expected ${names}`)
+}
+
+async function settingsOf(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, 'utf8').catch(({ message }: Error) => {
     throw new Error(`--settings: ${path} cannot be read: ${message}`)
   })

@@ -13,7 +13,7 @@ import { readSources } from '../read/source-files.ts'
 import { visible } from '../text/source-text.ts'
 import { formats } from './changes-formats.ts'
 import { fetchingStep, type Step, withProgress } from './progress.ts'
-import { projectSettings } from './project-settings.ts'
+import type { ProjectDocument } from './project-documents.ts'
 
 /** The options of `generate --update`. */
 export type UpdateOptions = CompileOptions & {
@@ -38,17 +38,18 @@ type Update = {
 }
 
 /**
- * Fetches the document of the project from the URL in package.json, lists its changes, and writes its files and the
+ * Fetches a document of the project from its URL in package.json, lists its changes, and writes its files and the
  * generated ones. Writes nothing if a file cannot be fetched, or if the document cannot be served.
  */
-export async function updateDocument(options: UpdateOptions): Promise<void> {
-  const { document, origin } = projectSettings()
+export async function updateDocument({ name, settings }: ProjectDocument, options: UpdateOptions): Promise<void> {
+  const { document, origin } = settings
+  const place = `fastify-contract${name === undefined ? '' : `.documents.${name}`}`
   if (document !== undefined && !isWithin('.', resolve(document)))
-    throw new Error(`package.json, fastify-contract.document: ${document} is outside of this directory; move it here`)
+    throw new Error(`package.json, ${place}.document: ${document} is outside of this directory; move it here`)
   if (document === undefined || origin === undefined) {
     throw new Error(
-      'package.json has no fastify-contract.origin, which is the URL of the document; write it there, with its file as ' +
-        'fastify-contract.document',
+      `package.json has no ${place}.origin, which is the URL of the document; write it there, with its file as ` +
+        `${place}.document`,
     )
   }
   const update = await withProgress((step) => fetchUpdate(document, origin, options, step))

@@ -1,5 +1,6 @@
 import type { Contract } from 'fastify-contract/contract'
-import type { Document } from '../document/openapi-document.ts'
+import { addedPrefix } from '../document/added-prefix.ts'
+import { type Document, endpoints } from '../document/openapi-document.ts'
 import { applicationCredentials } from './credentials/application-credentials.ts'
 import { environmentCredentials } from './credentials/environment-credentials.ts'
 import { requestCredentials } from './credentials/request-credentials.ts'
@@ -45,6 +46,11 @@ export type ContractTestOptions = Omit<RunOptions, 'document'> & {
   credentials?: GivenCredentials | undefined
   /** What precedes each path in an application: the prefix of the plugin that serves the operations; default: nothing. */
   prefix?: string | undefined
+  /**
+   * The prefix of the document in a server of several documents, such as `/v1`: it precedes each path, unless all of them
+   * begin with it already. The path of a URL precedes it, and replaces nothing.
+   */
+  below?: string | undefined
 }
 
 /** The failures of a contract test. Its message lists them with their requests. */
@@ -73,12 +79,16 @@ export async function contractTest(server: ServerUnderTest, options: ContractTes
 /** Tests a server like `contractTest`, but resolves with the result also if checks fail. */
 export async function runContractTest(
   server: ServerUnderTest,
-  { document: givenDocument, overlays, credentials, prefix, ...options }: ContractTestOptions,
+  { document: givenDocument, overlays, credentials, prefix, below, ...options }: ContractTestOptions,
 ): Promise<ContractTestResult> {
   const tested = await testedDocument(givenDocument, overlays)
   const { document } = tested
   const isInProcess = !('url' in server)
-  const target: Target = isInProcess ? injectTarget(server, { listen: true, prefix }) : urlTarget(server.url)
+  const paths = endpoints(document).flatMap(({ routes }) => routes)
+  const added = below === undefined ? undefined : addedPrefix(paths, below)
+  const target: Target = isInProcess
+    ? injectTarget(server, { listen: true, prefix: prefix ?? added })
+    : urlTarget(server.url, { prefix: added })
   // Only the generator of this engine makes contracts, whose service keeps more than other servers promise.
   const isOwn = typeof givenDocument === 'object' && 'routes' in givenDocument
   const given = environmentCredentials(document, process.env)
@@ -86,7 +96,8 @@ export async function runContractTest(
   try {
     const all = { ...given, ...own?.schemes, ...credentials }
     const parts = { target, credentials: requestCredentials(document, all, options.seed), isOwn, isInProcess }
-    return maskedResult(await testTarget(tested, parts, options), secretsOf(all))
+    const result = await testTarget(tested, parts, options)
+    return maskedResult(added === undefined ? result : { ...result, prefix: added }, secretsOf(all))
   } finally {
     own?.withdraw()
     await target.close()

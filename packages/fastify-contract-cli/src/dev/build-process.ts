@@ -5,12 +5,13 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { requiredScopes } from 'fastify-contract'
 import { exampleCommand, type Routes } from 'fastify-contract/contract'
+import { addedPrefix } from '../document/added-prefix.ts'
 import { compileContract } from '../emit/compile.ts'
 import { updateGenerated } from '../emit/generated-files.ts'
 import { loadErrorBody } from '../rules/error-bodies.ts'
 import { visible } from '../text/source-text.ts'
 import { checkTypes } from '../typescript/type-checker.ts'
-import type { BuildMessage, BuildReply, BuildRequest, BundleReply, DevOptions } from './reloader.ts'
+import type { BuildMessage, BuildReply, BuildRequest, BundleReply, DevDocument, DevOptions } from './reloader.ts'
 import { type BundleService, serviceBundler } from './service-bundle.ts'
 
 /*
@@ -24,8 +25,10 @@ const bundle = await loadBundle()
 let writing = Promise.resolve()
 /** The URL of the service for clients. */
 let serviceUrl = ''
-/** The routes of the document; undefined until it is generated. */
-let routes: Routes | undefined
+/** The routes of each document, and what precedes their paths; undefined until all documents are generated. */
+let routes: { prefix: string; routes: Routes }[] | undefined
+/** What precedes the paths of each document, of which the documentation may be written while it is generated again. */
+let prefixes: string[] = []
 /** The number of the last snapshot whose types are to be checked. */
 let last = 0
 /** Resolves with the messages of the compiler about that snapshot. Only one check runs at a time. */
@@ -63,7 +66,7 @@ async function bundled({
 }: BuildRequest): Promise<BundleReply> {
   serviceUrl = url
   if (hasNewDocument) routes = undefined
-  const hasWritten = routes === undefined && (await generate()) > 0
+  const hasWritten = routes === undefined && (await generateAll()) > 0
   if (isServed && !hasWritten) return 'unchanged'
   const messages = checkTypesOf(snapshot, join(dirname(directory), 'types'))
   checking = messages
@@ -71,9 +74,11 @@ async function bundled({
   const packages = await bundleInto(directory).catch(async (error: Error) => {
     throw new Error((await messages) || error.message)
   })
+  const all = routes ?? []
+  const examples = all.flatMap(({ prefix, routes }) => exampleCommand(routes, url + prefix, token) ?? [])
   return {
-    example: exampleCommand(routes as Routes, url, token),
-    scopes: requiredScopes((routes as Routes).operations).join(' '),
+    example: examples.length === 0 ? undefined : examples.join('\n'),
+    scopes: requiredScopes(all.flatMap(({ routes }) => routes.operations)).join(' '),
     packages,
   }
 }
@@ -100,31 +105,60 @@ async function bundleInto(directory: string): Promise<string[]> {
 /** Writes the documentation unless it is up to date. */
 async function writePages(): Promise<void> {
   const module = new URL(`../dev/write-pages${extname(import.meta.filename)}`, import.meta.url)
-  const writer = new Worker(module, { workerData: { ...options, serviceUrl } })
+  const serviceUrls = prefixes.map((prefix) => serviceUrl + prefix)
+  const writer = new Worker(module, { workerData: { ...options, serviceUrls } })
   await once(writer, 'exit').catch(({ message }: Error) =>
     console.error(`dev: the documentation is not written: ${message}`),
   )
 }
 
-/** Generates the files of the document. Returns how many had changed. */
-async function generate(): Promise<number> {
-  const { document, overlays, rules, errors, out, handlers, skipUnsupported } = options
+/**
+ * Generates the files of each document. Returns how many had changed. Rejects with the messages of all documents that
+ * cannot be served.
+ */
+async function generateAll(): Promise<number> {
+  let written = 0
+  const generated: NonNullable<typeof routes> = []
+  const messages: string[] = []
+  for (const each of options.documents) {
+    try {
+      const { names, contract } = await generate(each)
+      written += names.length
+      generated.push({ prefix: prefixOf(contract.routes, each.prefix), routes: contract.routes })
+    } catch (error) {
+      messages.push(`${each.name === undefined ? '' : `${each.name}: `}${(error as Error).message}`)
+    }
+  }
+  if (messages.length > 0) throw new Error(messages.join('\n'))
+  routes = generated
+  prefixes = generated.map(({ prefix }) => prefix)
+  return written
+}
+
+/** Returns what precedes the paths of a document in the service. */
+const prefixOf = ({ operations }: Routes, prefix: string): string =>
+  addedPrefix(
+    operations.flatMap(({ servedPaths }) => servedPaths.map(({ path }) => path)),
+    prefix,
+  )
+
+/** Generates the files of a document. Returns the names of those that had changed. */
+async function generate({ document, overlays, errors, out, handlers, skipUnsupported }: DevDocument) {
   const compiled = await compileContract(document, {
     overlays,
-    rules,
+    rules: options.rules,
     errors: errors === undefined ? undefined : await loadErrorBody(errors),
     skipUnsupported,
   })
   for (const warning of compiled.warnings) console.warn(visible(`${document}: ${warning}`))
-  const written = await updateGenerated(compiled, out, handlers)
-  if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
-  routes = compiled.contract.routes
-  return written.length
+  const names = await updateGenerated(compiled, out, handlers)
+  if (names.length > 0) console.log(`dev: wrote ${names.join(', ')}`)
+  return { names, contract: compiled.contract }
 }
 
 /** Returns the function that bundles the service into a directory: that of --bundle, or one that calls esbuild. */
 async function loadBundle(): Promise<BundleService> {
-  if (options.bundle === undefined) return serviceBundler(options.entry, options.out)
+  if (options.bundle === undefined) return serviceBundler(options.entry, options.documents)
   const { bundle } = await import(pathToFileURL(resolve(options.bundle)).href)
   return (directory) => bundle(directory).then(() => [])
 }

@@ -15,13 +15,15 @@ import {
 } from './service-process.ts'
 import { watchPath } from './watch-path.ts'
 
-/** What the command dev builds and runs. */
-export type DevOptions = {
+/** A document of the service that dev runs, and where its files are. */
+export type DevDocument = {
+  /** Its name, if the service has several documents. */
+  name?: string | undefined
+  /** What precedes its paths in the service. */
+  prefix: string
   document: string
   /** The overlays of the document, which are watched like it. */
   overlays: string[]
-  /** The configuration of the linter; default: redocly.yaml if there is one. */
-  rules: string | undefined
   /** The module with errorBody, if any. */
   errors: string | undefined
   /** The module of the handlers, for messages. */
@@ -32,8 +34,19 @@ export type DevOptions = {
   out: string
   /** The directory of the documentation page. */
   docs: string
+  /** The directory of the released documents, which that page compares. */
+  released: string
   /** The module from which the samples of that page import createClient. */
   client: string
+}
+
+/** What the command dev builds and runs. */
+export type DevOptions = {
+  documents: DevDocument[]
+  /** The configuration of the linter; default: redocly.yaml if there is one. */
+  rules: string | undefined
+  /** The directory of the documentation, which has those of the documents. */
+  docs: string
   /** The module that starts the service; its directory is watched. */
   entry: string
   /** Other directories to watch, separated by commas; default: none. */
@@ -138,13 +151,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   // npm writes these once it has installed a package, such as one that an import misses.
   const installed = ['package.json', join('node_modules', '.package-lock.json')].filter((file) => existsSync(file))
   for (const each of [...directories, ...installed]) watchPath(each, () => change('code'))
-  // The directory of a document in the directory of the project holds everything else, too.
-  const directory = dirname(options.document)
-  for (const each of [
-    directory === '.' ? options.document : directory,
-    ...options.overlays.filter((path) => existsSync(dirname(path))),
-  ])
-    watchPath(each, () => change('document'))
+  for (const each of new Set(options.documents.flatMap(watchedPaths))) watchPath(each, () => change('document'))
 
   function change(what: 'code' | 'document'): void {
     changed[what] = true
@@ -341,6 +348,14 @@ export async function runDev(options: DevOptions): Promise<void> {
     await Promise.all([running?.stop(), ...retiring])
     process.exit()
   }
+}
+
+/** Returns what is watched of a document: its directory, which may have other files of it, and its overlays. */
+function watchedPaths({ document, overlays }: DevDocument): string[] {
+  const directory = dirname(document)
+  // The directory of the project holds everything else, too.
+  const own = directory === '.' ? document : directory
+  return [own, ...overlays.filter((path) => existsSync(dirname(path)))]
 }
 
 /**

@@ -1,45 +1,54 @@
 import { realpathSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { type BuildContext, context, type Metafile, type Plugin } from 'esbuild'
+
+/** The path of a generated contract, and that of its copy in the directory of a bundle, with slashes. */
+type ContractCopy = { path: string; copy: string }
 
 /** Bundles a service into a directory. Resolves with the installed packages that it imports. */
 export type BundleService = (directory: string) => Promise<string[]>
+
+/** The directory with the generated files of a document, and the name of the document if there are several. */
+export type BundledDocument = { name?: string | undefined; out: string }
 
 const contractName = 'contract.mjs'
 
 /**
  * Returns a function that bundles the service of an entry with esbuild, which keeps what it has parsed. Packages are
- * left external, and so is the generated contract, of which the directory gets a copy: it may have many megabytes.
- *
- * @param generated The directory of the generated files.
+ * left external, and so is each generated contract, of which the directory gets a copy: it may have many megabytes.
  */
-export function serviceBundler(entry: string, generated: string): BundleService {
-  const contract = join(generated, contractName)
+export function serviceBundler(entry: string, documents: BundledDocument[]): BundleService {
+  const contracts = documents.map(({ name, out }) => ({
+    path: join(out, contractName),
+    copy: name === undefined ? contractName : `${name}/${contractName}`,
+  }))
   const file = basename(entry).replace(/ts$/, 'js')
   let building: Promise<BuildContext> | undefined
   return bundle
 
   async function bundle(directory: string): Promise<string[]> {
     // The source map has relative paths, which are the same from each directory beside this one.
-    building ??= bundleContext(entry, join(directory, file), contract)
+    building ??= bundleContext(entry, join(directory, file), contracts)
     const { outputFiles = [], metafile } = await (await building).rebuild()
-    await mkdir(directory, { recursive: true })
     const imported = importsOf(metafile as Metafile)
+    const copies = contracts.filter(({ copy }) => imported.includes(`./${copy}`))
+    for (const place of [directory, ...copies.map(({ copy }) => join(directory, dirname(copy)))])
+      await mkdir(place, { recursive: true })
     await Promise.all([
       ...outputFiles.map(({ path, contents }) => writeFile(join(directory, basename(path)), contents)),
-      ...(imported.includes(`./${contractName}`) ? [copyFile(contract, join(directory, contractName))] : []),
+      ...copies.map(({ path, copy }) => copyFile(path, join(directory, copy))),
     ])
     return imported.filter(isInstalled)
   }
 }
 
-function bundleContext(entry: string, outfile: string, contract: string): Promise<BuildContext> {
+function bundleContext(entry: string, outfile: string, contracts: ContractCopy[]): Promise<BuildContext> {
   return context({
     entryPoints: [entry],
     outfile,
-    plugins: [externalModule(resolve(contract))],
+    plugins: [externalContracts(new Map(contracts.map(({ path, copy }) => [resolve(path), copy])))],
     bundle: true,
     packages: 'external',
     platform: 'node',
@@ -53,13 +62,14 @@ function bundleContext(entry: string, outfile: string, contract: string): Promis
   })
 }
 
-/** Leaves a module to be imported from the directory of the bundle. */
-const externalModule = (path: string): Plugin => ({
-  name: 'external-module',
+/** Leaves the contracts to be imported from their copies, by their paths, in the directory of the bundle. */
+const externalContracts = (copies: Map<string, string>): Plugin => ({
+  name: 'external-contracts',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/${basename(path)}$`) }, (given) =>
-      resolve(given.resolveDir, given.path) === path ? { path: `./${basename(path)}`, external: true } : undefined,
-    )
+    onResolve({ filter: new RegExp(`/${contractName}$`) }, function leave(given) {
+      const copy = copies.get(resolve(given.resolveDir, given.path))
+      return copy === undefined ? undefined : { path: `./${copy}`, external: true }
+    })
   },
 })
 

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { writeStaleDocs, writeTryPage } from '../docs/docs-page.ts'
+import { writeIndexPage } from '../docs/index-page.ts'
 import type { DevOptions } from './reloader.ts'
 
 /*
@@ -7,7 +8,11 @@ import type { DevOptions } from './reloader.ts'
  * another change begins meanwhile.
  */
 
-const { docs, out: generated, client, serviceUrl } = workerData as DevOptions & { serviceUrl: string }
-// The page calls the port that stays open, not that of one snapshot.
-await writeTryPage(docs, { generated, serviceUrl })
-await writeStaleDocs(docs, { generated, client })
+const { documents, docs: root, serviceUrls } = workerData as DevOptions & { serviceUrls: string[] }
+for (const [index, { docs, out: generated, released, client }] of documents.entries()) {
+  // The page calls the port that stays open, not that of one snapshot.
+  await writeTryPage(docs, { generated, serviceUrl: serviceUrls[index] })
+  await writeStaleDocs(docs, { generated, released, client })
+}
+const names = documents.flatMap(({ name }) => name ?? [])
+if (names.length > 0) await writeIndexPage(root, names)

@@ -65,7 +65,7 @@ export async function writeStaleDocs(
  */
 export async function writeTryPage(
   directory: string,
-  { generated = docsDefaults.generated, serviceUrl }: { generated?: string; serviceUrl?: string } = {},
+  { generated = docsDefaults.generated, serviceUrl }: { generated?: string; serviceUrl?: string | undefined } = {},
 ): Promise<void> {
   await mkdir(directory, { recursive: true })
   const page = join(directory, 'try.html')

@@ -57,7 +57,7 @@ export type Caller = { script: string; serviceUrl: string }
 /** Returns a page that loads nothing. `title` is text, `content` is HTML. */
 export function plainPage(title: string, content: string, caller?: Caller): string {
   const { script = '', serviceUrl } = caller ?? {}
-  const scripts = caller === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src ${serviceUrl};`
+  const scripts = caller === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src ${below(serviceUrl)};`
   const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">
@@ -80,6 +80,9 @@ ${content}
 </html>
 `
 }
+
+/** Returns the source of all URLs below the URL of a service: a path without a slash at its end is only itself. */
+const below = (url = ''): string => (/^\w+:\/\/[^/]+\/./.test(url) ? `${url}/` : url)
 
 /** Returns the hash source of an inline script or style for a Content-Security-Policy. */
 export const sourceOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`

@@ -6,10 +6,12 @@ import {
   type AnyErrorBody,
   type AnyHandler,
   type ApiKeyLocation,
+  type ApiOptions,
   apiKey,
   basic,
   bearer,
   ContractError,
+  createMultiServer,
   createServer,
   type Preconditions,
   type VerifierFactory,
@@ -34,6 +36,13 @@ import { normalizedDocument } from '../passes/normalize.ts'
 /** `realm` is the realm in the challenges of 401; default: the title of the document. */
 export type MockOptions = { realm?: string | undefined }
 
+/** A document that a mock serves below a prefix; the only one has none. */
+export type MockedContract = MockOptions & {
+  prefix: string
+  contract: Required<Contract>
+  errorBody: AnyErrorBody
+}
+
 /** Loads the contract from the directory of the generated files. */
 export async function generatedContract(generated: string): Promise<Required<Contract>> {
   return (await import(pathToFileURL(resolve(generated, 'contract.mjs')).href)).contract
@@ -43,7 +52,23 @@ export async function generatedContract(generated: string): Promise<Required<Con
 export type Mock = { title: string; version: string; app: FastifyInstance }
 
 /** Returns a server that responds with the examples of a document. */
-export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody, { realm }: MockOptions): Mock {
+export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody, options: MockOptions): Mock {
+  return { ...contract.routes.info, app: mockServers([{ ...options, prefix: '', contract, errorBody }]) }
+}
+
+/** Returns a server that responds with the examples of documents, each below its prefix unless there is only one. */
+export function mockServers(mocked: [MockedContract, ...MockedContract[]]): FastifyInstance {
+  // A mock of a busy machine still responds to each request.
+  const limits = { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY }
+  const shared = { limits, log: pino({ level: 'error' }) }
+  const [first, ...others] = mocked
+  if (first.prefix === '' && others.length === 0) return createServer({ ...exampleOptions(first), ...shared })
+  const contracts = Object.fromEntries(mocked.map((one) => [one.prefix, exampleOptions(one)]))
+  return createMultiServer<Record<string, never>>({ ...shared, contracts, errors: first.prefix })
+}
+
+/** Returns the options with which the engine responds with the examples of a document. */
+function exampleOptions({ contract, errorBody, realm }: MockedContract): ApiOptions<never> {
   const { documentText, routes } = contract
   const document = normalizedDocument(parseExactJson(documentText) as Document)
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
@@ -87,19 +112,15 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
     return undefined
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
-  const app = createServer({
+  return {
     contract,
     handlers: handlers as never,
     verifiers: anyCredentials(document),
     errorBody: errorBody as never,
     realm: realm ?? routes.info.title,
-    // A mock of a busy machine still responds to each request.
-    limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
     idempotency: { store: memoryKeys() },
-    log: pino({ level: 'error' }),
-  })
-  app.addHook('preHandler', chooseExample)
-  return { ...routes.info, app }
+    plugins: (instance) => void instance.addHook('preHandler', chooseExample),
+  }
 
   function chooseExample({ headers, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const { operationId } = routeOptions.schema as { operationId: string }

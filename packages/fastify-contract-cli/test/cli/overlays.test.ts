@@ -1,14 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { run } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
 import { run as changes } from '../../src/cli/changes.ts'
 import { run as docs } from '../../src/cli/docs.ts'
 import { run as generate } from '../../src/cli/generate.ts'
 import { run as runInit } from '../../src/cli/init.ts'
 import { run as lint } from '../../src/cli/lint.ts'
-import { overlaysOf } from '../../src/cli/project-files.ts'
+import { projectDocuments } from '../../src/cli/project-documents.ts'
 import { runWith } from '../../src/cli/test.ts'
 import { pathsWith } from '../support/document-with-schema.ts'
 import { enterDirectory } from '../support/enter-directory.ts'
+import { ownPath } from '../support/own-path.ts'
+import { startPages } from '../support/url-server.ts'
 
 const overlayOf = (action: string): string =>
   `overlay: 1.1.0\ninfo: { title: Overlay, version: 1.0.0 }\nactions:\n  - ${action}\n`
@@ -26,6 +30,9 @@ const enterProject = (t: Test) =>
     fixes: { 'a.yaml': added(7) },
     node_modules: {},
   })
+
+/** Returns the overlays of a document that the command line names, with the value of --overlays. */
+const overlaysOf = (given: string, overlays?: string) => projectDocuments({ given, overlays })[0].overlays()
 
 /** Returns the lines that a command prints. */
 async function printed(t: Test, run: () => Promise<void>): Promise<string[]> {
@@ -60,10 +67,10 @@ t.test('generate applies the overlays of package.json, and --check sees that one
 
 t.test('a document besides that of package.json has the overlays of --overlays only', async (t) => {
   enterProject(t)
-  t.same(overlaysOf('openapi.yaml', undefined), ['fixes/a.yaml'])
-  t.same(overlaysOf('./openapi.yaml', undefined), ['fixes/a.yaml'])
+  t.same(overlaysOf('openapi.yaml'), ['fixes/a.yaml'])
+  t.same(overlaysOf('./openapi.yaml'), ['fixes/a.yaml'])
   t.same(overlaysOf('openapi.yaml', ''), [])
-  t.same(overlaysOf('other.yaml', undefined), [])
+  t.same(overlaysOf('other.yaml'), [])
   t.same(overlaysOf('other.yaml', 'a.yaml, b.yaml'), ['a.yaml', 'b.yaml'])
   await printed(t, () => generate(['other.yaml', '--out', 'other']))
   t.notMatch(readFileSync('other/openapi.json', 'utf8'), 'maximum')
@@ -71,7 +78,7 @@ t.test('a document besides that of package.json has the overlays of --overlays o
 
 t.test('the setting overlays is a list of texts', async (t) => {
   enterDirectory(t, { 'package.json': JSON.stringify({ 'fastify-contract': { overlays: 'a.yaml' } }) })
-  t.throws(() => overlaysOf('openapi.yaml', undefined), {
+  t.throws(() => overlaysOf('openapi.yaml'), {
     message: 'package.json, fastify-contract.overlays: "a.yaml" is no list of texts; write a list of texts',
   })
 })
@@ -139,4 +146,53 @@ t.test('test reads the document with its overlays', async (t) => {
     ),
   )
   t.same(given, ['openapi.yaml', ['fixes/a.yaml']])
+})
+
+t.test('mock applies the overlays of package.json, or those of --overlays', async (t) => {
+  const directory = enterProject(t)
+  const reply = async (...args: string[]) => {
+    const { find, stop } = run(t, resolve(ownPath('src/cli.ts')), {}, ['mock', 'openapi.yaml', ...args], directory)
+    const [, url = ''] = await find('stdout', /^mock of A 1\.0\.0 on (\S+); it accepts any token\n/)
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}/a`, { method: 'POST', headers, body: '8' })
+    await stop()
+    return [response.status, await response.text()]
+  }
+  t.match(await reply(), [400, /body must be <= 7/])
+  t.same(await reply('--overlays', ''), [204, ''])
+})
+
+t.test('generate --update applies the overlays to the document that it fetches', async (t) => {
+  const { at, pages } = await startPages(t, { '/api.yaml': pathsWith('{ type: integer }') })
+  enterDirectory(t, { 'pets.overlay.yaml': added(7) })
+  const lines = (run: () => Promise<void>) => printed(t, run)
+  await lines(() => runInit([`${at}/api.yaml`, '--without', 'docs', '--overlays', 'pets.overlay.yaml']))
+  t.same(await lines(() => generate(['--update'])), ['no changes since generated/openapi.json', 'up to date'])
+  pages['/api.yaml'] = pathsWith('{ type: integer, minimum: 1 }')
+  const [changed, ...others] = await lines(() => generate(['--update']))
+  t.match(
+    changed,
+    /^http:\S+\/api\.yaml:\d+:\d+ breaking: modified \S+\/minimum: [\s\S]*: 1 breaking, 0 compatible, 0 text$/,
+  )
+  t.match(others.at(-1), /^wrote openapi\/api\.yaml, generated\/contract\.mjs/)
+  t.match(readFileSync('openapi/api.yaml', 'utf8'), /^(?!.*maximum)/s, 'the document is the fetched one')
+  t.match(
+    readFileSync('generated/openapi.json', 'utf8'),
+    /"minimum": 1[\s\S]*"maximum": 7|"maximum": 7[\s\S]*"minimum": 1/,
+  )
+  pages['/api.yaml'] = pathsWith('{ type: integer, minimum: 1 }').replaceAll('schema:', 'x-schema:')
+  const [warning] = await lines(() => generate(['--update']))
+  t.match(warning, /^openapi\/api\.yaml: .* selects nothing; .* \(pets\.overlay\.yaml:4:15\)$/)
+})
+
+t.test('init --into applies overlays, and prints them for package.json', async (t) => {
+  enterDirectory(t, {
+    'openapi.yaml': pathsWith('{ type: integer }'),
+    'a.overlay.yaml': added(7),
+    app: { 'package.json': JSON.stringify({ type: 'module', dependencies: { fastify: '^5.12.8' } }) },
+  })
+  const lines = await printed(t, () => runInit(['openapi.yaml', '--into', 'app', '--overlays', 'a.overlay.yaml']))
+  t.match(readFileSync('app/generated/openapi.json', 'utf8'), '"maximum": 7')
+  t.equal(readFileSync('app/overlays/a.overlay.yaml', 'utf8'), added(7))
+  t.match(lines.join('\n'), '"fastify-contract": {"document":"openapi.yaml","overlays":["overlays/a.overlay.yaml"]}')
 })

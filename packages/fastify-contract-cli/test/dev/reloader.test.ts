@@ -38,10 +38,14 @@ if (readFileSync('src/server.ts', 'utf8').includes("end('2')")) {
 }
 `
 
-/** Starts `dev` in a project with a compiler, which finds no error unless it is given. */
-async function startDev(t: Test, compiler = '', ...args: string[]) {
+/** A project without errors whose package.json has no settings, unless they are given. */
+type Project = { compiler?: string; settings?: object; files?: Record<string, { [name: string]: string }> }
+
+/** Starts `dev` in a project. */
+async function startDev(t: Test, { compiler = '', settings, files = {} }: Project = {}, ...args: string[]) {
   const directory = t.testdir({
-    'package.json': '{ "type": "module" }',
+    ...files,
+    'package.json': JSON.stringify({ type: 'module', 'fastify-contract': settings }),
     'openapi.json': JSON.stringify(document),
     src: { 'server.ts': service(1) },
     fixes: {},
@@ -68,7 +72,7 @@ async function startDev(t: Test, compiler = '', ...args: string[]) {
       const overlay = { overlay: '1.1.0', info: { title: 'a', version: '1' }, actions }
       writeFileSync(join(directory, 'fixes', 'overlay.json'), JSON.stringify(overlay))
     },
-    write: (name: string) => writeFileSync(join(directory, name), ''),
+    write: (name: string, text = '') => writeFileSync(join(directory, name), text),
     exists: (name: string) => existsSync(join(directory, name)),
     starts: () => readFileSync(join(directory, 'starts.txt'), 'utf8'),
     async shows(version: number) {
@@ -95,7 +99,7 @@ t.test('a new service answers while the old one finishes its requests', async (t
 })
 
 t.test('with an environment for a start on trial, the new service starts after the old one', async (t) => {
-  const { stop, save, starts, shows } = await startDev(t, '', '--trial', 'TRIED=tried ')
+  const { stop, save, starts, shows } = await startDev(t, {}, '--trial', 'TRIED=tried ')
   await shows(1)
   save(2)
   await shows(2)
@@ -104,7 +108,7 @@ t.test('with an environment for a start on trial, the new service starts after t
 })
 
 t.test('a new service answers before its types are checked, and the messages of the compiler follow', async (t) => {
-  const { stop, output, save, write, shows } = await startDev(t, waitingCompiler)
+  const { stop, output, save, write, shows } = await startDev(t, { compiler: waitingCompiler })
   await shows(1)
   save(2)
   await shows(2)
@@ -138,7 +142,7 @@ t.test('a save that changes no generated file starts no service', async (t) => {
 })
 
 t.test('a new service starts after a change of an overlay', async (t) => {
-  const { stop, starts, shows, output, saveOverlay } = await startDev(t, '', '--overlays', 'fixes/overlay.json')
+  const { stop, starts, shows, output, saveOverlay } = await startDev(t, {}, '--overlays', 'fixes/overlay.json')
   await until(() => /overlay\.json does not exist/.test(output.stderr), 'the message about the overlay', 180_000)
   saveOverlay('first')
   await shows(1)
@@ -148,6 +152,32 @@ t.test('a new service starts after a change of an overlay', async (t) => {
     () => output.stderr,
     180_000,
   )
+  t.match(await stop('SIGINT'), { code: 0 })
+})
+
+t.test('a new service starts after a change of each of several documents', async (t) => {
+  const of = (title: string) => JSON.stringify({ ...document, info: { title, version: '1.0.0' } })
+  const settings = { documents: { v1: { document: 'first/v1.json' }, v2: { document: 'second/v2.json' } } }
+  const files = { first: { 'v1.json': of('a') }, second: { 'v2.json': of('a') } }
+  const { stop, starts, shows, output, exists, write } = await startDev(t, { settings, files })
+  await shows(1)
+  t.ok(exists('generated/v1/contract.mjs') && exists('generated/v2/contract.mjs'))
+  const startsAre = async (expected: string) =>
+    await until(
+      () => starts() === expected,
+      () => output.stderr,
+      180_000,
+    )
+  write('second/v2.json', of('b'))
+  await startsAre('1\n1\n')
+  write('first/v1.json', '{')
+  await until(
+    () => /^v1: first\/v1\.json:1:/m.test(output.stderr),
+    () => output.stderr,
+    180_000,
+  )
+  write('first/v1.json', of('b'))
+  await startsAre('1\n1\n1\n')
   t.match(await stop('SIGINT'), { code: 0 })
 })
 

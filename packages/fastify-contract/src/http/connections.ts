@@ -23,7 +23,7 @@ import {
   noteIdle,
 } from './connection-state.ts'
 import { toContractError } from './error-responses.ts'
-import { lingeringClose } from './lingering-close.ts'
+import { type LingerBounds, lingeringClose } from './lingering-close.ts'
 import { listenLocally } from './local-listener.ts'
 import { safeObserver } from './observe-requests.ts'
 import { isAllRead } from './read-body.ts'
@@ -46,6 +46,8 @@ export type Tracking = {
   draining?: (() => boolean) | undefined
   /** Maximum size of a header section in bytes. */
   headersLimit?: number | undefined
+  /** The bounds on a connection that is read on after its last response. */
+  linger: LingerBounds
   /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
   keepAliveGrace?: number | undefined
   /** Milliseconds without traffic after which a connection with pending responses is closed; default 0: never. */
@@ -82,13 +84,20 @@ const isUnread = ({ latest }: Connection): boolean =>
 export function trackConnections(
   app: FastifyInstance,
   writeError: WriteError,
-  { observer: given, draining = () => false, headersLimit = maxHeaderSize, keepAliveGrace = 0, silence = 0 }: Tracking,
+  {
+    observer: given,
+    draining = () => false,
+    headersLimit = maxHeaderSize,
+    linger,
+    keepAliveGrace = 0,
+    silence = 0,
+  }: Tracking,
 ): void {
   const observer = safeObserver(app, given)
   const sockets = new Set<Socket>()
   /** The connections on which something has arrived whose request is incomplete or has no response yet. */
   const busy = new Set<Socket>()
-  const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare))
+  const lingering = lingeringClose(() => Math.ceil(app.server.maxConnections * lingeringShare), linger)
   const local = listenLocally(app)
   let closesAfterResponse = draining
   const finish = (response: ServerResponse) => {

@@ -1,25 +1,21 @@
 import { Socket } from 'node:net'
 
-/** The bounds on the connections that are read on after their last response. Times are in milliseconds. */
-export type LingerBounds = {
-  /** Bytes that are read from one connection: as many as the default limit of an upload. */
-  bytes: number
-  /** Time after the last response. */
-  time: number
+/** The fixed bounds on the connections that are read on after their last response, in milliseconds. */
+export const fixedBounds = {
   /** Time without a byte, if the request is incomplete. */
-  silence: number
+  silence: 5_000,
   /** Time without a byte, if the client has no reason to send more. */
-  idle: number
+  idle: 1_000,
   /** Time left once the server closes. */
-  closingTime: number
+  closingTime: 1_000,
 }
 
-export const lingerBounds: LingerBounds = {
-  bytes: 67_108_864,
-  time: 30_000,
-  silence: 5_000,
-  idle: 1_000,
-  closingTime: 1_000,
+/** All bounds on these connections. */
+export type LingerBounds = Partial<typeof fixedBounds> & {
+  /** Bytes that are read from one connection. */
+  bytes: number
+  /** Milliseconds after the last response. */
+  time: number
 }
 
 /** Closes connections after their last response. */
@@ -31,7 +27,8 @@ export type LingeringClose = ReturnType<typeof lingeringClose>
  * 9.6). If a socket with unread bytes were closed at once, the kernel would reset the connection, and the client could
  * lose the response. Of more than `maxOpen()` such connections, the oldest is closed.
  */
-export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
+export function lingeringClose(maxOpen: () => number, given: LingerBounds) {
+  const bounds = { ...fixedBounds, ...given }
   const open = new Set<Socket>()
   let { time } = bounds
 
@@ -87,7 +84,7 @@ export function lingeringClose(maxOpen: () => number, bounds = lingerBounds) {
     },
     /** Leaves little time to the connections that linger now or later, since the server closes. */
     hurry(): void {
-      time = bounds.closingTime
+      time = Math.min(bounds.time, bounds.closingTime)
       for (const socket of open) setTimeout(() => socket.destroy(), time).unref()
     },
   }

@@ -21,6 +21,10 @@ export type Limits = {
   requestTime: number
   /** Time after which an idle connection is closed. */
   keepAliveTime: number
+  /** Bytes that are read from a connection after its last response, so that a client that still sends gets it. */
+  linger: number
+  /** Time in which they are read. */
+  lingerTime: number
   /** Time after which a handler counts as failed. */
   handlerTime: number
   /** Number of open connections. */
@@ -46,6 +50,9 @@ export const defaultLimits: Limits = {
   requestTime: 30_000,
   // Longer than the idle timeout of most load balancers, one minute: otherwise they would reuse a closed connection.
   keepAliveTime: 72_000,
+  // As many as the default limit of an upload.
+  linger: 67_108_864,
+  lingerTime: 30_000,
   handlerTime: 10_000,
   connections: 10_000,
   inFlight: 512,

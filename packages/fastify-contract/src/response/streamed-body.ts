@@ -59,6 +59,12 @@ export function multipartSender(mediaType: string): SendBody {
   }
 }
 
+/**
+ * The header that makes nginx send each item at once. By default it waits until its buffer is full or the stream ends.
+ * Streams of bytes lack it: nginx should take a download at once and pass it on to a slow client.
+ */
+const unbuffered: HeaderTexts[number] = ['X-Accel-Buffering', 'no']
+
 /** Milliseconds between keep-alive comments. Without them, proxies or this service would close an idle stream. */
 const keepAliveInterval = 15_000
 
@@ -80,7 +86,7 @@ export function eventSender(fastifyStatus: string, mediaType: string): SendBody 
     const events = sourceOf<ServerSentEvent>(body, mediaType)
     const end = streamScope(reply.request.raw).signal
     const parts = { write: (event: ServerSentEvent) => serializeEvent(event, write), end, keepAlive }
-    return sendSource(reply, { contentType: mediaType, headers }, events, parts)
+    return sendSource(reply, { contentType: mediaType, headers: [unbuffered, ...headers] }, events, parts)
   }
 }
 
@@ -97,7 +103,7 @@ export function lineSender(fastifyStatus: string, mediaType: string): SendBody {
     const items = sourceOf(body, mediaType)
     const end = streamScope(reply.request.raw).gone
     const parts = { write: (item: unknown) => `${prefix}${write(item)}\n`, end }
-    return sendSource(reply, { contentType: mediaType, headers }, items, parts)
+    return sendSource(reply, { contentType: mediaType, headers: [unbuffered, ...headers] }, items, parts)
   }
 }
 

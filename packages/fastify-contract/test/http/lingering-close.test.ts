@@ -7,7 +7,8 @@ import { until, within } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
 import { ContractError } from '../../src/contract/errors.ts'
 import type { Contract } from '../../src/contract/routes.ts'
-import { lingerBounds, lingeringClose } from '../../src/http/lingering-close.ts'
+import { fixedBounds, type LingerBounds, lingeringClose } from '../../src/http/lingering-close.ts'
+import { defaultLimits } from '../../src/limits/limits.ts'
 import type { AnyHandler } from '../../src/routes/request-steps.ts'
 import { createAdminServer } from '../../src/service/admin-server.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
@@ -163,8 +164,7 @@ for (const [name, { status, line, headers = [], body = bytes, options }] of Obje
 t.test('a client that sends 8 MB to the admin server before it reads gets its error', async (t) => {
   const contract = { routes: { info: { title: 'a', version: '1' } }, documentText: '{}' } as unknown as Contract
   const server = createAdminServer({
-    contract,
-    docs: 'none',
+    apis: [{ prefix: '', added: '', contract, docs: 'none' }],
     metrics: async () => '',
     unreadyReason: () => undefined,
     onReady() {},
@@ -199,8 +199,9 @@ t.test('requests that follow the last response of a connection are discarded wit
   t.equal(begun, 1)
 })
 
-t.test('the service reads at most 64 MiB after its response', async (t) => {
-  const { app, port } = await serve(t)
+t.test('the service reads at most the bytes of its limit after a response', async (t) => {
+  const limit = 20_000_000
+  const { app, port } = await serve(t, { limits: { linger: limit } })
   const accepted = once(app.server, 'connection')
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   t.teardown(() => socket.destroy())
@@ -212,8 +213,16 @@ t.test('the service reads at most 64 MiB after its response', async (t) => {
   }
   send()
   await until(() => socket.destroyed, 'the reset')
-  t.ok(connection.bytesRead > lingerBounds.bytes)
-  t.ok(connection.bytesRead <= lingerBounds.bytes + 200_000, `${connection.bytesRead} bytes`)
+  t.ok(connection.bytesRead > limit)
+  t.ok(connection.bytesRead <= limit + 200_000, `${connection.bytesRead} bytes`)
+})
+
+t.test('the service reads for at most the time of its limit after a response', async (t) => {
+  const { port } = await serve(t, { limits: { lingerTime: 500 } })
+  const began = performance.now()
+  const socket = await openHalf(t, port)
+  await until(() => socket.destroyed, 'the reset')
+  t.ok(performance.now() - began >= 450)
 })
 
 t.test('a shutdown does not wait for clients that ignore the close of their connection', async (t) => {
@@ -227,8 +236,8 @@ t.test('a shutdown does not wait for clients that ignore the close of their conn
   const began = performance.now()
   await app.close()
   const passed = performance.now() - began
-  t.ok(passed >= lingerBounds.closingTime - 50, 'the client has time to read')
-  t.ok(passed < lingerBounds.time - 10_000, `closed after ${passed} ms`)
+  t.ok(passed >= fixedBounds.closingTime - 50, 'the client has time to read')
+  t.ok(passed < defaultLimits.lingerTime - 10_000, `closed after ${passed} ms`)
 })
 
 t.test('the connections that are read on are a tenth of all', async (t) => {
@@ -257,7 +266,7 @@ const long = 600_000
 const wide = { bytes: Number.POSITIVE_INFINITY, time: long, silence: long, idle: long, closingTime: long }
 
 /** Opens a connection, and passes the server's side of it to a lingering close with the given bounds. */
-async function lingerOnce(t: Test, bounds: Partial<typeof lingerBounds>, isUnread = true) {
+async function lingerOnce(t: Test, bounds: Partial<LingerBounds>, isUnread = true) {
   const lingering = lingeringClose(() => 2, { ...wide, ...bounds })
   const server = createServer({ allowHalfOpen: true })
   t.teardown(() => server.close())

@@ -314,6 +314,29 @@ t.test('a body that is not a byte stream becomes a 500', async (t) => {
   t.match(await httpRequest(url), { status: 500 })
 })
 
+t.test('nginx is told to send each item of a stream at once, but to buffer bytes', async (t) => {
+  const { base } = await serve(t, async () => streamOf(Readable.from([])))
+  for (const method of ['GET', 'HEAD'])
+    for (const [path, told] of [
+      ['/events', 'no'],
+      ['/lines', 'no'],
+      ['/a', undefined],
+    ]) {
+      const { headers } = await httpRequest(`${base}${path}`, { method })
+      t.equal(headers['x-accel-buffering'], told, `${method} ${path}`)
+    }
+})
+
+t.test('a handler may let nginx buffer its stream', async (t) => {
+  const header = { 'X-Accel-Buffering': { schema: { type: 'string' } } }
+  const lines = { operationId: 'lines', responses: { 200: { headers: header, content: { 'application/jsonl': {} } } } }
+  const own = { ...document, paths: { '/lines': { get: lines } } } as unknown as Document
+  const handler = (async () => ({ ...streamOf(Readable.from([])), headers: { 'X-Accel-Buffering': 'yes' } })) as never
+  const app = await serveDocument(own, { handlers: { lines: handler } })
+  t.teardown(() => app.close())
+  t.equal((await app.inject('/lines')).headers['x-accel-buffering'], 'yes')
+})
+
 t.test('HEAD has the headers of GET and ends the source', async (t) => {
   const body = new Readable({ read() {} })
   const { url } = await serve(t, async () => ({ ...streamOf(body), headers: { ETag: '"1"' } }))

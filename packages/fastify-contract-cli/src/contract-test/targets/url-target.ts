@@ -10,6 +10,8 @@ import { defaultTargetLimits, late, type TargetLimits } from './target-error.ts'
 
 export type UrlTargetOptions = {
   limits?: Partial<TargetLimits>
+  /** What precedes the path of each request. With it, the path of the URL precedes the prefix, and replaces nothing. */
+  prefix?: string | undefined
   /** Certificates of authorities in PEM, instead of those that Node.js trusts. */
   ca?: string
 }
@@ -32,7 +34,7 @@ const idleTime = 500
  * close an idle connection while a request is sent on it; such a request is sent once more, on a new connection, unless a
  * byte of its response came.
  */
-export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions = {}): Target {
+export function urlTarget(url: string, { limits: given, prefix, ca }: UrlTargetOptions = {}): Target {
   const server = serverOf(url)
   const limits = { ...defaultTargetLimits, ...given }
   const isEncrypted = server.protocol === 'https:'
@@ -51,12 +53,18 @@ export function urlTarget(url: string, { limits: given, ca }: UrlTargetOptions =
       hostname: server.hostname,
       port: server.port,
       method,
-      path: server.basePath === '' ? target : server.basePath + withoutBasePath(operation, target),
+      path: server.basePath + below(operation, target),
       headers: body === undefined || isFramed ? headers : { ...headers, 'content-length': body.length },
       agent,
       maxHeaderSize,
       ...(ca !== undefined && { ca }),
     })
+  }
+
+  /** Returns what follows the path of the URL in the target of a request. */
+  function below(operation: Endpoint, target: string): string {
+    if (prefix !== undefined) return prefix + target
+    return server.basePath === '' ? target : withoutBasePath(operation, target)
   }
 
   function attempt(request: TestRequest, isLast: boolean): Promise<TestResponse> {

@@ -80,6 +80,10 @@ t.test('the path of the URL replaces the base path of the servers of the documen
   const based = await served(t, echo, '/api/')
   t.equal(Buffer.from((await based.send(request())).body).toString(), '/api/pets')
   t.equal(Buffer.from((await based.send(request({ target: '/v12' }))).body).toString(), '/api/v12')
+  const prefixed = urlTarget(`${await listening(t, createHttpServer(echo))}/api/`, { prefix: '/v2' })
+  t.teardown(prefixed.close)
+  const { body } = await prefixed.send(request())
+  t.equal(Buffer.from(body).toString(), '/api/v2/v1/pets', 'a prefix replaces nothing')
 })
 
 t.test('a redirect is a response, and no other host is contacted', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import type { Case, Line } from './driver.ts'
 import { expectedOf, isSame, judge, type Result, textOf } from './judge.ts'
+import { clientTable, unlistedCases } from './table.ts'
 
 type Operation = { operationId: string; parameters?: { name: string }[]; requestBody?: object; security?: object[] }
 
@@ -107,4 +108,21 @@ t.test('values are compared by what they mean', async (t) => {
   t.ok(isSame({ code: 1, message: 'any' }, { code: 1, message: '$any' }))
   t.notOk(isSame({ code: 2, message: 'any' }, { code: 1, message: '$any' }))
   t.notOk(isSame('5', 5))
+})
+
+t.test('each case is in one row of the table', async (t) =>
+  t.same(unlistedCases(cases.map((each) => `${each.operation}/${each.case}`)), []),
+)
+
+t.test('a cell of the table tells whether all cases are right, only the simple ones, or none', async (t) => {
+  const rowFor = (...verdicts: ('right' | 'different' | 'missing')[]) => {
+    const names = ['plain', 'odd characters']
+    const judged = names.map((name, at) => [`queryFormArray/${name}`, { verdict: verdicts[at] ?? 'right' }])
+    const table = clientTable({ client: { versions: {}, cases: Object.fromEntries(judged) } })
+    return table.split('\n').find((row) => row.startsWith('| query, `form`: list'))
+  }
+  t.equal(rowFor('right', 'right'), '| query, `form`: list | yes |')
+  t.equal(rowFor('right', 'different'), '| query, `form`: list | plain |')
+  t.equal(rowFor('different', 'right'), '| query, `form`: list | no |')
+  t.equal(rowFor('missing', 'missing'), '| query, `form`: list | – |')
 })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,12 +10,13 @@ import { type Build, type BuildContext, type Built, type Case, type Line, NotAva
 import { judge, type Result, textOf, type Verdict } from './judge.ts'
 import { keyOf, startRecorder } from './recorder.ts'
 import { startReference, writeReferenceProject } from './reference-project.ts'
+import { clientTable, type Results } from './table.ts'
 
 const versions: Record<string, Record<string, string>> = JSON.parse(readFileSync('test/clients/versions.json', 'utf8'))
 const cases: Case[] = JSON.parse(readFileSync('test/clients/cases.json', 'utf8'))
 
 const { options, words } = commandLine(
-  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--twice]
+  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--table FILE] [--twice]
 
 Sends the calls of test/clients/cases.json by clients of other projects, most of them generated, to a service that init
 writes for test/clients/everything.yaml. Compares what arrives and what comes back with what was meant, and prints a
@@ -23,10 +24,11 @@ line for each call that differs. Without a NAME, runs each client of test/client
 not run, or with --twice if the runs differ, and with 2 if this machine lacks a program.
 
 --work DIRECTORY  install and build in this directory, and keep it (default: a temporary one)
---results FILE    write the results of all clients of this run into a file of JSON
+--results FILE    write the results into a file of JSON, which keeps those of clients that do not run
+--table FILE      write a table of Markdown, with a row for each feature and a column for each client of the results
 --twice           run each client twice, and compare the results
 `,
-  { work: '', results: '', twice: false },
+  { work: '', results: '', table: '', twice: false },
   Object.keys(versions),
 )
 
@@ -60,7 +62,7 @@ await writeReferenceProject(reference, cases, (program, args) => run('.', progra
 const { service, port } = await startReference(reference, recorder.controlUrl, token as string)
 recorder.target.port = port
 
-type Results = Record<string, { versions: Record<string, string>; cases: Record<string, Result> }>
+const old: Results = options.results !== '' && existsSync(options.results) ? readResults(options.results) : {}
 const results: Results = {}
 let status = 0
 for (const name of words.length > 0 ? words : Object.keys(versions)) {
@@ -79,10 +81,15 @@ for (const name of words.length > 0 ? words : Object.keys(versions)) {
     status ||= isUnavailable ? 2 : 1
   }
 }
+const known = { ...old, ...results }
+const all = Object.fromEntries(
+  Object.entries(versions).flatMap(([name]) => (name in known ? [[name, known[name]]] : [])),
+)
 if (options.results !== '') {
   mkdirSync(dirname(resolve(options.results)), { recursive: true })
-  writeFileSync(options.results, `${JSON.stringify(results, writable, 1)}\n`)
+  writeFileSync(options.results, `${JSON.stringify(all, writable, 1)}\n`)
 }
+if (options.table !== '') writeFileSync(options.table, clientTable(all as Results))
 recorder.close()
 const { stdout } = await service.stop()
 writeFileSync(join(work, 'service.log'), stdout)
@@ -131,6 +138,10 @@ async function runClient(name: string, { command, env, missing = {} }: Built): P
       return [key, judge(each, lines.get(key), recorder.seen.get(key), missing[each.operation])]
     }),
   )
+}
+
+function readResults(file: string): Results {
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 function print(name: string, judged: Record<string, Result>): void {

@@ -69,14 +69,18 @@ function returnedOf({ status, response, headers, error }: Line, expected: Expect
   const isToldByStatus = status !== undefined || response !== undefined
   return {
     ...(status !== undefined && { status }),
-    ...(response !== undefined && !isEmpty(response) && { response }),
+    ...(response !== undefined && !isEmpty(response, expected.response) && { response }),
     ...(headers !== undefined && expected.headers !== undefined && { headers: headerTexts(headers, expected.headers) }),
     ...(error !== undefined && !isToldByStatus && { error }),
   }
 }
 
-/** Returns whether a client returned nothing, in any of its forms. */
-const isEmpty = (response: unknown): boolean => response === null || response === '' || isSame(response, { $bytes: '' })
+/** Returns whether a client returned nothing, in any of its forms; an empty object is one where nothing is meant. */
+const isEmpty = (response: unknown, meant: unknown): boolean =>
+  response === null ||
+  response === '' ||
+  isSame(response, { $bytes: '' }) ||
+  (meant === undefined && isSame(response, {}))
 
 /** Returns the texts of those headers that are expected. */
 function headerTexts(headers: Record<string, unknown>, expected: object): Record<string, string> {

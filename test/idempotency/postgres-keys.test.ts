@@ -27,38 +27,9 @@ async function pools(t: Test) {
   }
 }
 
-/**
- * Returns what `postgresJsPool` uses of the package postgres, with the package pg. As there, a release neither rolls back
- * nor closes.
- */
-function sqlOf(pool: pg.Pool) {
-  const rows = async (on: pg.Pool | pg.PoolClient, text: string, values?: unknown[]) => {
-    const result = await on.query(text, values)
-    return (Array.isArray(result) ? result.at(-1) : result).rows
-  }
-  return {
-    unsafe: (text: string, values?: unknown[]) => rows(pool, text, values),
-    async reserve() {
-      const client = await pool.connect()
-      return {
-        unsafe: (text: string, values?: unknown[]) => rows(client, text, values),
-        release: () => client.release(),
-      }
-    },
-  }
-}
-
 const stores: Record<string, { isTransactional: boolean; create: (pool: pg.Pool, limits?: object) => KeyStore }> = {
   'with a lease': { isTransactional: false, create: postgresKeys },
   'in a transaction': { isTransactional: true, create: transactionalPostgresKeys },
-  'with a lease, by postgres': {
-    isTransactional: false,
-    create: (pool, limits) => postgresKeys(postgresJsPool(sqlOf(pool)), limits),
-  },
-  'in a transaction, by postgres': {
-    isTransactional: true,
-    create: (pool, limits) => transactionalPostgresKeys(postgresJsPool(sqlOf(pool)), limits),
-  },
 }
 
 for (const [kind, { isTransactional, create }] of Object.entries(stores))
@@ -135,19 +106,6 @@ t.test('after a failed statement, an error response is kept without the writes, 
   await (await write()).complete({ status: 409, response })
   t.same(await things(), [])
   t.equal((await store.claim(key)).state, 'completed')
-})
-
-t.test('with postgres, a failed transaction is rolled back before its connection is used again', async (t) => {
-  const openPool = await pools(t)
-  const pool = openPool(1)
-  await pool.query('CREATE TABLE things (id int PRIMARY KEY)')
-  const store = transactionalPostgresKeys(postgresJsPool(sqlOf(pool)))
-  const claim = await claimIn(store)
-  await claim.transaction?.query('INSERT INTO things VALUES (1)')
-  await t.rejects(Promise.resolve(claim.transaction?.sql.unsafe('INSERT INTO things VALUES (1)')), { code: '23505' })
-  await t.rejects(claim.complete({ status: 201, response }), { code: '25P02' })
-  await (await claimIn(store)).release()
-  t.same((await pool.query('SELECT id FROM things')).rows, [])
 })
 
 t.test('with postgres, a lost connection is neither used nor released', async (t) => {

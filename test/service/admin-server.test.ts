@@ -15,8 +15,8 @@ import {
   type AdminOptions,
   connectionLimit,
   createAdminServer,
-  pageOrigins,
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
+import { pageOrigins } from '../../packages/fastify-contract/src/service/loopback.ts'
 import { contract } from '../support/contract.ts'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
@@ -76,8 +76,7 @@ async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<
   let reason: string | undefined
   let told: boolean | undefined
   const server = createAdminServer({
-    contract,
-    docs,
+    apis: [{ prefix: '', added: '', contract, docs }],
     metrics: async () => 'up 1\n',
     unreadyReason: () => reason,
     onReady(good) {
@@ -366,7 +365,7 @@ t.test('nothing is sent on a connection that has closed meanwhile', async (t) =>
 
 t.test('a listen error reaches the caller', async (t) => {
   const { port } = await startHere(t)
-  const second = createAdminServer({ contract, docs: 'index.html' } as AdminOptions)
+  const second = createAdminServer({ apis: [{ prefix: '', added: '', contract, docs: 'index.html' }] } as AdminOptions)
   second.listen(port, '127.0.0.1')
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })

@@ -13,7 +13,7 @@ import { groupCommit } from '../../src/store/group-commit.ts'
 import { measureStore } from '../../src/store/store-metrics.ts'
 
 function measure(t: Test) {
-  const metrics = createMetrics({ version: '1.2.3' }, 'plant_store')
+  const metrics = createMetrics({ '': '1.2.3' }, 'plant_store')
   measureStore(metrics.registry)
   t.teardown(metrics.close)
   const handle = (context: Partial<RequestContext>) => {

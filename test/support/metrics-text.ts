@@ -5,7 +5,7 @@ import { measureStore } from '../../src/store/store-metrics.ts'
 
 /** Returns the text of /metrics, in Prometheus' format, after an event of each kind. */
 export async function metricsText(): Promise<string> {
-  const metrics = createMetrics({ version: '1.0.0' }, 'plant_store')
+  const metrics = createMetrics({ '': '1.0.0' }, 'plant_store')
   measureStore(metrics.registry)
   metrics.begin()
   metrics.end({

@@ -7,8 +7,7 @@ import { contract } from './contract.ts'
 /** Serves a docs page from the admin server until the test ends; returns its URL. "Try it" calls `serviceUrl`. */
 export async function serveDocs(t: Test, page: string, serviceUrl?: string): Promise<string> {
   const management = createAdminServer({
-    contract,
-    docs: page,
+    apis: [{ prefix: '', added: '', contract, docs: page }],
     metrics: async () => '',
     unreadyReason: () => undefined,
     onReady() {},

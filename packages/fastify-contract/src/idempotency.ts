@@ -15,5 +15,6 @@ export {
   postgresJsPool,
 } from './idempotency/postgres-connection.ts'
 export { type PostgresKeyOptions, postgresKeys } from './idempotency/postgres-keys.ts'
-export { type SqliteKeyDatabase, type SqliteKeyOptions, sqliteKeys } from './idempotency/sqlite-keys.ts'
+export type { SqliteKeyDatabase } from './idempotency/sqlite-key-table.ts'
+export { type SqliteKeyOptions, sqliteKeys } from './idempotency/sqlite-keys.ts'
 export { type TransactionalKeys, transactionalPostgresKeys } from './idempotency/transactional-postgres-keys.ts'

@@ -34,6 +34,12 @@ export {
 } from './response/header-values.ts'
 export { contractPlugin, type PluginOptions } from './routes/contract-plugin.ts'
 export type { ContractOptions } from './routes/contract-routes.ts'
+export {
+  type ApiOptions,
+  createMultiServer,
+  type MultiServerOptions,
+  type SharedOptions,
+} from './routes/create-multi-server.ts'
 export { createServer, type ServerOptions } from './routes/create-server.ts'
 export type { Handler } from './routes/handler-types.ts'
 export { type OperationResolver, operationResolver } from './routes/operation-resolver.ts'

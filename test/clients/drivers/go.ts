@@ -3,22 +3,26 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildContext, type Built, NotAvailable } from '../driver.ts'
 
-/** A compilation uses at most two cores. */
-const env = { GOFLAGS: '-mod=mod -buildvcs=false -p=2' }
+/** Returns the environment of go: the version of versions.json, which it downloads, and at most two compilers. */
+const environment = ({ versions }: BuildContext) => ({
+  GOTOOLCHAIN: `go${versions.go}`,
+  GOFLAGS: '-mod=mod -buildvcs=false -p=2',
+})
 
 /** Runs go in the directory of a client. */
-export const go = (context: BuildContext, ...args: string[]): Promise<string> => context.run('go', args, { env })
+export const go = (context: BuildContext, ...args: string[]): Promise<string> =>
+  context.run('go', args, { env: environment(context) })
 
 /** Installs the program of a package, such as `github.com/a/b/cmd/c@v1.2.3`. Returns its path. */
 export async function installProgram(context: BuildContext, path: string): Promise<string> {
   await needGo(context)
-  await context.run('go', ['install', path], { env: { ...env, GOBIN: context.directory } })
+  await context.run('go', ['install', path], { env: { ...environment(context), GOBIN: context.directory } })
   return join(context.directory, path.replace(/^.*\//, '').replace(/@.*/, ''))
 }
 
 async function needGo(context: BuildContext): Promise<void> {
   await context.run('go', ['version']).catch(() => {
-    throw new NotAvailable('Go 1.25 or later')
+    throw new NotAvailable('Go 1.21 or later')
   })
 }
 

@@ -89,6 +89,7 @@ function modelOf(sdk, type, value) {
 }
 
 function jsonOf(sdk, type, value) {
-  const convert = sdk[`${type}ToJSON`]
+  // Its ToJSON leaves out the properties that are readOnly.
+  const convert = type === 'Account' ? undefined : sdk[`${type}ToJSON`]
   return convert === undefined || value === undefined ? value : convert(value)
 }

@@ -59,7 +59,8 @@ function sourcesOf({ parameters = [], requestBody }: Operation, document: Docume
   const all = parameters.map(({ name, required = false }) => ({ name, required }))
   const [[mediaType, { schema }] = ['', { schema: {} as Schema }]] = Object.entries(requestBody?.content ?? {})
   if (isFormSplit && /form-data|urlencoded/.test(mediaType)) {
-    const { properties = {}, required = [] } = document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema
+    const { properties = {}, required = [] } =
+      document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema
     all.push(...Object.keys(properties).map((name) => ({ name, required: required.includes(name) })))
   }
   return [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)].map(({ name }) => name)

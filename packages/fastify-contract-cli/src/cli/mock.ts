@@ -56,9 +56,10 @@ example=NAME for one of several examples. The header Preference-Applied names th
     await forEachDocument(documents, 'plain', async (one) => {
       mocked.push(await mockedContract(one, given !== undefined, options))
     })
-    // The others may depend on the documents that cannot be served, which are reported.
-    if (mocked.length < documents.length) return
-    const app = mockServers(mocked)
+    const [first, ...others] = mocked
+    // A document that cannot be read is reported; requests of a client to it would all fail.
+    if (first === undefined || mocked.length < documents.length) return
+    const app = mockServers([first, ...others])
     const address = { host: '127.0.0.1', port: portOf(process.env.PORT || '3000') }
     const url = await listen((address) => app.listen(address), app.server, address)
     for (const { prefix, contract } of mocked) {

@@ -32,6 +32,12 @@ export function decoded(key: string): string {
   }
 }
 
+/**
+ * Returns a pointer of a document in the form of this program, which percent-encodes some characters that the document may
+ * have as they are, such as braces.
+ */
+export const normalized = (pointer: string): string => join('#', ...keysOf(pointer))
+
 /** Returns the value at a pointer in a document, or undefined if there is none. */
 export function resolve(document: object, pointer: string): unknown {
   let node: unknown = document

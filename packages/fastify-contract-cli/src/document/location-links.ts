@@ -1,5 +1,5 @@
 import type { LocationLink } from 'fastify-contract/contract'
-import { join, keysOf, resolve } from './json-pointer.ts'
+import { join, normalized, resolve } from './json-pointer.ts'
 import {
   type Document,
   type Endpoint,
@@ -24,8 +24,7 @@ export function locationLink(document: Document, { pointer, headers }: Located<R
   for (const name of isNode(links) ? named(links) : []) {
     const link = locate<Link>(document, join(pointer, 'links', name))
     const { operationId, operationRef = '' } = link
-    // A reference may have characters that pointers of this program percent-encode, such as braces.
-    const target = join('#', ...keysOf(operationRef))
+    const target = normalized(operationRef)
     const operation = endpoints(document).find((each) =>
       operationId === undefined ? target === each.pointer : operationId === each.operationId,
     )

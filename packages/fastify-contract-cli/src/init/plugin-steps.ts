@@ -51,6 +51,9 @@ export function pluginSteps(steps: PluginSteps): string[] {
       .map(
         (path) => `${path} accepts the tokens of ACCESS_TOKENS, and none without it. Replace it by your own verifier.`,
       ),
+    ...(written.hasKeys
+      ? [`${written.plugin} keeps idempotency keys in memory. For several instances, use a store that they share.`]
+      : []),
     'generated/requests.http has a request for each operation.',
     `To test the operations by the document, run ${exec} fastify-contract test${testPath === undefined ? '' : `, or ${testPath}`}.`,
   ]

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   type AnyErrorBody,
   type AnyHandler,
   type ApiKeyLocation,
+  type ApiOptions,
   apiKey,
   basic,
   bearer,
   ContractError,
-  type ContractOptions,
-  contractPlugin,
+  createMultiServer,
   createServer,
   type Preconditions,
   type VerifierFactory,
@@ -56,19 +56,19 @@ export function mockServer(contract: Required<Contract>, errorBody: AnyErrorBody
   return { ...contract.routes.info, app: mockServers([{ ...options, prefix: '', contract, errorBody }]) }
 }
 
-/** Returns a server that responds with the examples of documents, each below its prefix. */
-export function mockServers(mocked: MockedContract[]): FastifyInstance {
-  const log = pino({ level: 'error' })
+/** Returns a server that responds with the examples of documents, each below its prefix unless there is only one. */
+export function mockServers(mocked: [MockedContract, ...MockedContract[]]): FastifyInstance {
+  // A mock of a busy machine still responds to each request.
+  const limits = { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY }
+  const shared = { limits, log: pino({ level: 'error' }) }
   const [first, ...others] = mocked
-  if (first?.prefix === '' && others.length === 0) return createServer({ ...exampleOptions(first), log })
-  // Paths of the engine have no maximum length of a parameter.
-  const app: FastifyInstance = fastify({ routerOptions: { maxParamLength: 65_536 } })
-  for (const one of mocked) app.register(contractPlugin, { ...exampleOptions(one), prefix: one.prefix })
-  return app
+  if (first.prefix === '' && others.length === 0) return createServer({ ...exampleOptions(first), ...shared })
+  const contracts = Object.fromEntries(mocked.map((one) => [one.prefix, exampleOptions(one)]))
+  return createMultiServer<Record<string, never>>({ ...shared, contracts, errors: first.prefix })
 }
 
 /** Returns the options with which the engine responds with the examples of a document. */
-function exampleOptions({ contract, errorBody, realm }: MockedContract): ContractOptions<never> {
+function exampleOptions({ contract, errorBody, realm }: MockedContract): ApiOptions<never> {
   const { documentText, routes } = contract
   const document = normalizedDocument(parseExactJson(documentText) as Document)
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
@@ -118,8 +118,6 @@ function exampleOptions({ contract, errorBody, realm }: MockedContract): Contrac
     verifiers: anyCredentials(document),
     errorBody: errorBody as never,
     realm: realm ?? routes.info.title,
-    // A mock of a busy machine still responds to each request.
-    limits: { authFailures: 0, eventLoopDelay: Number.POSITIVE_INFINITY },
     idempotency: { store: memoryKeys() },
     plugins: (instance) => void instance.addHook('preHandler', chooseExample),
   }

@@ -2,6 +2,7 @@ import { isToolHeader, kindOf } from 'fastify-contract/contract'
 import type { ToolHints } from 'fastify-contract/mcp'
 import { join, targetOf } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../document/openapi-document.ts'
+import { preconditionsOf } from '../document/preconditions.ts'
 import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
 import type { Report } from '../reports/reports.ts'
@@ -37,6 +38,10 @@ const members: Record<string, [isValid: (value: unknown) => boolean, problem: st
     `must have only ${hints.join(', ')}, each true or false; correct it`,
   ],
 }
+
+/** Returns whether a parameter has one of the preconditions that a 428 demands. */
+const isPrecondition = ({ in: location, name }: Parameter): boolean =>
+  location === 'header' && /^if-(match|none-match|unmodified-since)$/i.test(name)
 
 /** Rejects operations with `x-mcp` that cannot be tools. */
 export function checkTool(endpoint: Endpoint, report: Report, document: Document): void {
@@ -77,6 +82,13 @@ export function checkTool(endpoint: Endpoint, report: Report, document: Document
       'unsupported-tool',
       pointer,
       `a tool cannot send the header ${unsent.name}; make the parameter optional, or remove x-mcp`,
+    )
+  // A precondition that the document does not declare as a parameter is no argument, so each call would get 428.
+  if (preconditionsOf(document, endpoint)?.isRequired === true && !parameters.some(isPrecondition))
+    report(
+      'unsupported-tool',
+      pointer,
+      'each call of the tool would get 428, since it has no argument for a precondition; declare the header parameter If-Match, or remove x-mcp',
     )
   if (kinds.some((kind) => kind !== 'json' && kind !== 'text'))
     report('unsupported-tool', pointer, 'the result of a tool is JSON or text; remove the other media types, or x-mcp')

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { run } from 'fastify-contract-test-support/child-process'
 import t, { type Test } from 'tap'
 import { compileContract } from '../../src/emit/compile.ts'
@@ -9,11 +9,12 @@ import { ownPath } from '../support/own-path.ts'
 const content = (schema: object) => ({ 'application/json': { schema } })
 
 /** Returns a document whose operation returns pets with a property. */
-const documentOf = (version: string, property: string) =>
+const documentOf = (version: string, property: string, servers?: { url: string }[]) =>
   JSON.stringify(
     {
       openapi: '3.1.0',
       info: { title: 'Pets', version },
+      servers,
       paths: {
         '/pets': {
           get: {
@@ -44,31 +45,27 @@ const error = (property: string) => ({
 })
 
 const engine = JSON.stringify(import.meta.resolve('fastify-contract'))
-const fastify = JSON.stringify(import.meta.resolve('fastify'))
 
-/** An application of both documents, whose paths begin with /v1 and /v2. The handler of v2 may be wrong. */
-const application = `import { fastify } from ${fastify}
-import { contractPlugin } from ${engine}
+/** An application of both documents, below /v1 and /v2. The handler of v2 may be wrong. */
+const application = `import { createMultiServer } from ${engine}
 
 export async function createApp(verifyToken, { contracts, limits }) {
-  const app = fastify()
-  const serve = (prefix, property) =>
-    app.register(contractPlugin, {
-      prefix,
-      contract: contracts[prefix],
-      limits,
-      handlers: {
-        async getPets({ query }) {
-          if (property === process.env.WRONG && query.limit === undefined) throw new Error('wrong')
-          return { status: 200, body: [{ [property]: 'Rex' }] }
-        },
+  const apiOf = (prefix, property) => ({
+    contract: contracts[prefix],
+    handlers: {
+      async getPets({ query }) {
+        if (property === process.env.WRONG && query.limit === undefined) throw new Error('wrong')
+        return { status: 200, body: [{ [property]: 'Rex' }] }
       },
-      verifiers: {},
-      errorBody: ({ message }) => ({ contentType: 'application/json', body: { [property]: message } }),
-    })
-  serve('/v1', 'name')
-  serve('/v2', 'title')
-  return app
+    },
+    verifiers: {},
+    errorBody: ({ message }) => ({ contentType: 'application/json', body: { [property]: message } }),
+  })
+  return createMultiServer({
+    limits,
+    contracts: { '/v1': apiOf('/v1', 'name'), '/v2': apiOf('/v2', 'title') },
+    errors: '/v2',
+  })
 }
 `
 
@@ -77,7 +74,7 @@ const files = {
     type: 'module',
     'fastify-contract': { documents: { v1: { document: 'v1.json' }, v2: { document: 'v2.json' } } },
   }),
-  'v1.json': documentOf('1.0.0', 'name'),
+  'v1.json': documentOf('1.0.0', 'name', [{ url: 'https://pets.example/v1' }]),
   'v2.json': documentOf('2.0.0', 'title'),
   'settings.json': JSON.stringify({ v2: { off: { getPets: { 'no-server-error': 'it is wrong' } } } }),
   'single.json': JSON.stringify({ off: {} }),
@@ -100,7 +97,7 @@ const start = (t: Test, cwd: string, args: string[], environment: Record<string,
 /** Starts the mock, and returns its URL. */
 async function mock(t: Test, cwd: string, args: string[] = []) {
   const { find, output } = start(t, cwd, ['mock', ...args])
-  const [, url = ''] = await find('stdout', /^mock of Pets 1\.0\.0 on (http:\/\/[^/]*)\/v1; it accepts any token\n/)
+  const [, url = ''] = await find('stdout', /^mock of Pets 1\.\d\.0 on (http:\/\/[^/]*)\/v1; it accepts any token\n/)
   await find('stdout', /^mock of Pets 2\.0\.0 on \S+\/v2; it accepts any token$/m)
   return { url, output }
 }
@@ -117,7 +114,7 @@ t.test('mock serves each document below its prefix, and test finds it there', as
   t.match(await get('/v1/pets?limit=a'), [400, /^\{"name":/])
   t.match(await get('/v2/pets?limit=a'), [400, /^\{"title":/])
   t.match(await get('/v2/none'), [404, /^\{"title":/])
-  t.match(await get('/pets'), [404])
+  t.match(await get('/pets'), [404, /^\{"name":/], 'the errors of other paths are those of the first document')
   const test = (...args: string[]) => start(t, directory, ['test', '--requests', '60', ...args]).untilEnded()
   const both = await test('--url', url)
   t.match(both, { code: 0, stderr: '' })
@@ -127,7 +124,7 @@ t.test('mock serves each document below its prefix, and test finds it there', as
   )
   const json = await test('--url', `${url}/`, '--json')
   t.match(JSON.parse(json.stdout), {
-    v1: { version: 1, prefix: '/v1', documentVersion: '1.0.0' },
+    v1: { version: 1, prefix: '', documentVersion: '1.0.0' },
     v2: { version: 1, prefix: '/v2', documentVersion: '2.0.0' },
   })
 })
@@ -173,4 +170,28 @@ t.test('options of one document are rejected for several, and settings have the 
     code: 2,
     stderr: 'test: single.json: unknown member "off"; expected "v1", "v2"\n',
   })
+})
+
+t.test('the commands generate, mock and test the service of the page about versions', async (t) => {
+  const page = readFileSync(ownPath('../fastify-contract/docs/versions.md'), 'utf8')
+  const directory = t.testdir({})
+  const blocks = page.matchAll(/^```\w+\n((?:\/\/|#) (\S+)\n.*?)^```$/gms)
+  const [, manifest = ''] = /^```json\n(.*?)```/ms.exec(page) ?? []
+  const written = [['package.json', manifest], ...Array.from(blocks, ([, text = '', name = '']) => [name, text])]
+  for (const [name = '', text = ''] of written) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true })
+    writeFileSync(join(directory, name), text)
+  }
+  t.match(await start(t, directory, ['generate']).untilEnded(), {
+    code: 0,
+    stdout: /^v1: v1\.yaml$[\s\S]*^v2: v2\.yaml$/m,
+  })
+  t.match(await start(t, directory, ['generate', '--check']).untilEnded(), { code: 0, stdout: '' })
+  const { url } = await mock(t, directory)
+  // The mock accepts any credentials.
+  const token = { CONTRACT_TEST_BEARER: 'any' }
+  for (const server of [['--url', url, '--off', 'requires-credentials'], []]) {
+    const tested = await start(t, directory, ['test', '--requests', '60', ...server], token).untilEnded()
+    t.match(tested, { code: 0, stderr: '', stdout: /no failures\nv2: [\s\S]*no failures\n$/ })
+  }
 })

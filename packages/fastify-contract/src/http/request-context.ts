@@ -15,6 +15,8 @@ export type RequestContext = {
   /** The ids of the trace and of the client's span, from a valid traceparent header. */
   readonly trace: { traceId: string; parentId: string } | undefined
   readonly method: string
+  /** The prefix of the API, once the route is known; undefined if the server has only one API. */
+  readonly api?: string
   /** The operationId, once the route is known. */
   readonly operation: string | undefined
   /** The client, once it is authenticated. */
@@ -79,6 +81,11 @@ export const newContext = (method: string, headers: IncomingMessage['headers'] =
 /** Records the IP address of the client. */
 export function recordAddress(context: Mutable, address: string | undefined): void {
   context.address = address
+}
+
+/** Records the prefix of the API to which a request belongs. */
+export function recordApi(context: Mutable, api: string): void {
+  context.api = api
 }
 
 /** Records the operationId of a request's route. */

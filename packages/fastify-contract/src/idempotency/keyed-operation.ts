@@ -44,12 +44,14 @@ type Handler = (input: never, request: FastifyRequest) => Promise<HandlerRespons
 export type KeyedParts = { operation: Operation; handler: Handler; senders: ResponseSenders; send: SendResponse }
 
 type Parts = KeyedParts & {
+  /** The prefix of the API. */
+  prefix: string
   writeError: WriteError
-  /** Gets each handler with a key while it runs. */
+  /** Gets each handler with a key, and each end of a claim, while it runs. */
   track: TrackHandler
 }
 
-/** Tracks a running handler, which may go on after its response was sent or its connection closed. */
+/** Tracks a running handler, or a call of the store, which may go on after the response was sent or its connection closed. */
 export type TrackHandler = (ended: Promise<unknown>) => void
 
 /** What an operation with idempotency keys has beside the others. */
@@ -92,10 +94,11 @@ const isOutcome = (status: number): boolean => status < 500 && !transient.has(st
 
 /** Returns what an operation with idempotency keys has beside the others. */
 export function keyedOperation(
-  { operation, handler, senders, send, writeError, track }: Parts,
+  { prefix, operation, handler, senders, send, writeError, track }: Parts,
   { store, responseBytes = 1_048_576, storeTime = 5_000 }: IdempotencyOptions,
 ): KeyedOperation {
   const { operationId } = operation
+  const target = { prefix, operationId }
   const sendError = errorSender(writeError)
   return { prepare, handler: handleKeyed, send: sendKeyed }
 
@@ -106,8 +109,8 @@ export function keyedOperation(
   async function handleKeyed(input: never, request: FastifyRequest): Promise<HandlerResponse> {
     const key = requestKey(request) // 400
     if (key === undefined) return await handler(input, request)
-    const keyed = identify(request, operationId, key)
-    const outcome = await claimInTime(store, keyed, storeTime).catch((error) => unavailable(request, error)) // 503
+    const keyed = identify(request, target, key)
+    const outcome = await claimInTime(store, keyed, storeTime, track).catch((error) => unavailable(request, error)) // 503
     if (outcome.state === 'full') throw overloaded('the service keeps too many idempotency keys') // 503
     if (outcome.state === 'claimed') {
       const response = runClaimed(outcome.claim, input, request)
@@ -159,6 +162,12 @@ export function keyedOperation(
     return recorder.recorded
   }
 
+  /** Lets shutdown wait for a call of the store that goes on after `storeTime`: the response was sent, and is to be kept. */
+  function tracked<Result>(call: Promise<Result>): Promise<Result> {
+    track(call)
+    return call
+  }
+
   /** Keeps a response. Throws a 503 if the writes of the handler are not known to be committed. */
   async function complete(claim: Claim, response: HandlerResponse, request: FastifyRequest): Promise<void> {
     const encoded = response instanceof RecordedResponse ? encodeResponse(response) : undefined
@@ -166,7 +175,7 @@ export function keyedOperation(
     if (isTooLarge) warn(request, `the response of ${operationId} is too large to be kept for its idempotency key`)
     try {
       const completion = { status: response.status, response: isTooLarge ? undefined : encoded }
-      const isKept = await inTime(claim.complete(completion), storeTime)
+      const isKept = await inTime(tracked(claim.complete(completion)), storeTime)
       if (!isKept) warn(request, `the lease of an idempotency key of ${operationId} ran out before its handler ended`)
     } catch (error) {
       if (claim.transaction !== undefined) {
@@ -180,7 +189,7 @@ export function keyedOperation(
   /** Frees a key. Resolves with false if that fails; its lease ends later. */
   async function release(claim: Claim, request: FastifyRequest): Promise<boolean> {
     try {
-      await inTime(claim.release(), storeTime)
+      await inTime(tracked(claim.release()), storeTime)
       return true
     } catch (error) {
       logFailure(request, error)
@@ -190,9 +199,14 @@ export function keyedOperation(
 }
 
 /** Claims a key. Rejects if that takes too long; the key is then released if it is claimed later. */
-async function claimInTime(store: KeyStore, keyed: Parameters<KeyStore['claim']>[0], milliseconds: number) {
+async function claimInTime(
+  store: KeyStore,
+  keyed: Parameters<KeyStore['claim']>[0],
+  milliseconds: number,
+  track: TrackHandler,
+) {
   const claimed = store.claim(keyed)
-  return await inTime(claimed, milliseconds, () => void claimed.then(releaseLate).catch(ignore))
+  return await inTime(claimed, milliseconds, () => track(claimed.then(releaseLate)))
 }
 
 /** Waits for a call of a store. Rejects if it takes too long, after a call of `giveUp`. */

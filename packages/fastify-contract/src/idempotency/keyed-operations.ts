@@ -35,28 +35,45 @@ export function keyedOperations(
   const problem = 'idempotency keys are in the memory of this process only; pass the option idempotency'
   if (options === undefined) app.log.warn({ operations: ids }, problem)
   const given = options ?? { store: memoryKeys() }
+  const { prefix } = app
   const track = trackHandlers(app, handlerTime)
-  return (parts) => (hasKeys(parts.operation) ? keyedOperation({ ...parts, writeError, track }, given) : undefined)
+  return (parts) =>
+    hasKeys(parts.operation) ? keyedOperation({ ...parts, prefix, writeError, track }, given) : undefined
 }
+
+/** The running handlers of a server, and the milliseconds for which its shutdown waits for them. */
+type Tracked = { running: Set<Promise<unknown>>; milliseconds: number }
+
+/** The handlers of each server, which may serve several documents. */
+const trackedBy = new WeakMap<object, Tracked>()
 
 /**
  * Returns a function that tracks handlers. Shutdown first waits for the connections, then for the handlers whose client
  * has gone or got a 503, because their response is still to be kept.
  */
 function trackHandlers({ server }: FastifyInstance, milliseconds: number): TrackHandler {
-  const running = new Set<Promise<unknown>>()
-  // A preClose hook would run before the last requests, and Fastify fails if it takes longer than pluginTimeout.
-  const close = server.close
-  server.close = function closeAfterHandlers(callback) {
-    return close.call(server, function waitForHandlers(error) {
-      allEnded(running, milliseconds).then(() => callback?.(error))
-    })
-  }
+  const tracked = trackedBy.get(server) ?? trackServer(server)
+  const { running } = tracked
+  tracked.milliseconds = Math.max(tracked.milliseconds, milliseconds)
   return function track(ended) {
     running.add(ended)
     const forget = () => running.delete(ended)
     ended.then(forget, forget)
   }
+}
+
+/** Makes the close of a server wait for the handlers that are tracked. */
+function trackServer(server: FastifyInstance['server']): Tracked {
+  const tracked: Tracked = { running: new Set(), milliseconds: 0 }
+  // A preClose hook would run before the last requests, and Fastify fails if it takes longer than pluginTimeout.
+  const close = server.close
+  server.close = function closeAfterHandlers(callback) {
+    return close.call(server, function waitForHandlers(error) {
+      allEnded(tracked.running, tracked.milliseconds).then(() => callback?.(error))
+    })
+  }
+  trackedBy.set(server, tracked)
+  return tracked
 }
 
 /** Waits until a set of promises is empty, but not longer than the given time. */

@@ -28,17 +28,19 @@ export function requestKey({ headers }: Pick<FastifyRequest, 'headers'>): string
 
 /**
  * Returns what identifies a request with a key. The id covers the security scheme, the client and its subject, since
- * others may choose the same key.
+ * others may choose the same key. It also covers the prefix of the API, since another one may have the same operation.
  * A handler that reads the body itself reads it later than the key is claimed, so of such a body only the length counts.
  */
-export function identify(request: FastifyRequest, operationId: string, key: string): KeyedRequest {
+export function identify(
+  request: FastifyRequest,
+  { prefix, operationId }: { prefix: string; operationId: string },
+  key: string,
+): KeyedRequest {
   const { client, scheme } = contextOf(request.raw)
   // Clients of two schemes may have one name, and all users of one front end may be one client.
   const scope = client === undefined ? null : [scheme, client.name, client.subject]
-  return {
-    id: digest(JSON.stringify([scope, operationId, key])),
-    fingerprint: fingerprintOf(request),
-  }
+  const parts = prefix === '' ? [scope, operationId, key] : [scope, operationId, key, prefix]
+  return { id: digest(JSON.stringify(parts)), fingerprint: fingerprintOf(request) }
 }
 
 function fingerprintOf({ raw, method, headers }: FastifyRequest): string {

@@ -7,15 +7,8 @@ import {
   type KeyStore,
   keyLimits,
 } from './key-store.ts'
-import { sizeMeter, tableName } from './key-table.ts'
-
-type Statement = {
-  get(...values: unknown[]): unknown
-  run(...values: unknown[]): { changes: number | bigint }
-}
-
-/** A database of `node:sqlite`, `@photostructure/sqlite` or `better-sqlite3`. */
-export type SqliteKeyDatabase = { exec(sql: string): unknown; prepare(sql: string): Statement }
+import { tableName } from './key-table.ts'
+import { createTable, type SqliteKeyDatabase } from './sqlite-key-table.ts'
 
 export type SqliteKeyOptions = Partial<KeyLimits> & {
   /** Default: idempotency_keys. */
@@ -26,13 +19,6 @@ export type SqliteKeyOptions = Partial<KeyLimits> & {
 
 type Row = { fingerprint: string; response: Uint8Array | null }
 
-const columns = `id TEXT PRIMARY KEY,
-  fingerprint TEXT NOT NULL,
-  token TEXT NOT NULL,
-  leased_until INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  response BLOB`
-
 /**
  * Creates a store of idempotency keys in a SQLite database, which processes of one machine can share. Creates the table
  * if it is missing. Its statements run in this thread, each in a transaction of its own, so do not call it while the
@@ -42,21 +28,14 @@ export function sqliteKeys(database: SqliteKeyDatabase, options: SqliteKeyOption
   const { table: given, now = Date.now, ...givenLimits } = options
   const table = tableName(given)
   const limits = keyLimits(givenLimits)
-  database.exec(
-    `CREATE TABLE IF NOT EXISTS ${table} (${columns}) WITHOUT ROWID;
-     CREATE INDEX IF NOT EXISTS ${table}_expiry ON ${table} (expires_at)`,
-  )
+  createTable(database, table)
   const statements = prepareStatements(database, table)
-  let isFull = false
-  const meter = sizeMeter(limits, function measureTable() {
-    const { keys, bytes } = statements.size.get() as { keys: number; bytes: number }
-    isFull = keys >= limits.keys || bytes >= limits.bytes
-  })
   const claim = ({ id, fingerprint }: KeyedRequest): ClaimOutcome => {
     const time = now()
     const token = randomBytes(12).toString('base64url')
     statements.evict.run(time)
-    meter.measure(isFull)
+    const { keys, bytes } = statements.size.get() as { keys: number; bytes: number }
+    const isFull = keys >= limits.keys || bytes >= limits.bytes
     const lease = [time + limits.lease, time + limits.retention]
     // Another process may have released the key between two statements.
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -78,7 +57,6 @@ export function sqliteKeys(database: SqliteKeyDatabase, options: SqliteKeyOption
     return {
       async complete({ response }) {
         if (response === undefined) return changed(statements.remove.run(id, token))
-        meter.add(response)
         return changed(statements.complete.run(response, now() + limits.retention, id, token))
       },
       async release() {
@@ -98,10 +76,12 @@ const isFree = (table: string): string =>
 /** Prepares the statements. The number of expired keys that one claim deletes exceeds the one that it may add. */
 function prepareStatements(database: SqliteKeyDatabase, table: string) {
   return {
+    // @photostructure/sqlite closes a database that is collected as garbage, although its statements are in use.
+    database,
     evict: database.prepare(
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? ORDER BY expires_at LIMIT 10)`,
     ),
-    size: database.prepare(`SELECT count(*) AS keys, coalesce(sum(length(response)), 0) AS bytes FROM ${table}`),
+    size: database.prepare(`SELECT keys, bytes FROM ${table}_size`),
     claim: database.prepare(
       `INSERT INTO ${table} (id, fingerprint, token, leased_until, expires_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, token = excluded.token,

@@ -7,8 +7,8 @@ import { contextOf, recordCall, withoutAddress } from '../http/request-context.t
 import { type Guard, inOrder, sendContinue } from '../http/request-guards.ts'
 import { networkOf, rateLimit } from '../limits/limits.ts'
 import { bodyTypeFinder, checkContentType } from '../request/content-type.ts'
-import { serverPartsOf } from '../routes/create-server.ts'
 import { addressOf, tooMany } from '../routes/security.ts'
+import { serverPartsOf } from '../routes/server-parts.ts'
 import { parseMessage, type Received } from './json-rpc.ts'
 import { checkOrigin, pagePermissions } from './page-origins.ts'
 import { challengeWith, type ProtectedResource, protectedResource, type ResourceOptions } from './protected-resource.ts'
@@ -41,14 +41,16 @@ export type McpOptions = ResourceOptions & {
  * Registers an endpoint of the Model Context Protocol (revisions 2026-07-28 and those before it, streamable HTTP) on a
  * server of `createServer`, whose tools are operations. A call goes through the server like a request with the
  * credentials of the caller, so authentication, limits and validation apply. There are no sessions and no streams: each
- * message is answered with JSON. It also serves the metadata of the endpoint as a protected resource (RFC 9728).
+ * message is answered with JSON. It also serves the metadata of the endpoint as a protected resource (RFC 9728). On a server
+ * of `createMultiServer`, register it in the option `plugins` of a document: the endpoint is then below its prefix.
  */
 export async function mcpServer(app: FastifyInstance, options: McpOptions): Promise<void> {
   const { path = '/mcp', origins = [], credentials = ['authorization'], messages = 300 } = options
   const table = options.table as McpTable
-  const { limits, memory } = serverPartsOf(app)
+  const parts = serverPartsOf(app)
+  const { limits, memory } = parts
   const { maxMessage = limits.body } = options
-  const resource = protectedResource(table, path, options)
+  const resource = protectedResource(table, { prefix: app.prefix, path }, options)
   const answer = protocol(await loadSdk(), table)
   const callerOf = operationCaller(app, table, credentials, resource)
   const ofAddress = rateLimit(messages, networkOf)
@@ -62,7 +64,7 @@ export async function mcpServer(app: FastifyInstance, options: McpOptions): Prom
   const originGuard = checkOrigin(origins)
   // A page needs the metadata before it can call tools, and anyone may read it.
   for (const each of resource?.paths ?? [])
-    app.get(each, async (_, reply) => reply.header('access-control-allow-origin', '*').send(resource?.metadata))
+    parts.app.get(each, async (_, reply) => reply.header('access-control-allow-origin', '*').send(resource?.metadata))
   app.options(path, { onRequest: inOrder([originGuard]) }, async (_, reply) =>
     reply.code(204).headers(pagePermissions(credentials)).send(),
   )
@@ -142,6 +144,7 @@ function operationCaller(
   resource: ProtectedResource | undefined,
 ) {
   const parts = serverPartsOf(app)
+  const { added } = parts
   const known = new Map(
     tools.map((tool) => [tool.name, { tool, requestOf: toolRequests(tool, nodes, parts, credentials) }]),
   )
@@ -169,6 +172,7 @@ function operationCaller(
       const taken = credentials.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
       const response = await app.inject({
         ...toolRequest,
+        url: `${added}${toolRequest.url}`,
         signal,
         remoteAddress: ip ?? withoutAddress,
         headers: { 'x-request-id': context.id, ...toolRequest.headers, ...Object.fromEntries(taken) },

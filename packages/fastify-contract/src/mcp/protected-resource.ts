@@ -17,7 +17,10 @@ export type ResourceOptions = {
 export type ProtectedResource = {
   /** The URL of the metadata. */
   metadataUrl: string
-  /** The paths of the metadata: by RFC 9728, and without the path of the endpoint, where some clients look first. */
+  /**
+   * The paths of the metadata: by RFC 9728, and without the path of the endpoint, where some clients look first. Below a
+   * prefix, only the first, since each prefix may have an endpoint.
+   */
   paths: string[]
   /** The metadata (RFC 9728 section 2). */
   metadata: object
@@ -29,12 +32,12 @@ export type ProtectedResource = {
  */
 export function protectedResource(
   { authorization, info }: McpTable,
-  path: string,
+  { prefix, path }: { prefix: string; path: string },
   options: ResourceOptions,
 ): ProtectedResource | undefined {
   if (authorization === undefined) return undefined
   const { origin, issuers, scopes } = authorization
-  const { resource = origin && origin + path, authorizationServers = issuers } = options
+  const { resource = origin && origin + prefix + path, authorizationServers = issuers } = options
   if (resource === undefined || authorizationServers.length === 0) return undefined
   const { href } = checkedUrl('resource', resource)
   for (const issuer of authorizationServers) checkedUrl('authorizationServers', issuer)
@@ -42,7 +45,7 @@ export function protectedResource(
   metadataUrl.pathname = wellKnown + metadataUrl.pathname.replace(/\/$/, '')
   return {
     metadataUrl: metadataUrl.href,
-    paths: [...new Set([metadataUrl.pathname, wellKnown])],
+    paths: prefix === '' ? [...new Set([metadataUrl.pathname, wellKnown])] : [metadataUrl.pathname],
     metadata: {
       resource,
       authorization_servers: authorizationServers,

@@ -40,7 +40,6 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
     multipart: leaveUnread,
     bytes: leaveUnread,
   }
-  if (operations.some(hasBodyOfGet)) acceptBodiesOfGet(app)
   app.removeAllContentTypeParsers()
   for (const essence of essences) app.addContentTypeParser(essence, unlessReplaced(readers[requestKindOf(essence)]))
   app.addContentTypeParser('*', unlessReplaced(unlessStreamed(rejectContent)))
@@ -61,10 +60,11 @@ const isReadOtherwise = (mediaType: string): boolean =>
 const hasBodyOfGet = ({ method, schema }: Operation): boolean => method === 'GET' && schema.body !== undefined
 
 /**
- * Lets Fastify read the bodies of GET, and of HEAD, which it serves by the same routes. Other routes ignore them as before.
- * The raw headers stay, since they say what follows on the connection.
+ * If an operation of a server is a GET with a body, lets Fastify read the bodies of GET, and of HEAD, which it serves by the
+ * same routes. Other routes ignore them as before. The raw headers stay, since they say what follows on the connection.
  */
-function acceptBodiesOfGet(app: FastifyInstance): void {
+export function acceptBodiesOfGet(app: FastifyInstance, operations: Operation[]): void {
+  if (!operations.some(hasBodyOfGet)) return
   const hidden = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined }
   for (const method of ['GET', 'HEAD']) app.addHttpMethod(method, { hasBody: true, overrideExisting: true })
   const hideBody: Hook = (request, _reply, done) => {

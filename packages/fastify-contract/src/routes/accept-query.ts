@@ -1,7 +1,7 @@
 import { acceptQuery } from '../contract/media-types.ts'
 import type { Operation, ServedOperation } from '../contract/routes.ts'
 import type { Guard } from '../http/request-guards.ts'
-import { pathFinder, withoutMark } from './served-paths.ts'
+import { pathFinder, withoutInnerMark, withoutMark } from './served-paths.ts'
 
 /**
  * Returns a guard that adds Accept-Query to each response of a path with a QUERY operation (RFC 10008 section 3), also to
@@ -17,11 +17,12 @@ export function queryAnnouncement(operations: ServedOperation[], prefix: string)
   const byUrl = new Map<string, string>()
   for (const { url, pattern } of operations.flatMap(({ servedPaths }) => servedPaths))
     byUrl.set(prefix + url, acceptQuery(byPattern.get(pattern) ?? []))
+  const unmark = prefix === '' ? withoutMark : withoutInnerMark
   const pathsAt = pathFinder(operations, prefix)
   const typesAt = (target: string) =>
     pathsAt(target).flatMap((path) => path.operations.filter(isQuery).flatMap(mediaTypesOf))
   return function announceQuery({ is404, raw, routeOptions }, reply) {
-    const value = is404 ? acceptQuery(typesAt(raw.url as string)) : byUrl.get(withoutMark(routeOptions.url as string))
+    const value = is404 ? acceptQuery(typesAt(raw.url as string)) : byUrl.get(unmark(routeOptions.url as string))
     if (value) reply.header('accept-query', value)
     return undefined
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { observeRequest, safeObserver } from '../http/observe-requests.ts'
-import { assignRequestId, type Guard, routeError } from '../http/request-guards.ts'
+import { assignRequestId, type Guard } from '../http/request-guards.ts'
 import { parseQuery } from '../http/request-head.ts'
 import {
   type AnyContractOptions,
@@ -10,8 +10,9 @@ import {
   limitWork,
   prepareInstance,
   serveOperations,
+  shareWork,
 } from './contract-routes.ts'
-import { rejecting } from './register-routes.ts'
+import { rejectUnknownPaths } from './register-routes.ts'
 
 /** The options of `contractPlugin`: those of the contract, and Fastify's own for a plugin. */
 export type PluginOptions<Handlers, Operations = unknown> = ContractOptions<Handlers, Operations> & { prefix?: string }
@@ -34,7 +35,7 @@ export async function contractPlugin<Handlers, Operations = unknown>(
 /** Returns the parts of a contract on an app that `createServer` did not create. */
 export function pluginParts(app: FastifyInstance, options: AnyContractOptions): ContractParts {
   checkPluginOperations(options)
-  return contractParts(app, options, limitWork(options))
+  return contractParts(app, options, shareWork(app, limitWork(options), options))
 }
 
 /**
@@ -54,7 +55,7 @@ export function preparePlugin(instance: FastifyInstance, parts: ContractParts, p
   const allowedMethods = prepareInstance(instance, parts, { assign })
   if (!/[^/]/.test(prefix)) return
   claimPrefix(instance)
-  instance.setNotFoundHandler(rejecting(routeError(allowedMethods)).handler)
+  rejectUnknownPaths(instance, allowedMethods)
 }
 
 /** The prefixes of each server that have a handler of unknown paths. */

@@ -14,6 +14,7 @@ import {
   type Limits,
   type LoadShedder,
   networkOf,
+  type RateLimit,
   type RequestLimit,
   rateLimit,
   type ShedReason,
@@ -78,8 +79,30 @@ export function limitWork({ limits: given, shed = () => {} }: Pick<AnyContractOp
   return { limits, shedder: createLoadShedder(limits, shed), memory }
 }
 
+/** What the contracts of one server share. */
+export type SharedWork = Work & {
+  failureLimit: RateLimit
+  requestLimit: RequestLimit
+  queueResponse: ReturnType<typeof responseQueue>
+}
+
+/** Returns what the contracts of a server share. The app closes the load shedder. */
+export function shareWork(
+  app: FastifyInstance,
+  work: Work,
+  { requestLimit = rateLimit(work.limits.requests) }: Pick<AnyContractOptions, 'requestLimit'>,
+): SharedWork {
+  app.addHook('onClose', async () => work.shedder.close())
+  const failureLimit = rateLimit(work.limits.authFailures, networkOf)
+  return { ...work, failureLimit, requestLimit, queueResponse: responseQueue() }
+}
+
 /** The state of a contract that is served on an app. */
-export type ContractParts = Work & {
+export type ContractParts = SharedWork & {
+  /** The app, which is the parent of the instance with the operations if they have a prefix. */
+  app: FastifyInstance
+  /** What precedes the paths of the document on an app of `createMultiServer`; otherwise empty. */
+  added: string
   options: AnyContractOptions
   operations: Operation[]
   validator: Validator
@@ -91,27 +114,43 @@ export type ContractParts = Work & {
   registered: Set<string>
 }
 
+/** One of the documents of a server: its prefix, and what precedes its paths. Both are empty if it is the only one. */
+type Api = { prefix: string; added: string }
+
+const onlyApi: Api = { prefix: '', added: '' }
+
 /** Returns the state of a contract. Throws an error that lists every mismatch of the document and the options. */
-export function contractParts(app: FastifyInstance, options: AnyContractOptions, work: Work): ContractParts {
+export function contractParts(
+  app: FastifyInstance,
+  options: AnyContractOptions,
+  work: SharedWork,
+  { prefix, added }: Api = onlyApi,
+): ContractParts {
   const { contract, handlers, verifiers, errorBody } = options
   const { routes, schemaCode } = contract
   const { operations, schemas, errorNumbers } = routes
-  checkBinding(operations, handlers, verifiers)
-  app.addHook('onClose', async () => work.shedder.close())
+  checkBinding(operations, handlers, verifiers, prefix)
+  const named = prefix !== '' && { api: prefix }
   return {
     ...work,
+    app,
+    added,
     options,
     operations,
     validator: createValidator(schemas, schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)),
-    writeError: errorWriter(errorBody, errorNumbers, (err) => app.log.error({ err }, 'errorBody failed')),
+    writeError: errorWriter(errorBody, errorNumbers, (err) => app.log.error({ ...named, err }, 'errorBody failed')),
     openStreams: openStreamScopes(app),
     optionsOf: undefined as never,
     registered: new Set(),
   }
 }
 
-/** The steps that depend on the instance. `precededBy` adds further ones in front; default: none. */
-type InstanceSteps = { assign: Guard; preflight?: Guard | undefined; precededBy?: (steps: Hook) => Hook }
+type InstanceSteps = {
+  assign: Guard
+  preflight?: Guard | undefined
+  /** Adds the steps to the instance; default: as a hook. */
+  addSteps?: (steps: Hook) => void
+}
 
 /**
  * Adds what all operations share to an instance: the error handler, the steps of every request, and the parsers. Returns
@@ -120,7 +159,7 @@ type InstanceSteps = { assign: Guard; preflight?: Guard | undefined; precededBy?
 export function prepareInstance(
   instance: FastifyInstance,
   { options, operations, limits, memory, shedder, writeError }: ContractParts,
-  { assign, preflight, precededBy = (steps) => steps }: InstanceSteps,
+  { assign, preflight, addSteps = (steps) => instance.addHook('onRequest', steps) }: InstanceSteps,
 ): (url: string) => string[] {
   const { routes } = options.contract
   const described = describedOperations(routes)
@@ -128,7 +167,7 @@ export function prepareInstance(
   instance.setErrorHandler(errorSender(writeError))
   const announceQuery = queryAnnouncement(described, instance.prefix)
   const guards = { assign, preflight, shedLoad: shedder.shedLoad, announceQuery, allowedMethods }
-  instance.addHook('onRequest', precededBy(stepsOfEveryRequest(guards)))
+  addSteps(stepsOfEveryRequest(guards))
   acceptBodies(instance, operations, { limits, memory })
   prepareRouter(instance, described)
   for (const [name, schema] of Object.entries(routes.schemas)) {
@@ -143,11 +182,11 @@ export function prepareInstance(
 
 /** Creates the verifiers, and the steps of the operations. */
 export async function loadOperations(app: FastifyInstance, parts: ContractParts): Promise<void> {
-  const { options, limits, memory, shedder, validator, openStreams } = parts
-  const { contract, handlers, verifiers, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
+  const { options, limits, memory, shedder, validator, openStreams, queueResponse } = parts
+  const { contract, handlers, verifiers, trustProxy = [] } = options
   const { schemas, info } = contract.routes
   const { realm = info.title.replace(/[^ -~]/g, '?') } = options
-  const authRateLimits = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+  const authRateLimits = authLimits(parts.failureLimit, parts.requestLimit)
   const { withinFailureLimit, countFailure } = authRateLimits
   const created = await createVerifiers(verifiers, { app, realm, withinFailureLimit, countFailure, trustProxy })
   const signed = signedOperations(parts.operations, created)
@@ -157,7 +196,7 @@ export async function loadOperations(app: FastifyInstance, parts: ContractParts)
     authenticate: authentication(created, authRateLimits),
     openStreams,
     runWithTimeout: shedder.runWithTimeout,
-    queueResponse: responseQueue(),
+    queueResponse,
     bounds: { limits, memory },
     keyed: keyedOperations(app, options.idempotency, {
       operations: parts.operations,
@@ -198,8 +237,9 @@ export const onInstance = (plugin: () => Promise<void>) =>
  * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
  * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
  */
-function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+function checkBinding(operations: Operation[], handlers: object, verifiers: object, prefix: string): void {
   const problems: string[] = []
+  const of = prefix === '' ? '' : ` of ${prefix}`
   const ids = new Set<string>()
   for (const { operationId, security } of operations) {
     const name = `operation ${operationId}`
@@ -214,5 +254,6 @@ function checkBinding(operations: Operation[], handlers: object, verifiers: obje
     if (!ids.has(id))
       problems.push(`handler ${id} has no operation in the document; remove it, or describe its operation`)
   }
-  if (problems.length > 0) throw new Error(['the document and its handlers do not match', ...problems].join('\n  '))
+  if (problems.length > 0)
+    throw new Error([`the document${of} and its handlers do not match`, ...problems].join('\n  '))
 }

@@ -1,23 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Routes } from '../contract/routes.ts'
 import { trackConnections } from '../http/connections.ts'
 import { allowOrigins } from '../http/cors.ts'
 import { disableNodeExpectHandling } from '../http/expectation.ts'
+import type { WriteError } from '../http/request-context.ts'
 import { assignServerLog, type Guard, originForm, serverOptions } from '../http/request-guards.ts'
 import { type Limits, rateLimitHeaders } from '../limits/limits.ts'
+import { acceptBodiesOfGet } from '../request/content-type-parsers.ts'
 import {
   type AnyContractOptions,
   type ContractOptions,
-  type ContractParts,
   contractParts,
   limitWork,
   prepareInstance,
   serveOperations,
+  shareWork,
   type Work,
 } from './contract-routes.ts'
 import { crossOriginNames, describedOperations } from './register-routes.ts'
 import { stepsOfServer } from './request-steps.ts'
-import { operationSelector } from './served-paths.ts'
+import { operationSelector, withoutMark } from './served-paths.ts'
+import { keepParts } from './server-parts.ts'
 
 /** The options of `createServer`; see ContractOptions for its parameters. */
 export type ServerOptions<Handlers, Operations = unknown> = ContractOptions<Handlers, Operations> & {
@@ -56,11 +60,39 @@ export function createServer<Handlers, Operations = unknown>(
 
 /** Creates a server with a given load shedder, which it closes, and a given memory budget of the request bodies. */
 export function buildServer(options: AnyServerOptions, work: Work): FastifyInstance {
-  const { contract, log, observer, draining, keepAliveGrace, trustProxy = [] } = options
+  const { contract } = options
   const { limits } = work
   const select = operationSelector(describedOperations(contract.routes))
+  const app = limitedServer(options, limits, select)
+  // Opens the scopes of streams before trackConnections, so that shutdown ends streams before it waits for connections.
+  const parts = contractParts(app, options, shareWork(app, work, options))
+  const assign = assignServerLog
+  const framing = { headersLimit: limits.headers, assign, unmark: select && withoutMark }
+  prepareInstance(app, parts, {
+    assign,
+    preflight: preflightGuard(app, options, limits, contract.routes),
+    addSteps: (steps) => app.addHook('onRequest', stepsOfServer(framing, steps)),
+  })
+  acceptBodiesOfGet(app, parts.operations)
+  trackServer(app, options, limits, parts.writeError)
+  keepParts(app, parts)
+  serveOperations(app, parts)
+  return app
+}
+
+/** Returns the target of a request with the segment of the operation that its parameters select. */
+type SelectTarget = (target: string, request: IncomingMessage) => string
+
+/** Returns a Fastify instance with limits, which has no hook and no route yet. */
+export function limitedServer(
+  { log, trustProxy = [] }: Pick<AnyServerOptions, 'log' | 'trustProxy'>,
+  limits: Limits,
+  select: SelectTarget | undefined,
+  frameworkErrors = serverOptions.frameworkErrors,
+): FastifyInstance {
   const app: FastifyInstance = Fastify({
     ...serverOptions,
+    frameworkErrors,
     ...(select && { rewriteUrl: (request: IncomingMessage) => select(originForm(request), request) }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 && trustProxy,
@@ -84,43 +116,36 @@ export function buildServer(options: AnyServerOptions, work: Work): FastifyInsta
   // Node.js would silently drop headers beyond its count; the limit on their size still applies.
   app.server.maxHeadersCount = 0
   disableNodeExpectHandling(app)
-  // Opens the scopes of streams before trackConnections, so that shutdown ends streams before it waits for connections.
-  const parts = contractParts(app, options, work)
-  const assign = assignServerLog
-  const framing = { headersLimit: limits.headers, assign, hasSelectors: select !== undefined }
-  prepareInstance(app, parts, {
-    assign,
-    preflight: preflightGuard(app, options, limits),
-    precededBy: (steps) => stepsOfServer(framing, steps),
-  })
-  const silence = limits.requestTime + limits.handlerTime
-  const linger = { bytes: limits.linger, time: limits.lingerTime }
-  const headersLimit = limits.headers
-  trackConnections(app, parts.writeError, { observer, draining, headersLimit, linger, keepAliveGrace, silence })
-  Object.assign(app, { [partsKey]: parts })
-  serveOperations(app, parts)
   return app
 }
 
-/** Adds CORS headers to the responses. Returns the guard that responds to preflight requests, if origins are allowed. */
-function preflightGuard(
+/** Tracks the connections of a server with limits. */
+export function trackServer(
   app: FastifyInstance,
-  { contract, origins = [], ownOrigins }: AnyServerOptions,
+  { observer, draining, keepAliveGrace }: Pick<AnyServerOptions, 'observer' | 'draining' | 'keepAliveGrace'>,
   limits: Limits,
-): Guard | undefined {
-  if (origins.length === 0 && ownOrigins === undefined) return undefined
-  const names = crossOriginNames(contract.routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
-  return allowOrigins(app, { origins, ownOrigins, ...names })
+  writeError: WriteError,
+): void {
+  const silence = limits.requestTime + limits.handlerTime
+  const linger = { bytes: limits.linger, time: limits.lingerTime }
+  trackConnections(app, writeError, {
+    observer,
+    draining,
+    headersLimit: limits.headers,
+    linger,
+    keepAliveGrace,
+    silence,
+  })
 }
 
-const partsKey = Symbol('parts of the server')
-
-/** What a server shares with the plugins of this package. */
-export type ServerParts = Pick<ContractParts, 'limits' | 'memory' | 'operations' | 'validator'>
-
-/** Returns the parts of a server. Throws an error for an app that `createServer` did not create. */
-export function serverPartsOf(app: FastifyInstance & { [partsKey]?: ContractParts }): ContractParts {
-  const parts = app[partsKey]
-  if (parts === undefined) throw new Error('this plugin needs an app of createServer; register it on one')
-  return parts
+/** Adds CORS headers to the responses. Returns the guard that responds to preflight requests, if origins are allowed. */
+export function preflightGuard(
+  app: FastifyInstance,
+  { origins = [], ownOrigins }: Pick<AnyServerOptions, 'origins' | 'ownOrigins'>,
+  limits: Limits,
+  routes: Pick<Routes, 'operations' | 'apiKeyHeaders'>,
+): Guard | undefined {
+  if (origins.length === 0 && ownOrigins === undefined) return undefined
+  const names = crossOriginNames(routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
+  return allowOrigins(app, { origins, ownOrigins, ...names })
 }

@@ -9,9 +9,9 @@ import {
   onInstance,
   registerOperations,
 } from './contract-routes.ts'
-import { serverPartsOf } from './create-server.ts'
 import { describedOperations, operationOptions, pathConstraints, pathOptions, routeKey } from './register-routes.ts'
 import { routeUrl } from './served-paths.ts'
+import { serverPartsOf } from './server-parts.ts'
 
 /** What fastify-openapi-glue calls for each operation of its document. `path` is that of the document. */
 export type OperationResolver = (operationId: string, method: string, path: string) => RouteOptions

@@ -17,13 +17,16 @@ import {
 /** Returns the options of an operation's routes. */
 export type OptionsOf = (operation: Operation) => RouteOptions
 
-/** Lets the router of an app serve the methods and the paths of operations. */
-export function prepareRouter(app: FastifyInstance, operations: ServedOperation[]): void {
+/**
+ * Lets the router of an app serve the methods and the paths of operations. `unmark` removes the segment that selects an
+ * operation from the targets of requests.
+ */
+export function prepareRouter(app: FastifyInstance, operations: ServedOperation[], unmark = withoutMark): void {
   for (const { method } of operations) {
     if (!app.supportedMethods.includes(String(method))) app.addHttpMethod(String(method), { hasBody: true })
   }
   // The router is that of the whole app, in which other contracts may be served, too.
-  if (!app.hasConstraintStrategy(templateConstraint.name)) app.addConstraintStrategy(templateConstraint)
+  if (!app.hasConstraintStrategy(constraintName)) app.addConstraintStrategy(templateConstraint(unmark))
 }
 
 /**
@@ -96,14 +99,22 @@ export function rejecting(guard: Guard): Pick<RouteOptions, 'exposeHeadRoute' | 
   return { exposeHeadRoute: false, onRequest, handler: onRequest as never }
 }
 
+/** Lets an instance with a prefix of its own reject the requests below the prefix that have no route. */
+export function rejectUnknownPaths(instance: FastifyInstance, allowedMethods: (url: string) => string[]): void {
+  instance.setNotFoundHandler(rejecting(routeError(allowedMethods)).handler)
+}
+
 const unsupported = rejecting(() => new ContractError('notImplemented', 'this operation is not supported'))
 
+const constraintName = 'contractPath'
+
 /**
- * A constraint of Fastify's router. The router compares the text beside a parameter, such as that of `{id}:cancel`, with
- * the decoded segment, but an encoded delimiter is data (RFC 3986 section 2.2): `5%3Acancel` is a value of `{id}`.
+ * Returns a constraint of Fastify's router. The router compares the text beside a parameter, such as that of
+ * `{id}:cancel`, with the decoded segment, but an encoded delimiter is data (RFC 3986 section 2.2): `5%3Acancel` is a
+ * value of `{id}`.
  */
-const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0] = {
-  name: 'contractPath',
+const templateConstraint = (unmark: (url: string) => string): ConstraintStrategy => ({
+  name: constraintName,
   // The router creates a storage for each of its nodes. All routes of a node have the same pattern.
   storage() {
     let pattern: RegExp | undefined
@@ -116,8 +127,10 @@ const templateConstraint: Parameters<FastifyInstance['addConstraintStrategy']>[0
       },
     }
   },
-  deriveConstraint: ({ url }) => withoutMark(String(url)),
-}
+  deriveConstraint: ({ url }) => unmark(String(url)),
+})
+
+type ConstraintStrategy = Parameters<FastifyInstance['addConstraintStrategy']>[0]
 
 /** Returns a function that returns the constraints of the routes at a URL of the router, below a prefix. */
 export function pathConstraints(
@@ -130,7 +143,7 @@ export function pathConstraints(
       if (/[^/]\{|\}[^/]/.test(path)) patterns.set(url, `${prefixPattern(prefix)}${pattern.slice(1)}`)
   return function constraintsAt(url) {
     const template = patterns.get(withoutMark(url))
-    return template === undefined ? {} : { constraints: { [templateConstraint.name]: template } }
+    return template === undefined ? {} : { constraints: { [constraintName]: template } }
   }
 }
 

@@ -43,7 +43,6 @@ import { isStream } from '../response/streamed-body.ts'
 import type { Validator } from '../schema/validator.ts'
 import { locatedSender } from './located-response.ts'
 import type { authentication } from './security.ts'
-import { withoutMark } from './served-paths.ts'
 
 /*
  * The steps of a request, in order: first those of every request, then those of its operation. A step that rejects a
@@ -77,17 +76,20 @@ export const stepsOfEveryRequest = ({ assign, shedLoad, allowedMethods, prefligh
 type Framing = {
   headersLimit: number
   assign: Guard
-  /** Whether operations share a path and differ in parameters. A segment in front of request.url then selects one. */
-  hasSelectors: boolean
+  /**
+   * Removes the segment of request.url that selects one of the operations that share a path and differ in parameters;
+   * undefined if there are none.
+   */
+  unmark: ((url: string) => string) | undefined
 }
 
 /** Returns a hook with the steps of every request that only a whole server has, followed by the others. */
-export function stepsOfServer({ headersLimit, assign, hasSelectors }: Framing, others: Hook): Hook {
+export function stepsOfServer({ headersLimit, assign, unmark }: Framing, others: Hook): Hook {
   const steps = checkFraming(headersLimit, assign, others) // 431
-  if (!hasSelectors) return steps
+  if (unmark === undefined) return steps
   return function removeSelector(request, reply, done) {
     // The router needs the segment that selects an operation no longer.
-    request.raw.url = withoutMark(request.raw.url as string)
+    request.raw.url = unmark(request.raw.url as string)
     steps(request, reply, done)
   }
 }

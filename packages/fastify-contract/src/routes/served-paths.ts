@@ -114,6 +114,12 @@ export function routeUrl({ url }: Pick<ServedPath, 'url'>, selectors: Selector[]
 /** Returns a URL or a target without the segment that selects an operation. */
 export const withoutMark = (url: string): string => (url[1] === mark ? url.slice(url.indexOf('/', 1)) : url)
 
+/** Returns the same as `withoutMark` for a URL or a target below the prefix of an API, which stands before the segment. */
+export function withoutInnerMark(url: string): string {
+  const at = url.indexOf(`/${mark}`)
+  return at === -1 ? url : url.slice(0, at) + withoutMark(url.slice(at))
+}
+
 /**
  * Returns a function that returns the target of a request with the segment of the operation that its parameters select.
  * Of several, that with most selectors is selected, or else the first in the document. Returns undefined if no operation

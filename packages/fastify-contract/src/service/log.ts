@@ -26,14 +26,14 @@ const options: LoggerOptions = {
 /**
  * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
  * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. Problems are reported under the service's
- * name.
+ * name. With `hasApis`, the line of a request names its API.
  */
-export async function createLog(name: string, { level, format }: LogOptions): Promise<Log> {
+export async function createLog(name: string, { level, format }: LogOptions, hasApis = false): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
   const stdout = openLogOutput(name)
   const output = isPretty ? await forPeople(stdout) : stdout
   const log = pino({ ...options, level }, output)
-  return { log, logRequest: requestLog(log, output) }
+  return { log, logRequest: requestLog(log, output, hasApis ? lineWithApi : requestLine) }
 }
 
 async function forPeople(output: LogOutput): Promise<LogOutput> {
@@ -51,11 +51,11 @@ async function forPeople(output: LogOutput): Promise<LogOutput> {
  * Returns a function that writes one line for a request to a log's output: the client, the operation, the status and
  * the duration. It builds the line itself, in half of the time that pino takes, because every request gets this line.
  */
-export function requestLog(log: Logger, output: DestinationStream) {
+function requestLog(log: Logger, output: DestinationStream, lineOf: typeof requestLine) {
   return function logRequest(context: RequestContext): void {
     const { status } = context
     const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
-    if (log.isLevelEnabled(level)) output.write(requestLine(level, context))
+    if (log.isLevelEnabled(level)) output.write(lineOf(level, context))
   }
 }
 
@@ -67,9 +67,15 @@ function requestLine(level: string, context: RequestContext): string {
   const outcome = `,"status":${status}${member('error', error)},"duration_ms":${Math.round(duration * 1_000) / 1_000}`
   return (
     `{"level":"${level}","time":${Date.now()},"request_id":"${id}"${traced ?? ''}` +
-    `${sender}${target}${outcome},"msg":"request"}\n`
+    `${sender}${target}${outcome}${endOfLine}`
   )
 }
+
+const endOfLine = ',"msg":"request"}\n'
+
+/** Returns the line of a request with its API. */
+const lineWithApi = (level: string, context: RequestContext): string =>
+  `${requestLine(level, context).slice(0, -endOfLine.length)}${member('api', context.api)}${endOfLine}`
 
 const member = (name: string, value: string | number | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`

@@ -38,18 +38,16 @@ export type Metrics = {
 /**
  * Creates metrics with their own registry.
  *
- * @param version The version of the document.
+ * @param versions The versions of the documents by their prefixes, which are the values of the label `api` if there are
+ *   several.
  * @param prefix The prefix of the names of the service's own metrics.
  */
-export function createMetrics({ version }: { version: string }, prefix: string): Metrics {
+export function createMetrics(versions: Record<string, string>, prefix: string): Metrics {
   const registry = new Registry()
   const registers = [registry]
+  const hasApis = Object.keys(versions).length > 1
+  const apiLabel = hasApis ? ['api'] : []
   const durations = requestDurations()
-  const durationOf = cached((operation: string) =>
-    cached((method: string) =>
-      cached((status: number) => durations.series({ operation, method, status: String(status || 'none') })),
-    ),
-  )
   let active = 0
   new Gauge({
     name: 'http_server_active_requests',
@@ -62,10 +60,37 @@ export function createMetrics({ version }: { version: string }, prefix: string):
   const refusals = new Counter({
     name: `${prefix}_requests_refused_total`,
     help: 'Requests and connections rejected by the service itself, by reason.',
-    labelNames: ['reason'],
+    labelNames: [...apiLabel, 'reason'],
     registers,
   })
-  const rejectionsOf = cached((reason: string) => refusals.labels({ reason }))
+  /** Records ended requests with the given labels. */
+  function recorder(labels: { api?: string }) {
+    const durationOf = cached((operation: string) =>
+      cached((method: string) =>
+        cached((status: number) =>
+          durations.series({ ...labels, operation, method, status: String(status || 'none') }),
+        ),
+      ),
+    )
+    const rejectionsOf = cached((reason: string) => refusals.labels({ ...labels, reason }))
+    return {
+      refused: (reason: RejectionReason) => rejectionsOf(reason).inc(),
+      end({ operation, method, status, rejection, duration }: RequestContext) {
+        active--
+        // OpenTelemetry's value for an unknown method: a client could otherwise choose the label.
+        const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
+        durationsOf(status)(duration / 1_000)
+        if (rejection !== undefined) rejectionsOf(rejection).inc()
+      },
+    }
+  }
+  const recorderOf = cached((api: string) => recorder({ api }))
+  const { end, refused } = hasApis
+    ? {
+        refused: recorderOf('none').refused,
+        end: (context: RequestContext) => recorderOf(context.api ?? 'none').end(context),
+      }
+    : recorder({})
   const shed = new Counter({
     name: `${prefix}_requests_shed_total`,
     help: 'Requests rejected because of overload, by reason.',
@@ -73,13 +98,15 @@ export function createMetrics({ version }: { version: string }, prefix: string):
     registers,
   })
   for (const reason of shedReasons) shed.inc({ reason }, 0)
-  const build = { version, node_version: process.versions.node }
-  new Gauge({
+  const buildInfo = new Gauge({
     name: `${prefix}_build_info`,
     help: 'The versions of the contract and of Node.js.',
-    labelNames: Object.keys(build),
+    labelNames: [...apiLabel, 'version', 'node_version'],
     registers,
-  }).set(build, 1)
+  })
+  const node_version = process.versions.node
+  for (const [api, version] of Object.entries(versions))
+    buildInfo.set({ ...(hasApis && { api }), version, node_version }, 1)
   const tokens = booleanGauge(registry, `${prefix}_tokens_file_good`, '1 if the token file is valid, 0 if it is not.')
   const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 if it is not.')
   /** Whether a request has arrived, or was in flight, since the latest measurement of the event loop delay. */
@@ -96,14 +123,8 @@ export function createMetrics({ version }: { version: string }, prefix: string):
       isUsed = true
       meter.use()
     },
-    end({ operation, method, status, rejection, duration }) {
-      active--
-      // OpenTelemetry's value for an unknown method: a client could otherwise choose the label.
-      const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
-      durationsOf(status)(duration / 1_000)
-      if (rejection !== undefined) rejectionsOf(rejection).inc()
-    },
-    refused: (reason) => rejectionsOf(reason).inc(),
+    end,
+    refused,
     shed: (reason) => shed.inc({ reason }),
     tokens,
     ready,
@@ -138,7 +159,7 @@ const durationName = 'http_server_request_duration_seconds'
 const durationHelp =
   'Seconds from the head of a request to the end of its response; the status is none if no response was sent.'
 
-type Labels = Record<'operation' | 'method' | 'status', string>
+type Labels = Record<'operation' | 'method' | 'status', string> & { api?: string }
 
 /**
  * Returns the histogram of request durations. `series` creates the time series of some labels and returns the function

@@ -1,26 +1,27 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { VerifyToken } from '../auth/tokens.ts'
-import { exampleCommand } from '../contract/example-command.ts'
 import type { Contract } from '../contract/routes.ts'
 import { rateLimit } from '../limits/limits.ts'
 import type { ServerOptions } from '../routes/create-server.ts'
 import { requiredScopes } from '../routes/security.ts'
+import type { AdminApi } from './admin-pages.ts'
 import { type Application, type Config, environmentVariables, readConfig } from './config.ts'
 import { loadEnvironmentFile } from './environment-file.ts'
 import { createLog } from './log.ts'
+import { pageOrigins } from './loopback.ts'
 import { misspelledVariables } from './misspelled-variables.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
+import { exampleCommands, operationsOf, type Served, servedApis, versionsOf } from './service-apis.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
 
-export { browserUrl, pageOrigins } from './admin-server.ts'
 export { loadEnvironmentFile } from './environment-file.ts'
+export { browserUrl, pageOrigins } from './loopback.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed, but at most a quarter of the time
@@ -34,14 +35,10 @@ const keepAliveGrace = 1_000
  */
 const memoryReducerDelay = 600_000
 
-/** What an application passes to `runService`: its environment variables, its contract, and how to open its resources. */
-export type Service<Name extends string> = Application<Name> & {
+/** What an application passes to `runService`, apart from its documents: its environment variables and its resources. */
+type Process<Name extends string, Contracts> = Application<Name> & {
   /** The name of the service in messages, such as pet-store. Metrics have it as their prefix, with underscores. */
   name: string
-  /** The export of `generated/contract.mjs`. */
-  contract: Contract
-  /** The path of the documentation page, which may be missing; default: dist/docs/index.html. */
-  docs?: string
   /** The path of a file with environment variables, which may be missing: those that are set have precedence; default: none. */
   environmentFile?: string
   /**
@@ -50,8 +47,29 @@ export type Service<Name extends string> = Application<Name> & {
    * @param own The values of the application's own environment variables.
    * @param tools Resolves with the log and the metrics, which load in parallel.
    */
-  open(own: Record<Name, string>, tools: Promise<Tools>): Promise<Resources>
+  open(own: Record<Name, string>, tools: Promise<Tools>): Promise<Resources<Contracts>>
 }
+
+/** What an application passes to `runService`: its environment variables, its contract, and how to open its resources. */
+export type Service<Name extends string> = Process<Name, Contract> & {
+  /** The export of `generated/contract.mjs`. */
+  contract: Contract
+  contracts?: undefined
+  /** The path of the documentation page, which may be missing; default: dist/docs/index.html. */
+  docs?: string
+}
+
+/** The same as `Service`, for several documents below different prefixes. */
+export type MultiService<Name extends string, Prefix extends string> = Process<Name, Record<Prefix, Contract>> & {
+  /** The export of `contract.mjs` of each document, by the prefix of its paths, such as `/v1`. */
+  contracts: Record<Prefix, Contract>
+  contract?: undefined
+  /** The paths of the documentation pages, which may be missing, by prefix; default for `/v1`: dist/docs/v1/index.html. */
+  docs?: Partial<Record<Prefix, string>>
+}
+
+/** A service with one document or several. */
+type AnyService<Name extends string> = Process<Name, Contract | Record<string, Contract>> & Served
 
 /** What the process offers to the application: its log, and the registry of its metrics. */
 export type Tools = { log: FastifyBaseLogger; registry: Registry }
@@ -62,15 +80,15 @@ export type ServerSettings = Omit<
   'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm' | 'plugins' | 'idempotency'
 >
 
-/** What the handlers of a service need while it runs. */
-export type Resources = {
+/** What the handlers of a service need while it runs. `Contracts` is what the service got: one document, or several. */
+export type Resources<Contracts = Contract> = {
   /** One phrase about the resources, which the first line on stderr contains; default: the number of operations. */
   description?: string
   /** Default: always healthy. */
   health?: Health
-  /** Creates the server; see `createServer`. */
-  createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
-  /** Returns a shell command that calls the service at `url` with a token; default: the example of the contract. */
+  /** Creates the server; see `createServer`, and `createMultiServer` for several documents. */
+  createServer(contracts: Contracts, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
+  /** Returns a shell command that calls the service at `url` with a token; default: the example of each contract. */
   exampleRequest?(url: string, token: string): string | undefined
   /** Resolves with the reason when the resources have failed for good, so that the process must end. */
   failure?: Promise<Error> | undefined
@@ -91,7 +109,12 @@ export type Health = {
  * resources, listens, and serves probes, metrics and docs on the admin server. An error ends the process with exit code
  * 1 and one line on stderr.
  */
-export async function runService<Name extends string>(service: Service<Name>): Promise<void> {
+export function runService<Name extends string>(service: Service<Name>): Promise<void>
+/** Runs a service of several documents, which share everything but their handlers and pages. */
+export function runService<Name extends string, Prefix extends string>(
+  service: MultiService<Name, Prefix>,
+): Promise<void>
+export async function runService<Name extends string>(service: AnyService<Name>): Promise<void> {
   // Until the service has started, a signal ends the process at once, without draining.
   let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
   const fail = exitWithError(service.name)
@@ -99,24 +122,24 @@ export async function runService<Name extends string>(service: Service<Name>): P
   prepareStderr()
   onShutdownSignal((signal) => stop(signal), fail)
   try {
-    const { contract, environmentFile } = service
+    const { environmentFile } = service
+    const apis = servedApis(service)
     const fileNames = environmentFile === undefined ? [] : loadEnvironmentFile(environmentFile)
     reportMisspelled(fileNames, environmentFile, [
       ...Object.keys(environmentVariables),
       ...Object.keys(service.variables ?? {}),
     ])
-    const { operations } = contract.routes
+    const operations = operationsOf(apis)
     const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
     const config = readConfig(process.env, service, isSecured)
     let adminOrigins: string[] = []
-    const [instance, { createAdminServer, pageOrigins }] = await Promise.all([
-      openInstance(service, config, contract, fail, () => adminOrigins),
+    const [instance, { createAdminServer }] = await Promise.all([
+      openInstance(service, config, apis, fail, () => adminOrigins),
       import('./admin-server.ts'),
     ])
     let url: string | undefined
     const adminServer = createAdminServer({
-      contract,
-      docs: service.docs ?? defaultDocs,
+      apis,
       metrics: instance.metrics,
       unreadyReason: instance.unreadyReason,
       onReady: instance.onReady,
@@ -130,9 +153,7 @@ export async function runService<Name extends string>(service: Service<Name>): P
     )
     adminOrigins = pageOrigins(adminUrl)
     url = await instance.start()
-    printLine(
-      `${service.name} ${contract.routes.info.version} on ${url}, ${instance.description}, admin server on ${adminUrl}`,
-    )
+    printLine(`${service.name} ${versionsOf(apis)} on ${url}, ${instance.description}, admin server on ${adminUrl}`)
     if (config.generatedToken !== undefined) {
       printLine(`ACCESS_TOKENS is not set; using the generated token ${config.generatedToken}`)
     }
@@ -169,8 +190,6 @@ const setNames = () => Object.keys(process.env).filter((name) => process.env[nam
 /** Prints a line to stderr; stdout is for the log only. */
 const printLine = (line: string) => process.stderr.write(`${line}\n`)
 
-const defaultDocs = join('dist', 'docs', 'index.html')
-
 const defaultResources = {
   health: { known: Promise.resolve(), reason: () => undefined },
   close: async () => {},
@@ -184,23 +203,23 @@ type Instance = Awaited<ReturnType<typeof openInstance>>
  * `ownOrigins` returns the origins of the service's own pages.
  */
 async function openInstance<Name extends string>(
-  service: Service<Name>,
+  service: AnyService<Name>,
   config: Config<Name>,
-  contract: Contract,
+  apis: AdminApi[],
   onFailure: (error: Error) => void,
   ownOrigins: () => string[],
 ) {
   const { name, open } = service
-  const { routes } = contract
-  const observers = createObservers(name, config, routes)
+  const operations = operationsOf(apis)
+  const observers = createObservers(name, config, apis)
   // In parallel: a store may open in its own thread while the other modules load.
   const [opened, { log, logRequest, metrics }] = await Promise.all([open(config.own, observers), observers])
-  const description = `operations: ${routes.operations.length}`
+  const description = `operations: ${operations.length}`
   const { health, ...resources } = { description, ...defaultResources, ...opened }
   /** Why the service is not ready, apart from the health of its resources. */
   let unready: string | undefined = 'starting'
   // The generated token is for evaluation, so it may call every operation.
-  const scopes = config.generatedToken === undefined ? config.scopes : requiredScopes(routes.operations)
+  const scopes = config.generatedToken === undefined ? config.scopes : requiredScopes(operations)
   const sources: TokenSources = { ...config, scopes }
   // The timer of the token verifier does not keep the process alive, so nothing closes the verifier.
   const tokenVerifier = await createTokenVerifier(sources, {
@@ -216,7 +235,7 @@ async function openInstance<Name extends string>(
       log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')
     },
   })
-  const app = await resources.createServer(contract, tokenVerifier.verify, {
+  const app = await resources.createServer(service.contracts ?? service.contract, tokenVerifier.verify, {
     requestLimit: rateLimit(config.limits.requests),
     observer: {
       begin: metrics.begin,
@@ -243,7 +262,7 @@ async function openInstance<Name extends string>(
   })
   return {
     description: resources.description,
-    exampleRequest: opened.exampleRequest ?? ((url: string, token: string) => exampleCommand(routes, url, token)),
+    exampleRequest: opened.exampleRequest ?? ((url: string, token: string) => exampleCommands(apis, url, token)),
     metrics: metrics.text,
     onReady: metrics.ready,
     /** Starts serving and resolves with the URL. */
@@ -276,10 +295,15 @@ async function openInstance<Name extends string>(
 }
 
 /** Creates the log and the metrics, whose module loads meanwhile. Requests are logged by `logRequest`. */
-async function createObservers(name: string, { log: options }: Config, { info }: Contract['routes']) {
-  const [{ log, logRequest }, { createMetrics }] = await Promise.all([createLog(name, options), import('./metrics.ts')])
+async function createObservers(name: string, { log: options }: Config, apis: AdminApi[]) {
+  const hasApis = apis.length > 1
+  const [{ log, logRequest }, { createMetrics }] = await Promise.all([
+    createLog(name, options, hasApis),
+    import('./metrics.ts'),
+  ])
   beforeExit((done) => log.flush(done))
-  const metrics = createMetrics(info, name.replaceAll('-', '_'))
+  const versions = Object.fromEntries(apis.map(({ prefix, contract }) => [prefix, contract.routes.info.version]))
+  const metrics = createMetrics(versions, name.replaceAll('-', '_'))
   return { log, logRequest, metrics, registry: metrics.registry }
 }
 

@@ -164,8 +164,7 @@ for (const [name, { status, line, headers = [], body = bytes, options }] of Obje
 t.test('a client that sends 8 MB to the admin server before it reads gets its error', async (t) => {
   const contract = { routes: { info: { title: 'a', version: '1' } }, documentText: '{}' } as unknown as Contract
   const server = createAdminServer({
-    contract,
-    docs: 'none',
+    apis: [{ prefix: '', added: '', contract, docs: 'none' }],
     metrics: async () => '',
     unreadyReason: () => undefined,
     onReady() {},

@@ -29,7 +29,7 @@ t.test('a key that is neither free nor taken in several tries rejects the claim'
   const pool = { query: async (text: string) => (text.startsWith('SELECT count') ? [empty] : []) }
   await t.rejects(postgresKeys(pool).claim(key), /changed with each statement/)
   const prepare = (text: string) => ({
-    get: () => (/count\(/i.test(text) ? empty : undefined),
+    get: () => (/^SELECT keys/.test(text) ? empty : undefined),
     run: () => ({ changes: 0 }),
   })
   const database: SqliteKeyDatabase = { exec: () => undefined, prepare }

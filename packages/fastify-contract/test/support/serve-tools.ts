@@ -127,8 +127,8 @@ const all = listVerifier([token], ['trees:read', 'trees:write'])
 /** What the handlers of the tools saw. */
 export type SeenByTools = { calls: object[]; waiting: IncomingMessage[] }
 
-/** Serves a document with its tools; returns the URL of the endpoint and what the handlers saw. */
-export async function serveTools(t: Test, options: Partial<McpOptions> = {}, document = toolsDocument) {
+/** Returns the options of a document with tools, the table of the tools, and what the handlers saw. */
+export async function toolsApi(document = toolsDocument) {
   const { files, routes } = await compileDocument(document, 'trees.yaml')
   const table: McpTable = JSON.parse(files['mcp.json'] as string)
   const seen: SeenByTools = { calls: [], waiting: [] }
@@ -152,13 +152,19 @@ export async function serveTools(t: Test, options: Partial<McpOptions> = {}, doc
     },
   }
   const served = new Set(routes.operations.map(({ operationId }) => operationId))
-  const app = createServer<never>({
+  const api = {
     contract: { routes },
     handlers: Object.fromEntries(Object.entries(handlers).filter(([id]) => served.has(id))) as never,
     verifiers: { login: bearer((given, context) => all(given, context) ?? reading(given, context)) } as never,
     errorBody: (({ message }: Error) => ({ contentType: 'application/json', body: { message } })) as never,
-    limits: testLimits,
-  })
+  }
+  return { api, table, seen }
+}
+
+/** Serves a document with its tools; returns the URL of the endpoint and what the handlers saw. */
+export async function serveTools(t: Test, options: Partial<McpOptions> = {}, document = toolsDocument) {
+  const { api, table, seen } = await toolsApi(document)
+  const app = createServer<never>({ ...api, limits: testLimits })
   app.register(mcpServer, { table, ...options })
   t.teardown(() => app.close())
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.path ?? '/mcp'}`

@@ -107,31 +107,9 @@ func callOf(
 		inputs = append(inputs, input)
 	}
 	inputs = append(inputs, body...)
-	return method, append(inputs, reflect.ValueOf(credentialsOf(each))), nil
-}
-
-// credentialsOf adds credentials, as securityprovider of oapi-codegen does.
-func credentialsOf(each *Case) api.RequestEditorFn {
-	return func(_ context.Context, request *http.Request) error {
-		if token := each.credential("bearer"); token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
-		}
-		if name, password, ok := each.basic(); ok {
-			request.SetBasicAuth(name, password)
-		}
-		if key := each.credential("keyHeader"); key != "" {
-			request.Header.Add("X-Api-Key", key)
-		}
-		if key := each.credential("keyQuery"); key != "" {
-			query := request.URL.Query()
-			query.Add("api_key", key)
-			request.URL.RawQuery = query.Encode()
-		}
-		if key := each.credential("keyCookie"); key != "" {
-			request.AddCookie(&http.Cookie{Name: "api_key", Value: key})
-		}
-		return nil
-	}
+	return method, append(inputs, reflect.ValueOf(api.RequestEditorFn(func(ctx context.Context, request *http.Request) error {
+		return addCredentials(ctx, request, each)
+	}))), nil
 }
 
 // lineOfResponse returns the line of a generated struct: the decoded body of the first media type and status that

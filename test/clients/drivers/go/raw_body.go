@@ -1,16 +1,17 @@
+// What users of the standard library write where generated code has nothing.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func rawBody(mediaType string, body any) (string, []byte) {
 	switch {
 	case strings.HasPrefix(mediaType, "multipart/"):
 		form := multipart.NewWriter(&content)
-		for _, name := range slices.Sorted(maps.Keys(body.(map[string]any))) {
+		for _, name := range names(body.(map[string]any)) {
 			value := body.(map[string]any)[name]
 			items, ok := value.([]any)
 			if !ok {
@@ -83,4 +84,26 @@ func writePart(form *multipart.Writer, name string, value any) error {
 		return err
 	}
 	return json.NewEncoder(part).Encode(value)
+}
+
+// addCredentials adds the credentials of a case to a request.
+func addCredentials(_ context.Context, request *http.Request, each *Case) error {
+	if token := each.credential("bearer"); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if name, password, ok := each.basic(); ok {
+		request.SetBasicAuth(name, password)
+	}
+	if key := each.credential("keyHeader"); key != "" {
+		request.Header.Set("X-Api-Key", key)
+	}
+	if key := each.credential("keyQuery"); key != "" {
+		query := request.URL.Query()
+		query.Set("api_key", key)
+		request.URL.RawQuery = query.Encode()
+	}
+	if key := each.credential("keyCookie"); key != "" {
+		request.AddCookie(&http.Cookie{Name: "api_key", Value: key})
+	}
+	return nil
 }

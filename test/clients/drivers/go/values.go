@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/textproto"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -214,4 +216,9 @@ func decoded(body []byte) any {
 		return string(body)
 	}
 	return value
+}
+
+// names returns the names of the members of an object in order.
+func names(members map[string]any) []string {
+	return slices.Sorted(maps.Keys(members))
 }

@@ -1,6 +1,6 @@
 import { responseKey } from 'fastify-contract/contract'
 import { runtimeValue } from 'fastify-contract/webhooks'
-import { join, resolve } from '../../document/json-pointer.ts'
+import { join, normalized, resolve } from '../../document/json-pointer.ts'
 import { type Document, type Endpoint, locate, named } from '../../document/openapi-document.ts'
 import { isNode } from '../../document/walk-document.ts'
 import { createdIsReadable } from '../checks/checks.ts'
@@ -23,8 +23,9 @@ function followedLinks(document: Document, operations: Endpoint[], exchange: Exc
   const found: Followed[] = []
   for (const name of isNode(links) ? named(links) : []) {
     const link = locate<Link>(document, join(pointer, 'links', name))
+    const target = normalized(link.operationRef ?? '')
     const operation = operations.find(({ operationId, pointer }) =>
-      link.operationId === undefined ? link.operationRef === pointer : link.operationId === operationId,
+      link.operationId === undefined ? target === pointer : link.operationId === operationId,
     )
     const followed = operation && followedLink(operation, link, exchange)
     if (followed !== undefined) found.push(followed)

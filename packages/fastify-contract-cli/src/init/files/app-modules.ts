@@ -1,3 +1,4 @@
+import { hasKeyHeader } from '../../document/idempotency-keys.ts'
 import { type Document, endpoints } from '../../document/openapi-document.ts'
 import { securityScheme, tokenVerifierOf } from '../../document/security-schemes.ts'
 import type { Compiled } from '../../emit/compile.ts'
@@ -26,8 +27,10 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
   const verifiers = verifiersOf(compiled)
   const imports = new Set(verifiers.flatMap(({ uses }) => uses))
   const values = [...imports, 'createServer'].sort()
+  const keys = keyLines(compiled)
   return [
     `import { ${values.join(', ')}, type ServerOptions, type VerifyToken } from 'fastify-contract'`,
+    ...keys.imports,
     "import type { Handlers } from '../generated/handler-types.d.ts'",
     ...(hasErrorBody ? ["import { errorBody } from './error-body.ts'"] : []),
     "import { handlers } from './handlers.ts'",
@@ -37,6 +40,7 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
     '/** Returns the service as a Fastify instance that does not listen yet. Plugins and hooks can be added to it. */',
     'export const createApp = (verifyToken: VerifyToken, options: Options) =>',
     '  createServer<Handlers>({',
+    ...keys.options,
     '    ...options,',
     '    handlers,',
     ...(verifiers.length === 0
@@ -46,6 +50,19 @@ export function appModule(compiled: Compiled, hasErrorBody: boolean): string {
     '  })',
     '',
   ].join('\n')
+}
+
+/** Returns the import and the option of the store of idempotency keys; none if no operation has them. */
+export function keyLines({ document }: Compiled): { imports: string[]; options: string[] } {
+  if (!endpoints(document).some(hasKeyHeader)) return { imports: [], options: [] }
+  return {
+    imports: ["import { memoryKeys } from 'fastify-contract/idempotency'"],
+    options: [
+      '    // Idempotency keys, which only this process sees, and which end with it. Several instances need a store that',
+      '    // they share, such as postgresKeys(pool).',
+      '    idempotency: { store: memoryKeys() },',
+    ],
+  }
 }
 
 /**

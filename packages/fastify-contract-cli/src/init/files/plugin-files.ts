@@ -3,12 +3,18 @@ import { endpoints } from '../../document/openapi-document.ts'
 import type { Compiled } from '../../emit/compile.ts'
 import { literal } from '../../text/source-text.ts'
 import type { ExistingApplication } from '../existing-application.ts'
-import { handlersModule, optionLines, verifiersOf } from './app-modules.ts'
+import { handlersModule, keyLines, optionLines, verifiersOf } from './app-modules.ts'
 import { pluginTest } from './plugin-test.ts'
 import { untestable } from './service-test.ts'
 
 /** The modules that `init --into` writes, by path, and those that messages and scripts name. */
-export type PluginFiles = { files: Record<string, string>; plugin: string; handlers: string; errors: string }
+export type PluginFiles = {
+  files: Record<string, string>
+  plugin: string
+  handlers: string
+  errors: string
+  hasKeys: boolean
+}
 
 /** Returns the modules that serve the operations as a plugin of an existing application. */
 export function pluginFiles(
@@ -41,15 +47,23 @@ export function pluginFiles(
       .replace(/'(\.\/[\w-]+)\.ts'/g, `'$1.${imported}'`)
     files[pathOf(name)] = isTypeScript ? placed : withoutTypes(placed)
   }
-  return { files, plugin: pathOf('plugin'), handlers: pathOf('handlers'), errors: pathOf('error-body') }
+  return {
+    files,
+    plugin: pathOf('plugin'),
+    handlers: pathOf('handlers'),
+    errors: pathOf('error-body'),
+    hasKeys: parts.imports.length > 0,
+  }
 }
 
-type Parts = { names: string[]; options: string[]; usesTokens: boolean; hasErrorBody: boolean }
+type Parts = { names: string[]; imports: string[]; options: string[]; usesTokens: boolean; hasErrorBody: boolean }
 
 function partsOf(compiled: Compiled, hasErrorBody: boolean, errors: string): Parts {
   const verifiers = verifiersOf(compiled)
-  const options = optionLines(verifiers, hasErrorBody, errors)
+  const keys = keyLines(compiled)
+  const options = [...optionLines(verifiers, hasErrorBody, errors), ...keys.options]
   return {
+    imports: keys.imports,
     names: [...new Set(['contractPlugin', ...verifiers.flatMap(({ uses }) => uses)])].sort(),
     options,
     usesTokens: options.some((line) => /\bverifyToken\b/.test(line)),
@@ -57,10 +71,11 @@ function partsOf(compiled: Compiled, hasErrorBody: boolean, errors: string): Par
   }
 }
 
-function pluginModule({ names, options, usesTokens, hasErrorBody }: Parts): string {
+function pluginModule({ names, imports, options, usesTokens, hasErrorBody }: Parts): string {
   return [
     "import type { FastifyInstance } from 'fastify'",
     `import { ${names.join(', ')} } from 'fastify-contract'`,
+    ...imports,
     "import type { Handlers } from '../generated/handler-types.d.ts'",
     "import { contract } from '../generated/contract.mjs'",
     ...(hasErrorBody ? ["import { errorBody } from './error-body.ts'"] : []),

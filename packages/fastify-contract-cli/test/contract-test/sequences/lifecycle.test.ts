@@ -137,3 +137,22 @@ for (const [title, [check, fault]] of Object.entries(faults))
     t.ok(failure, JSON.stringify(failures.map(({ check, expected, got }) => [check, expected, got])))
     t.equal(failure?.earlier[0]?.method, 'POST', 'the request that created the resource is shown')
   })
+
+/** Returns how often a resource was looked for where a link of its creation, or its path, says. */
+async function looksByLink(target: object): Promise<number | undefined> {
+  const { post } = paths['/pets']
+  const links = { Get: { ...target, parameters: { petId: '$response.body#/id' } } }
+  const linked = documentOf({
+    '/pets': { post: { ...post, responses: { ...post.responses, 201: { ...json(pet), links } } } },
+    '/pets/{petId}': { parameters: [petId], get: paths['/pets/{petId}'].get },
+  })
+  const { checks } = await testApplication(application(), linked, { requests: 20 })
+  return checks.find(({ check }) => check === 'created-is-readable')?.looked
+}
+
+t.test('a link is followed by operationId, and by operationRef with braces in either form', async (t) => {
+  const expected = await looksByLink({ operationId: 'getPet' })
+  t.ok(expected)
+  for (const operationRef of ['#/paths/~1pets~1{petId}/get', '#/paths/~1pets~1%7BpetId%7D/get'])
+    t.equal(await looksByLink({ operationRef }), expected, operationRef)
+})

@@ -9,8 +9,8 @@ export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract lint [DOCUMENT] [OPTIONS]
 
-Advises on the style of the document: prints one line for each finding. No other command requires a style. It exits with
-1 if a finding has the severity error, which only rules of your own can have.
+Advises on the style of the document, and on what some clients cannot send: prints one line for each finding. No other
+command requires a style. It exits with 1 if a finding has the severity error, which only rules of your own can have.
 
 DOCUMENT        the OpenAPI document, also as --document FILE (default: that of package.json, or openapi.yaml
                 or the only openapi/*.yaml)
@@ -34,11 +34,14 @@ DOCUMENT        the OpenAPI document, also as --document FILE (default: that of 
 async function lintDocument(one: ProjectDocument, own: string | undefined): Promise<void> {
   const { lint, styleRules } = await import('../redocly/redocly.ts')
   const { readDocument } = await import('../read/read-document.ts')
+  const { clientFindings } = await import('../emit/client-findings.ts')
   const document = one.path()
   const overlays = one.overlays()
   const findings = await withProgress(async function showLint(onStep) {
     onStep(`checking the style of ${document}`)
-    return await lint(document, own ?? styleRules, await readDocument(document, { overlays }))
+    const sources = await readDocument(document, { overlays })
+    const found = await lint(document, own ?? styleRules, sources)
+    return [...found, ...(await clientFindings(document, sources, own))]
   })
   for (const { severity, message, ruleId, location } of findings) {
     const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location

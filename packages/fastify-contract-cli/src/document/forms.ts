@@ -11,7 +11,8 @@ import { isIgnored } from 'fastify-contract/schema'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
-import { serializedValue } from './styled-values.ts'
+import { certainPlaces, serializedValue } from './styled-values.ts'
+import { isPlainList, isTime } from './value-texts.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */
@@ -109,7 +110,7 @@ function urlencodedField(document: Document, { name, schema, encoding }: FormPro
   // Without a style, an array has one text for each item.
   const isObject = typesOf(document, schema).types.includes('object')
   if (isStyled(encoding) || !isJson(mediaTypesOf(encoding), isObject)) return value
-  return { ...serializedValue(document, { name, style }), kind: 'json' }
+  return { ...serializedValue(document, { name, style }), kind: 'json', ...certainPlaces(document, schema) }
 }
 
 function partField(
@@ -125,6 +126,8 @@ function partField(
   return {
     ...serializedValue(document, { name, style: 'form' }),
     types,
+    ...(isItem && isPlainList(document, schema) && { isPlain: true as const }),
+    ...(isTime(document, schema) && { isTime: true as const }),
     kind: !file && isJson(mediaTypes, isComposed) ? 'json' : 'scalar',
     part: {
       ...(file && { isFile: true }),

@@ -15,6 +15,7 @@ import {
   typesOf,
   unnamedSchemas,
 } from './schemas.ts'
+import { isPlainList, isTime } from './value-texts.ts'
 import type { Node } from './walk-document.ts'
 
 /** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
@@ -35,12 +36,20 @@ export function serializedValue(
     return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
   }
   if (!types.includes('object')) {
-    if (!types.includes('array')) return { ...text, kind: 'scalar', types }
+    const time = isTime(document, schema) ? { isTime: true as const } : {}
+    if (!types.includes('array')) return { ...text, kind: 'scalar', types, ...time }
     const isPlain = isPlainList(document, schema)
     const scalarTypes = types.filter((type) => type !== 'array')
     // An empty text is a list of an empty string rather than null.
     const isAlsoScalar = scalarTypes.length > 0 && (isPlain || scalarTypes.join() !== 'null')
-    return { ...text, kind: 'array', types: items, ...(isAlsoScalar && { scalarTypes }), ...(isPlain && { isPlain }) }
+    return {
+      ...text,
+      kind: 'array',
+      types: items,
+      ...(isAlsoScalar && { scalarTypes }),
+      ...(isPlain && { isPlain }),
+      ...time,
+    }
   }
   const properties = propertyNames(document, schema).map((name) => [
     name,
@@ -55,11 +64,14 @@ export function serializedValue(
     scalarTypes.some((type) => type !== 'null') &&
     !scalarTypes.includes('array') &&
     properties.every(([property]) => property !== name)
+  // Clients also write such objects with names in brackets, or as JSON.
+  const isWrittenOtherwise = ['form', 'spaceDelimited', 'pipeDelimited', 'simple'].includes(style) && !acceptsAnyName
   return {
     ...text,
     kind: 'object',
     types: [...new Set(otherTypes(document, schema).flat())],
     properties: Object.fromEntries(properties),
+    ...(isWrittenOtherwise && certainPlaces(document, schema)),
     ...(acceptsAnyName && { acceptsAnyName }),
     ...(isAlsoScalar && { scalarTypes }),
   }
@@ -81,37 +93,6 @@ export function hasNestedProperties(
 
 /** Returns whether some of the types have members or items. */
 export const isNested = (types: JsonType[]): boolean => types.some((type) => type === 'object' || type === 'array')
-
-/** Formats whose values are neither empty nor contain a comma. */
-const plainFormats = ['uuid', 'date', 'date-time', 'time', 'ipv4', 'ipv6']
-
-/** Keywords that only combine other schemas. */
-const combining = ['$ref', 'allOf', 'anyOf', 'oneOf']
-
-/**
- * Returns whether no item of a list is empty or contains a comma: each schema of the items allows only numbers, booleans,
- * such formats, or listed values.
- */
-export function isPlainList(document: Document, schema: Schema | undefined): boolean {
-  const lists = schemasDescribing(document, [schema], combining)
-  const given = lists.flatMap((list) => ['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)))
-  const items = schemasDescribing(document, given, combining)
-  return items.length > 0 && items.every(isPlainItem)
-}
-
-function isPlainItem(item: Node): boolean {
-  const { type, format, enum: values, const: value } = item
-  const listed = value === undefined ? values : [value]
-  if (Array.isArray(listed)) return listed.every((one) => one !== null && !/^$|[,%]/.test(String(one)))
-  if (type === undefined) return combining.some((keyword) => keyword in item)
-  return [type]
-    .flat()
-    .every(
-      (one) =>
-        ['integer', 'number', 'boolean'].includes(one as string) ||
-        (one === 'string' && plainFormats.includes(format as string)),
-    )
-}
 
 /** The index of a place that may be anything. */
 const free = -1
@@ -158,6 +139,13 @@ export function nestedPlaces(
     if (items !== undefined) place.items = items
     return index
   }
+}
+
+/** Returns the places of a value that may only be an object, if each text in it has one reading; otherwise nothing. */
+export function certainPlaces(document: Document, schema: Schema | undefined): { places?: NestedPlace[] } {
+  if (typesOf(document, schema).types.some((type) => type !== 'object' && type !== 'null')) return {}
+  const { places, problems } = nestedPlaces(document, schema)
+  return problems.length > 0 ? {} : { places }
 }
 
 /** Returns the keywords of a schema that describe named members; unevaluatedProperties never applies to them. */

@@ -1,7 +1,7 @@
 import { type Document, type Parameter, wholeStyle } from '../document/openapi-document.ts'
 import { defaultStyles } from '../document/parameter-objects.ts'
 import { typesOf } from '../document/schemas.ts'
-import { isPlainList } from '../document/styled-values.ts'
+import { isPlainList } from '../document/value-texts.ts'
 import { mapDocument, withoutKeys } from '../document/walk-document.ts'
 
 /** The member of a parameter with what is assumed about its style. */

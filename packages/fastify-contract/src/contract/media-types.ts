@@ -19,10 +19,7 @@ export function kindOf(mediaType: string): MediaKind {
 }
 
 const isUtf8 = (mediaType: string): boolean =>
-  !mediaType.includes(';') || isUtf8Charset(parseContentType(mediaType)?.parameters.get('charset'))
-
-/** Returns whether a charset is UTF-8, which is the default. */
-export const isUtf8Charset = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
+  !mediaType.includes(';') || /^utf-8$/i.test(parseContentType(mediaType)?.parameters.get('charset') ?? 'utf-8')
 
 function kindOfEssence(essence: string): MediaKind {
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).

@@ -38,13 +38,18 @@ export type SerializedValue = {
   scalarTypes?: string[]
   /** No item of the array is empty or contains a comma, as of numbers: an empty text is an empty array. */
   isPlain?: true
+  /** Each string of the value or of its items is a date-time or a time, which contains no space. */
+  isTime?: true
   /** The types of the properties of an object. */
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, unless its name is that of another value. */
   acceptsAnyName?: true
   /** The names of credentials, which are no properties of a value that accepts any name. */
   credentials?: string[]
-  /** What a nested value and its members may be. The first place is that of the value itself. */
+  /**
+   * What a nested value and its members may be. The first place is that of the value itself. An object of another kind
+   * has places if clients may also write it as a nested value.
+   */
   places?: NestedPlace[]
   /** The JSON text of the value if the request has none. */
   default?: string

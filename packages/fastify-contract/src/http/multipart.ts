@@ -208,7 +208,9 @@ export function readPartHead(text: string): PartHead | string {
   if ([...parameters.values()].some((value) => value.includes('\0'))) return 'a name or filename contains U+0000'
   for (const key of ['filename', 'filename*'])
     if (unsafeCharacters.test(parameters.get(key) ?? '')) return 'a filename contains a control character'
-  const filename = (parameters.get('filename*') ?? parameters.get('filename'))?.replace(/^.*[\\/]/s, '')
+  // Browsers, fetch and curl write a quote as %22 (WHATWG HTML section 4.10.22.8; RFC 7578 section 4.2).
+  const plain = parameters.get('filename')?.replaceAll('%22', '"')
+  const filename = (parameters.get('filename*') ?? plain)?.replace(/^.*[\\/]/s, '')
   const isDirectory = filename === '.' || filename === '..'
   return { name, filename: isDirectory ? undefined : filename, contentType: parsed }
 }

@@ -67,10 +67,23 @@ export const parseCookies = (text = ''): Record<string, string[]> =>
   )
 
 /**
- * Removes the quotes around a cookie value (RFC 6265 section 4.1.1): some clients, such as that of Go, write a value
- * with spaces or commas in quotes.
+ * Removes the quotes around a cookie value (RFC 6265 section 4.1.1): some clients, such as those of Go and aiohttp, write a
+ * value with spaces or commas in quotes.
  */
-export const unquotedCookie = (value: string): string => /^"([^"]*)"$/.exec(value)?.[1] ?? value
+export function unquotedCookie(value: string): string {
+  const quoted = quotedCookie.exec(value)?.[1]
+  return quoted === undefined ? value : quoted.replace(cookieEscape, (_, escaped) => unescaped(escaped))
+}
+
+/**
+ * A character of a cookie in quotes as clients in Python write it, such as aiohttp: the octal code of a printable character
+ * of ASCII, or a quote or backslash after a backslash. A backslash is no character of a cookie by itself (RFC 6265 section
+ * 4.1.1).
+ */
+const cookieEscape = /\\(["\\]|0[4-7][0-7]|1[0-6][0-7]|17[0-6])/g
+const quotedCookie = new RegExp(`^"((?:[^"\\\\]|${cookieEscape.source.replace('(', '(?:')})*)"$`)
+
+const unescaped = (code: string): string => (code.length === 1 ? code : String.fromCharCode(Number.parseInt(code, 8)))
 
 function parsePairs(given: string[], decode: (text: string) => string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}

@@ -51,7 +51,8 @@ export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>):
   const byOffer = new Map(offered.map((mediaType) => [withCharset(mediaType), mediaType]))
   const offers = [...byOffer.keys()]
   const preferred = (accept: string | undefined): string | undefined => {
-    if (!accept || accept.length > maxAccept) return first
+    // A text without a media range says nothing (RFC 9110 section 12.5.1), such as the `*` of some clients.
+    if (!accept?.includes('/') || accept.length > maxAccept) return first
     const chosen = new Negotiator({ headers: { accept } }).mediaType(offers)
     return chosen === undefined ? undefined : byOffer.get(chosen)
   }

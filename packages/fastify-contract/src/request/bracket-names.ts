@@ -1,6 +1,6 @@
 import type { NestedPlace } from '../contract/routes.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import { isNull, setJson, setMember, setScalar, TextError, type Texts } from './text-values.ts'
+import { isJson, isNull, setJson, setMember, setScalar, TextError, type Texts } from './text-values.ts'
 
 /**
  * Returns the texts of the items of a list whose names have brackets, as in `a[]=1` or `a[0]=1`, in the order of the
@@ -25,13 +25,13 @@ const maxLevels = 16
 type Branch = { texts: string[]; members: Map<string, Branch> }
 
 /**
- * Returns the texts of a value whose members have names in brackets, such as `items[0][price]`; undefined if a request
- * has none. Throws a TextError for brackets that are not balanced, and for too many levels. The caller limits the
- * number and the length of the names.
+ * Returns the texts of a value whose members have names in brackets, such as `items[0][price]`, or with dots, such as
+ * `items.0.price`, if `isDotted` returns true; undefined if a request has none. Throws a TextError for brackets that are
+ * not balanced, and for too many levels. The caller limits the number and the length of the names.
  */
-export function branchOf(key: string, texts: Texts): Branch | undefined {
+export function branchOf(key: string, texts: Texts, isDotted: (name: string) => boolean): Branch | undefined {
   const root: Branch = { texts: [], members: new Map() }
-  const names = Object.keys(texts).filter((name) => name === key || name.startsWith(`${key}[`))
+  const names = Object.keys(texts).filter((name) => name === key || name.startsWith(`${key}[`) || isDotted(name))
   for (const name of names) {
     let branch = root
     for (const member of namesIn(name.slice(key.length))) {
@@ -39,15 +39,16 @@ export function branchOf(key: string, texts: Texts): Branch | undefined {
       branch.members.set(member, next)
       branch = next
     }
-    branch.texts = texts[name] as string[]
+    branch.texts = [...branch.texts, ...[texts[name] as string | string[]].flat()]
   }
   return names.length === 0 ? undefined : root
 }
 
 function namesIn(brackets: string): string[] {
   if (brackets === '') return []
-  if (!/^(?:\[[^[\]]*\])+$/.test(brackets)) throw new TextError('must have balanced brackets in its names')
-  const names = brackets.slice(1, -1).split('][')
+  const isDotted = brackets.startsWith('.')
+  if (!isDotted && !/^(?:\[[^[\]]*\])+$/.test(brackets)) throw new TextError('must have balanced brackets in its names')
+  const names = isDotted ? brackets.slice(1).split('.') : brackets.slice(1, -1).split('][')
   if (names.length > maxLevels) throw new TextError(`must have at most ${maxLevels} levels of brackets in its names`)
   return names
 }
@@ -70,7 +71,10 @@ export function setNested(
   if (texts.length > 0 && members.size > 0)
     throw new TextError(`must have ${key} either as one value or with members, not both`)
   const items = itemsOf(branch, place.types)
-  if (items !== undefined) {
+  const isLone = items?.length === 1 && texts.length === 1 && isNoList(places[place.items ?? -1])
+  const array = isLone ? arrayText(texts[0] as string, decode) : undefined
+  if (array !== undefined) setJson(document, holder, key, array)
+  else if (items !== undefined) {
     const list: unknown[] = []
     for (const item of items) setNested(reading, list, list.length, item, places[place.items ?? -1])
     setMember(holder, key, list)
@@ -105,6 +109,17 @@ function itemsOf({ texts, members }: Branch, types: string[]): Branch[] | undefi
   const names = [...members.keys()]
   if (!names.every((name) => indexGrammar.test(name))) return undefined
   return names.sort((one, other) => Number(one) - Number(other)).map((name) => members.get(name) as Branch)
+}
+
+/** Returns whether a place has types of its own, and no value in it is an array. */
+const isNoList = (place: NestedPlace | undefined): boolean =>
+  place !== undefined && place.types.length > 0 && !place.types.includes('array')
+
+/** Returns a text that is a JSON array, as Swagger UI writes the arrays in an object; undefined for any other text. */
+function arrayText(text: string, decode: (text: string) => string): string | undefined {
+  if (!/^(?:\[|%5B)/i.test(text)) return undefined
+  const decoded = decode(text)
+  return isJson(decoded) ? decoded : undefined
 }
 
 const leaves = (texts: string[]): Branch[] => texts.map((text) => ({ texts: [text], members: new Map() }))

@@ -6,7 +6,6 @@ import {
   isInRange,
   isRange,
   isReadByHandler,
-  isUtf8Charset,
   parseContentType,
   type RequestKind,
   requestKindOf,
@@ -118,9 +117,9 @@ function candidateOf(mediaType: string): Candidate {
   return { mediaType, kind, essence, parameters: withoutCharset(parameters), charset }
 }
 
-const specificity = ({ mediaType, parameters }: Candidate): number => {
+const specificity = ({ mediaType, parameters, charset }: Candidate): number => {
   if (mediaType.startsWith('*')) return 0
-  return isRange(mediaType) ? 1 : 2 + parameters.size
+  return isRange(mediaType) ? 1 : 2 + parameters.size + (charset === undefined ? 0 : 1)
 }
 
 function fits({ essence, kind, parameters, charset }: Candidate, given: ContentType): boolean {
@@ -131,8 +130,14 @@ function fits({ essence, kind, parameters, charset }: Candidate, given: ContentT
   const sent = given.parameters.get('charset')
   if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
   if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && isUtf8Charset(sent)
+  return counted.size === parameters.size && isReadAsUtf8(sent)
 }
+
+/**
+ * Returns whether text in a charset is read as UTF-8: in UTF-8, also without its hyphen, and in its subset US-ASCII
+ * (RFC 3629 section 1).
+ */
+export const isReadAsUtf8 = (charset = 'utf-8'): boolean => /^(?:utf-?8|us-ascii)$/i.test(charset)
 
 /** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
 const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>

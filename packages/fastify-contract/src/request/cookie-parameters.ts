@@ -21,10 +21,13 @@ export function cookieReader(
   return (header) => valueOrThrow(validate(textsOf(header)))
 }
 
-/** Decodes the value of a cookie, in which a plus is no space. Throws a ContractError for other texts. */
+/**
+ * Decodes the value of a cookie, in which a plus is no space. A percent sign without two digits shows that the client does
+ * not encode cookies, which may contain the sign (RFC 6265 section 4.1.1). Throws a ContractError for other texts.
+ */
 function decodeCookie(text: string, { name }: SerializedValue): string {
   try {
-    return decodeURIComponent(text)
+    return /%(?![\da-f]{2})/i.test(text) ? text : decodeURIComponent(text)
   } catch {
     throw new ContractError('invalid', `cookie/${name} is not percent-encoded UTF-8`)
   }

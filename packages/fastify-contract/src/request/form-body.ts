@@ -1,5 +1,5 @@
 import { ContractError, tooManyFields } from '../contract/errors.ts'
-import type { Form } from '../contract/routes.ts'
+import type { Form, FormField } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { decodeUtf8 } from '../http/decode-utf8.ts'
 import { decodeText, parseQuery } from '../http/request-head.ts'
@@ -55,8 +55,8 @@ export function formReader(
 ): (form: FormTexts, others?: ReadonlySet<string>) => JsonDocument {
   const read = textReader(fields, source)
   const isTaken = nameMatcher(fields)
-  const lists = fields.filter((field) => field.kind === 'array' && hasBrackets(field)).map(({ key }) => `${key}[`)
-  const isNamed = (name: string) => isTaken(name) || lists.some((prefix) => name.startsWith(prefix))
+  const members = fields.filter(mayHaveMembers).map(({ key }) => `${key}[`)
+  const isNamed = (name: string) => isTaken(name) || members.some((prefix) => name.startsWith(prefix))
   const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
   return readForm
 
@@ -69,6 +69,10 @@ export function formReader(
     return document
   }
 }
+
+/** Returns whether clients may write a field with names in brackets, although it has another style. */
+const mayHaveMembers = (field: FormField): boolean =>
+  field.places !== undefined || (field.kind === 'array' && hasBrackets(field))
 
 /** Sets a property that the schema does not name; validation decides whether it is allowed. */
 function setUndeclared(document: JsonDocument, name: string, [first = '', ...more]: string[], types: string[]): void {

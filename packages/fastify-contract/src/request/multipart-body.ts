@@ -10,6 +10,7 @@ import type { ByteSource } from '../http/upload.ts'
 import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
+import { isReadAsUtf8 } from './content-type.ts'
 import { textReader } from './text-reader.ts'
 import { setMember } from './text-values.ts'
 
@@ -52,8 +53,12 @@ export function multipartReader(
   }
   // Browsers write %22 for a quote, but also for the same three characters, so the document decides.
   const declaredName = (name: string): string => {
+    if (byName.has(name)) return name
     const decoded = name.replace(/%22|%0D|%0A/g, decodeURIComponent)
-    return byName.has(name) || !byName.has(decoded) ? name : decoded
+    if (byName.has(decoded)) return decoded
+    // Clients such as axios write the items of a list as `name[]` or `name[0]`.
+    const list = /^(.*)\[\d*\]$/s.exec(decoded)?.[1] ?? ''
+    return otherParts === undefined && byName.get(list)?.part.isItem === true ? list : name
   }
   const validate = validator.request(schema, 'body')
   const mayRejectName = mayRejectNames(schema, new Set(byName.keys()), shared)
@@ -85,9 +90,12 @@ export function multipartReader(
       }
       const text = decodeUtf8(await collect(part.bytes), `body/${name}`)
       whole.length += text.length
-      const [sent, value] = field.read(text)
-      add(whole, field, sent)
-      yield { name, value }
+      // Clients of OpenAPI Generator write a list as one part with commas, which no item of a plain list contains.
+      for (const item of field.isPlain ? text.split(',') : [text]) {
+        const [sent, value] = field.read(item)
+        add(whole, field, sent)
+        yield { name, value }
+      }
     }
     valueOrThrow(validate(whole))
   }
@@ -153,12 +161,12 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
  */
 function checkPartType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
   const { name, contentType } = part
-  const charset = contentType?.parameters.get('charset') ?? 'utf-8'
-  if (!isFile && !/^(?:utf-8|us-ascii)$/i.test(charset)) {
+  if (!isFile && !isReadAsUtf8(contentType?.parameters.get('charset'))) {
     throw new ContractError('unsupportedMediaType', `body/${name}: the charset must be utf-8`)
   }
-  if (mediaTypes === undefined || (contentType === undefined && !isFile)) return
   const given = sentType(part)
+  // Without a media type, a part is text/plain, so that a part of this type has none, either (RFC 7578 section 4.4).
+  if (mediaTypes === undefined || (given === 'text/plain' && !isFile)) return
   if (mediaTypes.some((one) => (isRange(one) ? isInRange(one, given) : one === given))) return
   throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
 }

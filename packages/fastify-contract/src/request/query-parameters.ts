@@ -1,5 +1,5 @@
 import { ContractError } from '../contract/errors.ts'
-import type { Form, Operation, SerializedParameter } from '../contract/routes.ts'
+import type { Form, Operation, SerializedParameter, SerializedValue } from '../contract/routes.ts'
 import type { Schema } from '../contract/schema-keywords.ts'
 import { decodeText } from '../http/request-head.ts'
 import type { JsonDocument } from '../json/json-document.ts'
@@ -16,7 +16,9 @@ export function queryValidator(operation: Operation, schema: Schema, validator: 
   return parametersValidator(operation, schema, validator, { part: 'query', decode: decodeQuery }, read)
 }
 
-const decodeQuery = (text: string): string => decodeTarget(text, decodeText)
+/** Decodes a text of a query. A plus is a space, unless the value cannot contain one: then it is a plus, as in RFC 3986. */
+const decodeQuery = (text: string, { isTime }: Pick<SerializedValue, 'isTime'> = {}): string =>
+  decodeTarget(text, isTime ? decodeURIComponent : decodeText)
 
 /** Returns a function that reads a parameter in `querystring`, the whole query (OpenAPI 3.2 section 4.12.1). */
 function queryStringReader(parameter: SerializedParameter): (texts: Texts) => JsonDocument {

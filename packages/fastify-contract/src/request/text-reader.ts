@@ -1,10 +1,10 @@
 import { ContractError } from '../contract/errors.ts'
-import type { SerializedValue } from '../contract/routes.ts'
+import type { SerializedParameter, SerializedValue } from '../contract/routes.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { ValidatePart } from '../schema/validator.ts'
 import { bracketTexts, branchOf, setNested } from './bracket-names.ts'
-import { itemTexts, propertyTexts, withoutStyle } from './text-styles.ts'
-import { isOfTypes, setJson, setMember, setScalar, TextError, type Texts } from './text-values.ts'
+import { itemTexts, propertyTexts, withCommas, withoutStyle } from './text-styles.ts'
+import { isJson, isOfTypes, setJson, setMember, setScalar, TextError, type Texts, timeText } from './text-values.ts'
 
 /** The part of a request from which texts come. */
 export type TextSource = {
@@ -86,7 +86,8 @@ function readScalar(value: SerializedValue, { texts, document, holder, isOther, 
   const { name, types } = value
   const given = givenTexts(value, texts)
   if (given.length === 0) return false
-  const text = decode(withoutStyle(value, single(given), decode))
+  const decoded = decode(withoutStyle(value, single(given), decode))
+  const text = value.isTime ? timeText(decoded) : decoded
   setScalar(document, holder, name, text, isOther(name) ? ['string'] : types)
   return true
 }
@@ -112,7 +113,7 @@ function readArray(
   }
   const items: unknown[] = []
   for (const text of value.isPlain ? plainParts(parts) : parts)
-    setScalar(document, items, items.length, decode(text), types)
+    setScalar(document, items, items.length, value.isTime ? timeText(decode(text)) : decode(text), types)
   setMember(holder, name, items)
   return true
 }
@@ -125,26 +126,54 @@ export const hasBrackets = ({ style }: SerializedValue): boolean =>
 const plainParts = (parts: string[]): string[] =>
   parts.length === 1 && parts[0] === '' ? [] : parts.flatMap((part) => part.split(/,|%2C/i))
 
+const isIn = (value: SerializedValue, location: string): boolean => (value as SerializedParameter).in === location
+
 function readObject(value: SerializedValue, reading: Reading): boolean {
-  const { key, explode } = value
-  const bracketed = bracketedName(value, reading)
-  if (bracketed !== undefined)
-    throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${bracketed}`)
+  if (isWrittenNested(value, reading)) return readNested(value, reading)
   if (hasSeparateProperties(value)) return readSeparateProperties(value, reading)
   const given = givenTexts(value, reading.texts)
   if (given.length === 0) return false
+  const { properties = {} } = value
   const { decode } = reading
+  const text = withCommas(value, single(given))
   const members = {}
-  for (const [name, text] of propertyTexts(value, single(given), decode))
-    setProperty(value, reading, members, decode(name), text)
+  for (const [encoded, property] of propertyTexts(value, text, decode)) {
+    const name = decode(encoded)
+    // JavaScript makes `[object Object]` of an object.
+    if ((text !== given[0] || name === '[object') && !Object.hasOwn(properties, name))
+      throw new TextError('must alternate names and values')
+    setProperty(value, reading, members, name, property)
+  }
   setMember(reading.holder, value.name, members)
   return true
 }
 
-/** Returns a name with brackets that a client sent for a property, although the style of the object has none. */
-function bracketedName(value: SerializedValue, { texts, isTaken, isOpen }: Reading): string | undefined {
-  if (!hasBrackets(value) || isOpen) return undefined
-  return Object.keys(texts).find((name) => name.startsWith(`${value.key}[`) && !isTaken(name))
+/**
+ * Returns whether a client has written an object as a nested value, although it has another style: with names in brackets
+ * or with dots, or as one JSON text. Throws a TextError if the request also has texts of the style.
+ */
+function isWrittenNested(value: SerializedValue, reading: Reading): boolean {
+  const { key, explode, places } = value
+  const { texts, isTaken, isOpen } = reading
+  if (isOpen) return false
+  if (!hasBrackets(value)) return isJsonText(value, reading)
+  const isMember = (name: string) =>
+    (name.startsWith(`${key}[`) && !isTaken(name)) || isDottedName(value, name, reading)
+  const member = Object.keys(texts).find(isMember)
+  if (member === undefined) return isJsonText(value, reading)
+  const isMixed = [key, ...namesOf(value)].some((name) => Object.hasOwn(texts, name))
+  if (places !== undefined && !isMixed) return true
+  throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${member}`)
+}
+
+/** Returns whether the only text of an object is a JSON object, which no style writes. */
+function isJsonText(value: SerializedValue, { texts, decode }: Reading): boolean {
+  const { key, places, scalarTypes } = value
+  const [text = '', ...more] = givenTexts(value, texts)
+  if (places === undefined || scalarTypes !== undefined || more.length > 0 || !/^(?:\{|%7B)/i.test(text)) return false
+  // The name of a parameter whose properties have names of their own is another name beside these.
+  if (hasSeparateProperties(value)) return namesOf(value).every((name) => name !== key && !Object.hasOwn(texts, name))
+  return !text.includes(',') || isJson(decode(text))
 }
 
 /** Reads an object each of whose properties has a text of its own. */
@@ -178,18 +207,29 @@ function setProperty(
 }
 
 /** Reads a value whose members have names in brackets. An object may also be a JSON text. */
-function readNested(
-  { name, key, places = [] }: SerializedValue,
-  { texts, document, holder, decode }: Reading,
-): boolean {
-  const branch = branchOf(key, texts)
+function readNested(value: SerializedValue, reading: Reading): boolean {
+  const { name, key, places = [] } = value
+  const { texts, document, holder, decode } = reading
+  const branch = branchOf(key, texts, (given) => isDottedName(value, given, reading))
   if (branch === undefined) return false
   setNested({ document, places, decode }, holder, name, branch, places[0])
   return true
 }
 
+/**
+ * Returns whether a client has written a name with a dot instead of brackets, as in `filter.name`, for a property that the
+ * schema names. Other names with dots are undeclared parameters.
+ */
+function isDottedName(value: SerializedValue, name: string, { isTaken, isOpen }: Reading): boolean {
+  const { key, places = [] } = value
+  if (isOpen || !isIn(value, 'query') || !name.startsWith(`${key}.`) || isTaken(name)) return false
+  const [member = ''] = name.slice(key.length + 1).split('.')
+  return Object.hasOwn(places[0]?.members ?? {}, member)
+}
+
 /** Reads a JSON text as strictly as a JSON body, and keeps its inexact numbers exactly. */
 function readJson(value: SerializedValue, reading: Reading): boolean {
+  if (value.places !== undefined) return readNested(value, reading)
   const given = givenTexts(value, reading.texts)
   if (given.length === 0) return false
   setJson(reading.document, reading.holder, value.name, reading.decode(single(given)))

@@ -25,6 +25,17 @@ function splitText({ style, explode }: Style, text: string): string[] {
   return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
 }
 
+/**
+ * Returns a text of an object with commas if a style separates names from values by commas and the text has none: it would
+ * be a name without a value. Some clients encode the commas, and write the dots that OpenAPI 3.0.3 and 3.1.0 show for the
+ * style label.
+ */
+export function withCommas({ style, explode }: Style, text: string): string {
+  if (explode || separators[style] !== ',' || text.includes(',')) return text
+  const separated = text.replace(/%2C/gi, ',')
+  return style === 'label' && separated === text ? `.${text.slice(1).replaceAll('.', ',')}` : separated
+}
+
 /** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
 export function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
   if (style === 'label') {

@@ -28,10 +28,17 @@ export function setScalar(
   if (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) {
     setMember(holder, key, Number(text))
     if (mayBeInexact(text)) setExactNumber(document, holder, key, text)
-  } else if (/^(true|false)$/.test(text) && types.includes('boolean')) setMember(holder, key, text === 'true')
+  } else if (isBoolean(text, types)) setMember(holder, key, /^(?:true|1)$/i.test(text))
   else if (isNull(text, types)) setMember(holder, key, null)
   else setMember(holder, key, text)
 }
+
+/**
+ * Returns whether a text represents a boolean. OpenAPI leaves the texts of booleans to implementations (3.1.2 appendix B):
+ * where the types allow no string, Python's `True` is a boolean, too, and so is the `1` of PHP.
+ */
+const isBoolean = (text: string, types: readonly string[]): boolean =>
+  types.includes('boolean') && (types.includes('string') ? /^(?:true|false)$/ : /^(?:true|false|[01])$/i).test(text)
 
 /** Returns whether a text represents a value of one of the types. */
 export const isOfTypes = (text: string, types: readonly string[]): boolean =>
@@ -40,14 +47,30 @@ export const isOfTypes = (text: string, types: readonly string[]): boolean =>
   (/^(true|false)$/.test(text) && types.includes('boolean')) ||
   isNull(text, types)
 
-/** Returns whether a text represents null. */
+/** Returns whether a text represents null: an empty text, or `null` as some clients write it. */
 export const isNull = (text: string, types: readonly string[]): boolean =>
-  text === '' && types.includes('null') && !types.includes('string')
+  (text === '' || text === 'null') && types.includes('null') && !types.includes('string')
+
+/**
+ * Returns the text of a date-time or time with a colon in its offset (RFC 3339 section 5.6), which clients of OpenAPI
+ * Generator in Python leave out.
+ */
+export const timeText = (text: string): string => text.replace(/(:\d\d(?:\.\d+)?[+-]\d\d)(\d\d)$/, '$1:$2')
 
 /** Sets a member with any name. A plain assignment to __proto__ would set the prototype. */
 export function setMember(holder: object, key: string | number, value: unknown): void {
   if (key !== '__proto__') (holder as Record<string | number, unknown>)[key] = value
   else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/** Returns whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    parseJson(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Parses a JSON text and sets its value with its exact numbers. Throws a TextError for other texts. */

@@ -117,8 +117,9 @@ t.test('a plus in a cookie stays a plus, and a cookie that cannot be decoded is 
     ...nothing,
     cookie: { 'a+b': 'c+d e', seen: ['x+y', 'z'] },
   })
-  for (const cookie of ['a+b=%zz', 'a+b=%E4'])
-    t.match(await read('/plants', { cookie }), { error: 40003, message: 'cookie/a+b is not percent-encoded UTF-8' })
+  const message = 'cookie/a+b is not percent-encoded UTF-8'
+  t.match(await read('/plants', { cookie: 'a+b=%E4' }), { error: 40003, message })
+  t.same(await read('/plants', { cookie: 'a+b=%zz%20' }), { ...nothing, cookie: { 'a+b': '%zz%20' } })
   t.same(await read('/plants', { cookie: '%zz=1; seen=%2C' }), { ...nothing, cookie: { seen: [','] } })
 })
 

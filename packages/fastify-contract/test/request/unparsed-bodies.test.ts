@@ -158,7 +158,7 @@ t.test('multipart bodies other than forms, other charsets and unnamed media type
   for (const type of ['text/csv', 'text/csv;charset=UTF-8', 'text/csv;charset="utf-8"'])
     t.same(await send('/csv', type), ['text/csv; charset=utf-8', 'a'], type)
   t.same(await send('/csv', latin), [latin, 'bytes a'])
-  for (const charset of ['utf-16', 'utf8']) t.equal(await send('/csv', `text/csv; charset=${charset}`), 415, charset)
+  for (const charset of ['utf-16', 'latin1']) t.equal(await send('/csv', `text/csv; charset=${charset}`), 415, charset)
   t.same(await send('/any', 'application/anything'), ['application/anything', 'application/anything', 'a'])
   t.same(await send('/image', 'image/png', '{'), ['image/png', 'image/png', '{'])
   t.equal((await app.inject({ method: 'POST', url: '/any' })).statusCode, 415)

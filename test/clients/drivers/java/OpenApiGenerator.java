@@ -1,20 +1,13 @@
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import com.google.gson.annotations.SerializedName;
 import java.io.File;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
@@ -24,8 +17,8 @@ import org.openapitools.client.api.DefaultApi;
 import org.openapitools.client.auth.ApiKeyAuth;
 import org.openapitools.client.model.AbstractOpenApiSchema;
 
-/** Calls the code of openapi-generator by reflection. */
-public class OpenApiGenerator implements Main.Client {
+/** Calls the code of openapi-generator with its library okhttp-gson by reflection. */
+public class OpenApiGenerator extends Generated {
   private final String baseUrl;
   private final JsonObject schemas;
 
@@ -37,7 +30,7 @@ public class OpenApiGenerator implements Main.Client {
   @Override
   public JsonObject send(Main.Case given) throws Exception {
     DefaultApi api = new DefaultApi(client(given));
-    Method method = methodOf(given.operationId() + "WithHttpInfo");
+    Method method = methodOf(DefaultApi.class, given.operationId() + "WithHttpInfo");
     Object[] inputs = inputsOf(method, given);
     try {
       ApiResponse<?> response = (ApiResponse<?>) method.invoke(api, inputs);
@@ -63,51 +56,8 @@ public class OpenApiGenerator implements Main.Client {
     return client;
   }
 
-  private static Method methodOf(String name) throws Main.Missing {
-    for (Method method : DefaultApi.class.getMethods()) if (method.getName().equals(name)) return method;
-    throw new Main.Missing();
-  }
-
-  private static Object[] inputsOf(Method method, Main.Case given) throws Exception {
-    JsonObject values = new JsonObject();
-    given.arguments().entrySet().forEach(each -> values.add(each.getKey(), Main.untag(each.getValue())));
-    JsonElement body = given.hasBody() ? Main.untag(given.json().get("body")) : null;
-    boolean isForm = body != null && given.mediaType().matches("multipart/.*|.*-urlencoded");
-    if (isForm) body.getAsJsonObject().entrySet().forEach(each -> values.add(each.getKey(), each.getValue()));
-    Object[] inputs = new Object[method.getParameterCount()];
-    for (int i = 0; i < inputs.length; i++) {
-      Parameter parameter = method.getParameters()[i];
-      String name = nameFor(parameter.getName(), values);
-      JsonElement value = name == null ? null : values.remove(name);
-      if (value == null && body != null && !isForm) {
-        value = body;
-        body = null;
-      }
-      if (value != null) inputs[i] = valueOf(value, parameter.getParameterizedType());
-    }
-    if (values.size() > 0) throw new IllegalArgumentException("the generated code has no parameter " + values.keySet());
-    return inputs;
-  }
-
-  /** Returns the name of the document for a parameter, which has the same letters, or a prefix if it is a keyword. */
-  private static String nameFor(String parameter, JsonObject values) {
-    for (String name : values.keySet())
-      if (List.of(letters(name), "property" + letters(name)).contains(letters(parameter))) return name;
-    return null;
-  }
-
-  private static String letters(String name) {
-    return name.toLowerCase().replaceAll("[^a-z0-9]", "");
-  }
-
-  /** Returns a value of a type of generated code. */
-  private static Object valueOf(JsonElement value, Type type) throws Exception {
-    if (type == File.class) return fileOf(value);
-    if (type instanceof ParameterizedType list && list.getRawType() == List.class && value instanceof JsonArray items) {
-      List<Object> values = new ArrayList<>();
-      for (JsonElement item : items) values.add(valueOf(item, list.getActualTypeArguments()[0]));
-      return values;
-    }
+  @Override
+  Object valueOf(JsonElement value, Type type) throws Exception {
     boolean isModel =
         type instanceof Class<?> model
             && model.getPackage() == AbstractOpenApiSchema.class.getPackage()
@@ -119,7 +69,7 @@ public class OpenApiGenerator implements Main.Client {
     for (String name : members.keySet()) {
       Field field = fieldOf(model, name);
       field.setAccessible(true);
-      if (!members.get(name).isJsonNull()) field.set(made, valueOf(members.get(name), field.getGenericType()));
+      if (!members.get(name).isJsonNull()) field.set(made, inputOf(members.get(name), field.getGenericType()));
     }
     return made;
   }
@@ -130,14 +80,6 @@ public class OpenApiGenerator implements Main.Client {
       if (serialized != null && serialized.value().equals(name)) return field;
     }
     throw new IllegalArgumentException(model.getSimpleName() + " has no property " + name);
-  }
-
-  private static File fileOf(JsonElement value) throws Exception {
-    Path directory = Files.createTempDirectory(Path.of("."), "file-");
-    if (value instanceof JsonPrimitive text)
-      return Files.write(directory.resolve("bytes"), Base64.getDecoder().decode(text.getAsString())).toFile();
-    JsonObject file = value.getAsJsonObject().getAsJsonObject("$file");
-    return Files.writeString(directory.resolve(file.get("name").getAsString()), file.get("text").getAsString()).toFile();
   }
 
   /** Returns a value as JSON. A required property that is null is a null; any other is as good as absent. */

@@ -52,7 +52,7 @@ export const calls: Call[] = [
   refused('?each=1.5'),
   refused('?form=1,x'),
   refused('?pipe=yes'),
-  refused('?deep=1'),
+  refused('?deep=yes'),
   refused('?price=x'),
   refused('?since=yesterday'),
   refused('?deep=true&deep=false'),

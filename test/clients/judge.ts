@@ -132,7 +132,7 @@ function instantOf(text: string): string | undefined {
 
 /**
  * Returns a text that is the same for results that differ only in the order of members of objects and of parts of forms,
- * which clients in Go choose anew in each run.
+ * which clients in Go and Rust choose anew in each run.
  */
 export function textOf(results: Record<string, Result>): string {
   return JSON.stringify(results, (name, value) => {

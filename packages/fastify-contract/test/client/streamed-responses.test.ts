@@ -140,7 +140,9 @@ t.test('the data of an event are a value of its schema', async (t) => {
   const [event] = await all(data as NonNullable<typeof data>)
   const id: bigint | undefined = event?.data.id
   t.strictSame([id, event?.id], [2n ** 53n + 1n, 'a'])
-  const texts = ['data: 1\n\ndata: null\n\ndata: true\n\ndata: 12345678901234567\n\ndata: [1]\n\ndata: [1\n\ndata: "a"\n\n']
+  const texts = [
+    'data: 1\n\ndata: null\n\ndata: true\n\ndata: 12345678901234567\n\ndata: [1]\n\ndata: [1\n\ndata: "a"\n\n',
+  ]
   const read = async (path: '/texts' | '/mixed') =>
     (await itemsOf<{ data: unknown }>(clientOf('text/event-stream', texts).GET(path))).map(({ data }) => data)
   t.strictSame(await read('/texts'), ['1', 'null', 'true', '12345678901234567', '[1]', '[1', '"a"'])

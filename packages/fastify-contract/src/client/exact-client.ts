@@ -1,5 +1,5 @@
 import type { Imported } from '../contract/generated-types.ts'
-import { addKey, keyHeaderName, type Received, sendWithRetries } from './keyed-retries.ts'
+import { type AttemptOutcome, addKey, keyHeaderName, sendWithRetries } from './keyed-retries.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf, Tags } from './operation-types.ts'
 import { type Int64Responses, ofStatus, parseExact } from './parse-response.ts'
 import {
@@ -108,7 +108,7 @@ export function exactClient<Paths extends object>(
     return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
 
     /** Sends the request once, with a token of now. */
-    async function sendOnce(): Promise<Received> {
+    async function sendOnce(): Promise<AttemptOutcome> {
       const request = callRequest(url, { ...defaults, ...given, headers, method }, [], body)
       const bearer = typeof token === 'function' ? await token() : token
       if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)

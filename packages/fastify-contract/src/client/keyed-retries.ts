@@ -23,16 +23,16 @@ type RetryOptions = {
 }
 
 /** A response, with its body if that is read whole. */
-export type Received = { response: Response; text?: string }
+export type AttemptOutcome = { response: Response; text?: string }
 
 /**
  * Sends a request whose repetition is safe. Sends it again if there is no complete response, or one that announces that
  * another attempt may succeed. Returns the last response, or rejects with the last error.
  */
 export async function sendWithRetries(
-  send: () => Promise<Received>,
+  send: () => Promise<AttemptOutcome>,
   { retries, signal }: RetryOptions,
-): Promise<Received> {
+): Promise<AttemptOutcome> {
   for (let attempt = 0; attempt < retries; attempt++) {
     // Random, so that clients that failed together do not return together.
     let pause = firstPause * 2 ** attempt * (0.5 + Math.random() / 2)

@@ -87,8 +87,9 @@ export const early: Scenario = {
           const seen = answers[upload.status] ?? 0
           const { [upload.status]: _seen, ...others } = answers
           const title = `${name}: ${client.name}: ${upload.name}`
-          // A default that loses the status is a fact of the proxy, which the page tells.
-          if (kind === 'recommended' || given === undefined) report.atLeast(title, seen, required)
+          // A proxy that loses the status by default, or always as Squid does, is a fact that the page tells.
+          if (given === undefined || (kind === 'recommended' && given.name !== 'Squid'))
+            report.atLeast(title, seen, required)
           else report.figure(title, seen)
           for (const [answer, count] of Object.entries(others)) report.figure(`  ${answer}`, count)
         }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Build } from '../driver.ts'
 import { generateClient } from '../openapi-generator.ts'
@@ -15,10 +15,9 @@ export const build: Build = async (context) => {
     /^pub async fn (\w+)\(/,
   )
   const functions = functionsOf(context, readFileSync(join(crate, 'src', 'apis', 'default_api.rs'), 'utf8'), true)
-  mkdirSync(join(context.directory, 'src'), { recursive: true })
-  writeFileSync(join(context.directory, 'src', 'calls.rs'), beginning + functions.map(armOf).join('') + end)
-  const dependencies = ['openapi = { path = "generated", default-features = false }']
-  return { ...(await rustClient(context, 'openapi-generator-rust', dependencies)), missing }
+  const calls = beginning + functions.map(armOf).join('') + end
+  const dependencies = ['openapi = { path = "../generated", default-features = false }']
+  return { ...(await rustClient(context, 'openapi-generator-rust', calls, dependencies)), missing }
 }
 
 /** Returns the arm of the match that sends an operation. */

@@ -18,9 +18,9 @@ export async function installPackages(context: BuildContext): Promise<string> {
   return python
 }
 
-/** Copies a module of this directory into the directory of a client, and returns the command that runs it. */
+/** Copies a module of the folder `python` into the directory of a client, and returns the command that runs it. */
 export async function pythonClient(context: BuildContext, module: string, python: string): Promise<Built> {
   for (const file of [...shared, `${module}.py`])
-    await copyFile(fileURLToPath(new URL(file, import.meta.url)), join(context.directory, file))
+    await copyFile(fileURLToPath(new URL(`python/${file}`, import.meta.url)), join(context.directory, file))
   return { command: [python, 'run_cases.py', module, context.documentJson], env: { PYTHONWARNINGS: 'ignore' } }
 }

@@ -13,8 +13,9 @@ export type RustFunction = {
     /** The name of the parameter, or of the property of a form, in the document. Absent: the body. */
     source?: string
   }[]
-  /** What the function returns if it succeeds. */
+  /** What the function returns if it succeeds, and if it fails. */
   result: string
+  error: string
 }
 
 type Schema = { $ref?: string; required?: string[]; properties?: Record<string, object> }
@@ -37,20 +38,14 @@ type Document = {
 export function functionsOf(context: BuildContext, code: string, isFormSplit: boolean): RustFunction[] {
   const document: Document = JSON.parse(readFileSync(context.documentJson, 'utf8'))
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
-  const found = code.matchAll(/pub async fn (\w+)(?:<'a>)?\(([^{;]*?)\) -> Result<([^{;]*?)> \{/g)
+  const found = code.matchAll(/pub async fn (\w+)(?:<'a[^(]*>)?\(([^{;]*?)\) -> Result<([^{;]*?)> \{/g)
   return [...found].flatMap(([, name = '', parameters = '', results = '']) => {
     const operation = operations.find(({ operationId }) => isSameName(operationId, name))
     if (operation === undefined) return []
     const own = separated(parameters).filter((text) => !/^(?:&'a self|configuration:)/.test(text))
     const sources = sourcesOf(operation, document, isFormSplit)
-    return [
-      {
-        operation: operation.operationId,
-        name,
-        parameters: matched(own, sources),
-        result: separated(results)[0] ?? '',
-      },
-    ]
+    const [result = '', error = ''] = separated(results)
+    return [{ operation: operation.operationId, name, parameters: matched(own, sources), result, error }]
   })
 }
 

@@ -15,14 +15,21 @@ export async function cargo(context: BuildContext, args: string[], cwd = context
 const targetOf = ({ directory }: BuildContext): string => join(directory, '..', 'cargo-target')
 
 /**
- * Compiles a client whose file `src/calls.rs` has a function `send`, and returns the command that runs it.
+ * Compiles a client in the folder `client`, and returns the command that runs it.
  *
+ * @param calls The code of its module `calls`, which has a function `send`.
  * @param dependencies Lines of the manifest besides those of the modules that drivers share.
  */
-export async function rustClient(context: BuildContext, name: string, dependencies: string[]): Promise<Built> {
-  const source = join(context.directory, 'src')
+export async function rustClient(
+  context: BuildContext,
+  name: string,
+  calls: string,
+  dependencies: string[] = [],
+): Promise<Built> {
+  const crate = join(context.directory, 'client')
+  const source = join(crate, 'src')
   mkdirSync(source, { recursive: true })
-  const shared = fileURLToPath(new URL('run_cases.rs', import.meta.url))
+  const shared = fileURLToPath(new URL('rust/run_cases.rs', import.meta.url))
   copyFileSync(shared, join(source, 'run_cases.rs'))
   const main = `mod calls;
 mod run_cases;
@@ -33,6 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 `
   writeFileSync(join(source, 'main.rs'), main)
+  writeFileSync(join(source, 'calls.rs'), calls)
   const { reqwest, tokio, serde_json: json, base64, urlencoding } = context.versions
   const features = '["json", "multipart", "query", "form", "stream"]'
   const manifest = `[package]
@@ -51,7 +59,7 @@ ${dependencies.join('\n')}
 
 [workspace]
 `
-  writeFileSync(join(context.directory, 'Cargo.toml'), manifest)
-  await cargo(context, ['build', '--quiet', '-j2'])
+  writeFileSync(join(crate, 'Cargo.toml'), manifest)
+  await cargo(context, ['build', '--quiet', '-j2'], crate)
   return { command: [join(targetOf(context), 'debug', name), context.documentJson] }
 }

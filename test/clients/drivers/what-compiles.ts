@@ -15,6 +15,7 @@ type Components = Record<string, Record<string, unknown>>
  *
  * @param compile Returns the places of mistakes.
  * @param declaration Finds the name of an operation in the line that begins its code.
+ * @param refused Operations that the generator refuses, with the reasons.
  * @returns The operations that were left out, with the reasons.
  */
 export async function generateWhatCompiles(
@@ -22,9 +23,10 @@ export async function generateWhatCompiles(
   generate: (context: BuildContext) => Promise<void>,
   compile: () => Promise<Place[]>,
   declaration: RegExp,
+  refused: Record<string, string> = {},
 ): Promise<Record<string, string>> {
-  const missing: Record<string, string> = {}
-  let documents: Documents = context
+  const missing = { ...refused }
+  let documents: Documents = context.documentsWithout(Object.keys(missing))
   for (let round = 0; round < 8; round++) {
     rmSync(join(context.directory, 'generated'), { recursive: true, force: true })
     await generate({ ...context, ...documents })

@@ -170,14 +170,23 @@ export async function startClosingInstances(): Promise<[ClosingInstance, Closing
   let armed = false
   const start = async (): Promise<ClosingInstance> => {
     const used = new WeakSet<Socket>()
-    const server: Server = createHttpServer((request, response) => {
-      const { socket } = request
-      if (armed && used.has(socket)) {
+    /** Returns whether the connection of a request closes now. */
+    const closes = ({ socket }: IncomingMessage): boolean => {
+      const isReused = armed && used.has(socket)
+      if (isReused) {
         armed = false
         socket.destroySoon()
-        return
       }
       used.add(socket)
+      return isReused
+    }
+    const server: Server = createHttpServer((request, response) => {
+      if (!closes(request)) request.resume().on('end', () => response.end('done'))
+    })
+    // A connection that closes has no 100 Continue either.
+    server.on('checkContinue', (request, response) => {
+      if (closes(request)) return
+      response.writeContinue()
       request.resume().on('end', () => response.end('done'))
     })
     server.keepAliveTimeout = 60_000

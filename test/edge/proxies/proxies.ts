@@ -89,6 +89,7 @@ const apacheModules = [
   'proxy_balancer',
   'lbmethod_byrequests',
   'headers',
+  'env',
   'filter',
   'deflate',
 ]

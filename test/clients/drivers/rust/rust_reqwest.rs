@@ -1,7 +1,7 @@
 //! Calls by hand with reqwest, from the document and a case. A value is written as its style asks for, and its
 //! delimiters are not encoded.
 
-use crate::run_cases::{Case, Line, bytes_of, plain, tagged};
+use crate::run_cases::{Case, Line, bytes_of, decoded, plain};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder, Response};
@@ -35,8 +35,8 @@ fn request_of(
     let (mut query, mut headers, mut cookies) = (Vec::new(), Vec::new(), Vec::new());
     for parameter in operation["parameters"].as_array().unwrap_or(&Vec::new()) {
         let name = parameter["name"].as_str().unwrap_or_default();
-        let Some(tagged) = case.arguments.get(name) else { continue };
-        let given = plain(tagged);
+        let Some(value) = case.arguments.get(name) else { continue };
+        let given = plain(value);
         let value = if parameter.get("content").is_some() { json!(given.to_string()) } else { given };
         let location = parameter["in"].as_str().unwrap_or_default();
         let default = if matches!(location, "query" | "cookie") { "form" } else { "simple" };
@@ -199,34 +199,7 @@ async fn line_of(response: Response) -> Result<Line, String> {
         .collect();
     let media_type = headers.get("content-type").and_then(Value::as_str).unwrap_or_default().to_string();
     let mut line = Line::from_iter([("status".to_string(), json!(status)), ("headers".to_string(), headers.into())]);
-    if let Some(body) = body_of(response, media_type.split(';').next().unwrap_or_default()).await? {
-        line.insert("response".to_string(), body);
-    }
-    Ok(line)
-}
-
-async fn body_of(response: Response, media_type: &str) -> Result<Option<Value>, String> {
-    let read = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
-    if media_type.starts_with("application/") && media_type != "application/octet-stream" {
-        let text = response.text().await.map_err(|error| error.to_string())?;
-        return match (media_type, text.as_str()) {
-            (_, "") => Ok(None),
-            ("application/jsonl", lines) => lines.lines().map(read).collect::<Result<_, _>>().map(Some),
-            (_, text) => read(text).map(Some),
-        };
-    }
-    if media_type == "text/event-stream" {
-        let text = response.text().await.map_err(|error| error.to_string())?;
-        return text
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"))
-            .map(read)
-            .collect::<Result<_, _>>()
-            .map(Some);
-    }
-    if media_type.starts_with("text/") {
-        return response.text().await.map(|text| Some(json!(text))).map_err(|error| error.to_string());
-    }
     let bytes = response.bytes().await.map_err(|error| error.to_string())?;
-    Ok(if bytes.is_empty() { None } else { Some(tagged(&bytes)) })
+    line.extend(decoded(&media_type, &bytes)?.map(|body| ("response".to_string(), body)));
+    Ok(line)
 }

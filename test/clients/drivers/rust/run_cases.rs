@@ -87,6 +87,23 @@ pub fn tagged(bytes: &[u8]) -> Value {
     json!({ "$bytes": BASE64_STANDARD.encode(bytes) })
 }
 
+/// Returns the body of a response by its media type.
+#[allow(dead_code)]
+pub fn decoded(content_type: &str, bytes: &[u8]) -> Result<Option<Value>, String> {
+    let read = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
+    let text = String::from_utf8_lossy(bytes);
+    match content_type.split(';').next().unwrap_or_default() {
+        _ if bytes.is_empty() => Ok(None),
+        "application/jsonl" => text.lines().map(read).collect::<Result<_, _>>().map(Some),
+        "text/event-stream" => {
+            text.lines().filter_map(|line| line.strip_prefix("data:")).map(read).collect::<Result<_, _>>().map(Some)
+        }
+        media_type if media_type.ends_with("json") => read(&text).map(Some),
+        media_type if media_type.starts_with("text/") => Ok(Some(json!(text))),
+        _ => Ok(Some(tagged(bytes))),
+    }
+}
+
 pub async fn run<F, S>(send: S) -> Result<(), Box<dyn std::error::Error>>
 where
     F: Future<Output = Result<Option<Line>, String>>,

@@ -58,3 +58,20 @@ t.test('the token is requested for each call, so that it can be rotated', async 
     t.same((await client.POST('/plants', plant)).data, { name: 'a' })
   }
 })
+
+t.test('a large request that is rejected by its head has the Error body', async (t) => {
+  const token = newToken()
+  const create = await start(t, token)
+  const body = { id: 1n, name: 'a'.repeat(8_000_000) }
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const unknown = await create(newToken()).POST('/plants', { body })
+    t.match([unknown.response.status, unknown.error], [401, { error: 40101 }])
+    const large = await create(token).POST('/plants', { body })
+    t.match([large.response.status, large.error], [413, { error: 41300 }])
+  }
+  const long = await create(token).POST('/plants', {
+    body: { id: 1n, name: 'a' },
+    headers: { 'x-a': 'a'.repeat(20_000) },
+  })
+  t.match([long.response.status, long.error], [431, { error: 43100 }])
+})

@@ -7,16 +7,17 @@ import { parseExactJson } from 'fastify-contract/json'
 import { commandLine } from '../../scripts/system/command-line.ts'
 import { writeDocuments } from './documents.ts'
 import { type Build, type BuildContext, type Built, type Case, type Line, NotAvailable } from './driver.ts'
-import { judge, type Result, textOf, type Verdict } from './judge.ts'
+import { judge, type Result, textOf, type Verdict, withoutPath } from './judge.ts'
+import { writePage } from './page.ts'
 import { keyOf, startRecorder } from './recorder.ts'
 import { startReference, writeReferenceProject } from './reference-project.ts'
-import { clientTable, type Results } from './table.ts'
+import { merge, type Results, readVerdicts, writeVerdicts } from './verdicts.ts'
 
 const versions: Record<string, Record<string, string>> = JSON.parse(readFileSync('test/clients/versions.json', 'utf8'))
 const cases: Case[] = JSON.parse(readFileSync('test/clients/cases.json', 'utf8'))
 
 const { options, words } = commandLine(
-  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--table FILE] [--twice]
+  `.ci/nightly clients [NAME...] [--work DIRECTORY] [--results FILE] [--write] [--twice] [--page]
 
 Sends the calls of test/clients/cases.json by clients of other projects, most of them generated, to a service that init
 writes for test/clients/everything.yaml. Compares what arrives and what comes back with what was meant, and prints a
@@ -25,12 +26,19 @@ not run, or with --twice if the runs differ, and with 2 if this machine lacks a 
 
 --work DIRECTORY  install and build in this directory, and keep it (default: a temporary one)
 --results FILE    write the results into a file of JSON, which keeps those of clients that do not run
---table FILE      write a table of Markdown, with a row for each feature and a column for each client of the results
+--write           write the verdicts into test/clients/verdicts.json, which keeps those of clients that do not run, and the
+                  tables of packages/fastify-contract-cli/docs/clients.md
 --twice           run each client twice, and compare the results
+--page            only write the tables of that page from the verdicts
 `,
-  { work: '', results: '', table: '', twice: false },
+  { work: '', results: '', write: false, twice: false, page: false },
   Object.keys(versions),
 )
+
+if (options.page) {
+  await writePage(readVerdicts())
+  process.exit()
+}
 
 const work = options.work === '' ? mkdtempSync(join(tmpdir(), 'clients-')) : resolve(options.work)
 mkdirSync(work, { recursive: true })
@@ -81,15 +89,18 @@ for (const name of words.length > 0 ? words : Object.keys(versions)) {
     status ||= isUnavailable ? 2 : 1
   }
 }
-const known = { ...old, ...results }
-const all = Object.fromEntries(
-  Object.entries(versions).flatMap(([name]) => (name in known ? [[name, known[name]]] : [])),
-)
+const names = Object.keys(versions)
 if (options.results !== '') {
+  const known = { ...old, ...results }
+  const all = names.flatMap((name) => (name in known ? [[name, known[name]]] : []))
   mkdirSync(dirname(resolve(options.results)), { recursive: true })
-  writeFileSync(options.results, `${JSON.stringify(all, writable, 1)}\n`)
+  writeFileSync(options.results, `${JSON.stringify(Object.fromEntries(all), writable, 1)}\n`)
 }
-if (options.table !== '') writeFileSync(options.table, clientTable(all as Results))
+if (options.write) {
+  const verdicts = merge(readVerdicts(), results, names, cases.map(keyOf))
+  writeVerdicts(verdicts)
+  await writePage(verdicts)
+}
 recorder.close()
 const { stdout } = await service.stop()
 writeFileSync(join(work, 'service.log'), stdout)
@@ -135,7 +146,8 @@ async function runClient(name: string, { command, env, missing = {} }: Built): P
   return Object.fromEntries(
     cases.map((each) => {
       const key = keyOf(each)
-      return [key, judge(each, lines.get(key), recorder.seen.get(key), missing[each.operation])]
+      const judged = judge(each, lines.get(key), recorder.seen.get(key), missing[each.operation])
+      return [key, withoutPath(judged, work)]
     }),
   )
 }

@@ -132,7 +132,7 @@ function instantOf(text: string): string | undefined {
 
 /**
  * Returns a text that is the same for results that differ only in the order of members of objects and of parts of forms,
- * which clients in Go choose anew in each run.
+ * which clients in Go and Rust choose anew in each run.
  */
 export function textOf(results: Record<string, Result>): string {
   return JSON.stringify(results, (name, value) => {
@@ -142,6 +142,31 @@ export function textOf(results: Record<string, Result>): string {
     return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
   })
 }
+
+/**
+ * Returns a result without the path of a directory, which a client may send instead of the content of a file. The
+ * length of a body that had it is left out, too.
+ */
+export function withoutPath({ wire, ...result }: Result, directory: string): Result {
+  const masked = (text: string) => text.replaceAll(directory, 'DIRECTORY')
+  const inValue = (value: unknown): unknown => {
+    if (typeof value === 'string') return masked(value)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(inValue)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [
+        name,
+        name === '$bytes' ? maskedBytes(String(member), masked) : inValue(member),
+      ]),
+    )
+  }
+  if (wire === undefined) return inValue(result) as Result
+  const headers = wire.body?.includes(directory) ? { ...wire.headers, 'content-length': '…' } : wire.headers
+  return inValue({ ...result, wire: { ...wire, headers } }) as Result
+}
+
+const maskedBytes = (base64: string, masked: (text: string) => string): string =>
+  Buffer.from(masked(Buffer.from(base64, 'base64').toString('latin1')), 'latin1').toString('base64')
 
 /** Headers that carry values of parameters and bodies, or tell how a body is framed. */
 const carried = /^(?:x-.*|cookie|content-.*|transfer-encoding|accept|expect)$/

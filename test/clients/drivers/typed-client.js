@@ -36,11 +36,19 @@ export async function connect(baseUrl, document) {
       ...(mediaType && mediaType !== 'application/json' && { contentType: mediaType }),
       ...parseAs(each.reply?.contentType ?? accepts[0] ?? ''),
     })
-    return { status, headers: Object.fromEntries(response.headers), response: data ?? error }
+    const items = data?.[Symbol.asyncIterator] && (await itemsOf(data, response))
+    return { status, headers: Object.fromEntries(response.headers), response: items ?? data ?? error }
   }
 }
 
 function parseAs(type) {
-  if (type.startsWith('text/') || type === 'application/jsonl') return { parseAs: 'text' }
+  if (type.startsWith('text/') && type !== 'text/event-stream') return { parseAs: 'text' }
   return type === 'application/octet-stream' ? { parseAs: 'blob' } : {}
+}
+
+/** Returns the items of a stream; of an event stream the data, as for each client. */
+async function itemsOf(items, { headers }) {
+  const all = []
+  for await (const item of items) all.push(headers.get('content-type') === 'text/event-stream' ? item.data : item)
+  return all
 }

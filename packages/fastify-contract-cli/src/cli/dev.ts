@@ -65,7 +65,7 @@ ${documentHelp}
         handlers: one.own(options.handlers),
         skipUnsupported: one.skipsUnsupported(options['skip-unsupported']),
         out: one.in(options.out),
-        docs: one.in(docs),
+        docs: one.pagesIn(docs),
         released: one.in(docsDefaults.released),
         client: one.client(undefined),
       })),

@@ -9,7 +9,7 @@ import { compileContract } from '../emit/compile.ts'
 import { rejectStale } from '../emit/generated-files.ts'
 import { commandLine } from './command-line.ts'
 import { withProgress } from './progress.ts'
-import { documentNames, forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
+import { documentPrefixes, forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
 import { documentHelp } from './project-files.ts'
 
 /** Runs `fastify-contract docs`. */
@@ -46,9 +46,9 @@ ${documentHelp}
   const { only, overlays, out } = options
   const documents = projectDocuments({ given: words[0] ?? options.document, only, overlays })
   await forEachDocument(documents, 'plain', (one) => writePages(one, options))
-  const names = documents[0].name === undefined ? [] : documentNames()
-  if (names.length > 0) console.log(`wrote ${await writeIndexPage(out, names)}`)
-  if (options.serve) await serve(out, names)
+  const prefixes = documents[0].name === undefined ? [] : documentPrefixes()
+  if (prefixes.length > 0) console.log(`wrote ${await writeIndexPage(out, prefixes)}`)
+  if (options.serve) await serve(out, prefixes)
 }
 
 /** The options of the pages of a document. */
@@ -75,7 +75,7 @@ async function writePages(one: ProjectDocument, { rules, out, ...options }: Page
     await rejectStale(compiled.files, generated)
     onStep('writing the documentation')
     const shown = { generated, released: one.in(options.released), client: one.client(options.client) }
-    return await writeDocs(one.in(out), shown, compiled)
+    return await writeDocs(one.pagesIn(out), shown, compiled)
   })
   console.log(`wrote ${page}, history.html and openapi.json`)
 }
@@ -88,7 +88,7 @@ const served: Record<string, string> = {
 }
 
 /** Serves these files of a directory, or of the directories of several documents, on 127.0.0.1, and nothing else. */
-async function serve(directory: string, names: string[]): Promise<void> {
+async function serve(directory: string, prefixes: string[]): Promise<void> {
   const { listen } = await import('fastify-contract/service')
   const server = createServer(sendPage)
   const address = { host: '127.0.0.1', port: Number(process.env.PORT || 8080) }
@@ -97,12 +97,12 @@ async function serve(directory: string, names: string[]): Promise<void> {
 
   // Reads the files at each request.
   async function sendPage({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, place = '', path = ''] = /^\/(?:([^/?]+)\/)?([^?]*)/.exec(url ?? '') ?? []
+    const [, place, path = ''] = /^((?:\/[^/?]+)*)\/([^/?]*)(?:\?|$)/.exec(url ?? '') ?? []
     const name = path || 'index.html'
-    const isPage = Object.hasOwn(served, name) && (place === '' || names.includes(place))
+    const isPage = Object.hasOwn(served, name) && place !== undefined && ['', ...prefixes].includes(place)
     const isServed = isPage && (method === 'GET' || method === 'HEAD')
     // Another command may have removed the file.
-    const body = isServed ? await readFile(join(directory, place, name)).catch(() => undefined) : undefined
+    const body = isServed ? await readFile(join(directory, String(place), name)).catch(() => undefined) : undefined
     if (body === undefined) response.writeHead(404).end()
     else response.writeHead(200, { 'content-type': served[name] }).end(body)
   }

@@ -9,7 +9,13 @@ import { visible } from '../text/source-text.ts'
 import { commandLine } from './command-line.ts'
 import type { GenerateOptions } from './generate-files.ts'
 import { withProgress } from './progress.ts'
-import { documentNames, forEachDocument, type ProjectDocument, projectDocuments } from './project-documents.ts'
+import {
+  documentNames,
+  documentPrefixes,
+  forEachDocument,
+  type ProjectDocument,
+  projectDocuments,
+} from './project-documents.ts'
 import { documentHelp, errorModule, handlersModule, loadErrorModule } from './project-files.ts'
 import { listOf } from './project-settings.ts'
 import { keepYoungGeneration } from './run-once.ts'
@@ -126,7 +132,7 @@ function reportProblems(problems: string[], check: boolean): void {
 
 /** Brings the documentation of a document up to date if there is one. */
 async function updateDocs(one: ProjectDocument, generated: string, compiled: Compiled | undefined): Promise<void> {
-  const directory = one.in(docsDirectory)
+  const directory = one.pagesIn(docsDirectory)
   const options = { generated, released: one.in(docsDefaults.released), client: one.client(undefined) }
   if (!existsSync(join(directory, 'index.html')) || (await isCurrent(directory, options))) return
   const { writeDocs } = await import('../docs/docs-page.ts')
@@ -135,6 +141,6 @@ async function updateDocs(one: ProjectDocument, generated: string, compiled: Com
     await writeDocs(directory, options, compiled)
     if (one.name === undefined) return
     const { writeIndexPage } = await import('../docs/index-page.ts')
-    await writeIndexPage(docsDirectory, documentNames())
+    await writeIndexPage(docsDirectory, documentPrefixes())
   })
 }

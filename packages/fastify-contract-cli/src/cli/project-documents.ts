@@ -67,6 +67,11 @@ export class ProjectDocument {
     return this.name === undefined ? directory : join(directory, this.name)
   }
 
+  /** Returns the directory of its pages in that of all pages: the one in which the service looks, by the prefix. */
+  pagesIn(directory: string): string {
+    return join(directory, this.prefix)
+  }
+
   /** Returns the path of its own file of a kind, by the path of that file in a project with one document. */
   own(file: string): string {
     return join(this.in(dirname(file)), basename(file))
@@ -131,6 +136,12 @@ export function projectDocuments(selection: Selection = {}): ProjectDocuments {
 
 /** Returns the names of the documents of the project; none if it has one without a name. */
 export const documentNames = (): string[] => projectSettings().flatMap(({ name }) => name ?? [])
+
+/** Returns the prefixes of the documents of the project; none if it has one without a name. */
+export const documentPrefixes = (): string[] => {
+  const all = projectSettings()
+  return all[0].name === undefined ? [] : all.map(prefixOf)
+}
 
 /** Returns the error of an option that belongs to one document, in a project with several. */
 export const needsOne = (option: string): UsageError =>

@@ -152,7 +152,7 @@ ${overlaysHelp}
     const { requests, off: listed, junit, github } = options
     const repeated = { document: words[0], overlays, only: words[0] === undefined ? name : undefined }
     const context: ReportContext = {
-      server: (url ?? 'http://127.0.0.1:3000').replace(/\/+$/, '') + (result.prefix ?? ''),
+      server: url === undefined ? 'http://127.0.0.1:3000' : new URL(url).origin,
       placeOf: await operationPlaces(one, result),
       repeat: repeatCommand({ ...repeated, app: module, url, requests, off: listed, settings }, result.seed),
     }

@@ -97,7 +97,7 @@ export async function runContractTest(
     const all = { ...given, ...own?.schemes, ...credentials }
     const parts = { target, credentials: requestCredentials(document, all, options.seed), isOwn, isInProcess }
     const result = await testTarget(tested, parts, options)
-    return maskedResult(added === undefined ? result : { ...result, prefix: added }, secretsOf(all))
+    return maskedResult(result, secretsOf(all))
   } finally {
     own?.withdraw()
     await target.close()
@@ -110,7 +110,7 @@ const localServer = 'http://localhost:3000'
 /** Returns the failures as a text. */
 function messageOf({ failures }: ContractTestResult, server: ServerUnderTest): string {
   const context = {
-    server: 'url' in server ? server.url.replace(/\/+$/, '') : localServer,
+    server: 'url' in server ? new URL(server.url).origin : localServer,
     repeat: ({ operationId }: { operationId: string }) => `operations: [${JSON.stringify(operationId)}]`,
     placeOf: () => undefined,
   }

@@ -79,6 +79,8 @@ export type TargetFailure = Error & {
 export type Target = {
   /** What the report calls it. */
   name: string
+  /** Returns the target of a request as it is sent, with what precedes it at this server; default: that of the request. */
+  sentTarget?: ((request: TestRequest) => string) | undefined
   /** Rejects with a `TargetFailure` if no complete response arrives within the time limit. */
   send(request: TestRequest): Promise<TestResponse>
   /** Sends only the first `length` bytes of the body, and closes the connection; undefined where that is impossible. */

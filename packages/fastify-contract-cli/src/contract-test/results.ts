@@ -132,8 +132,6 @@ export type ContractTestResult = {
   version: string
   /** What was tested, such as the URL. */
   target: string
-  /** What precedes each path, in a server of several documents; undefined in any other. */
-  prefix?: string
   seed: number
   requests: number
   /** The number of requests that shrank failures. */

@@ -1,10 +1,16 @@
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { credentialOf } from '../document/security-schemes.ts'
-import type { TestRequest, TestResponse, Violation } from './exchange.ts'
+import type { Target, TestRequest, TestResponse, Violation } from './exchange.ts'
 import { credentialsPlaceholder, type ShownRequest, type ShownResponse } from './results.ts'
 
-/** Returns a function that returns a request as reports show it: with a placeholder for each credential. */
-export function requestPrinter(document: Document): (request: TestRequest) => ShownRequest {
+/**
+ * Returns a function that returns a request as reports show it: with the target that the server gets, and with a placeholder
+ * for each credential.
+ */
+export function requestPrinter(
+  document: Document,
+  { sentTarget = ({ target }) => target }: Pick<Target, 'sentTarget'> = {},
+): (request: TestRequest) => ShownRequest {
   const names = { header: new Set(['authorization']), query: new Set<string>(), cookie: new Set<string>() }
   for (const scheme of endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))) {
     const credential = credentialOf(document, scheme)
@@ -13,13 +19,14 @@ export function requestPrinter(document: Document): (request: TestRequest) => Sh
   }
   return shownRequest
 
-  function shownRequest({ method, target, headers, body }: TestRequest): ShownRequest {
+  function shownRequest(request: TestRequest): ShownRequest {
+    const { method, headers, body } = request
     const shown: ShownRequest['headers'] = []
     for (const [name, value] of Object.entries(headers)) {
       if (names.header.has(name)) shown.push([name, placeholderOf(value)])
       else shown.push([name, name === 'cookie' ? withPlaceholders(value, /;\s*/, '; ', names.cookie) : value])
     }
-    const [path = '', query] = target.split(/\?(.*)/s)
+    const [path = '', query] = sentTarget(request).split(/\?(.*)/s)
     const safe = query === undefined ? path : `${path}?${withPlaceholders(query, '&', '&', names.query)}`
     return { method, target: safe, headers: shown, body }
   }

@@ -72,7 +72,7 @@ export class TestRun {
     this.parts = parts
     const { results, contract } = parts
     this.contract = { ...contract, hasAccepted: (operation, source) => results.hasAccepted(operation, source) }
-    this.#print = requestPrinter(parts.document)
+    this.#print = requestPrinter(parts.document, parts.target)
   }
 
   get seconds(): number {

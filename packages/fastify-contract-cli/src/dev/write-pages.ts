@@ -14,5 +14,5 @@ for (const [index, { docs, out: generated, released, client }] of documents.entr
   await writeTryPage(docs, { generated, serviceUrl: serviceUrls[index] })
   await writeStaleDocs(docs, { generated, released, client })
 }
-const names = documents.flatMap(({ name }) => name ?? [])
-if (names.length > 0) await writeIndexPage(root, names)
+const prefixes = documents.filter(({ name }) => name !== undefined).map(({ prefix }) => prefix)
+if (prefixes.length > 0) await writeIndexPage(root, prefixes)

@@ -1,8 +1,9 @@
 import { clientMethods } from 'fastify-contract/client'
+import { essenceOf, kindOf } from 'fastify-contract/contract'
 import { stringifyJson } from 'fastify-contract/json'
 import { createValidator } from 'fastify-contract/schema'
 import { resolve } from '../document/json-pointer.ts'
-import { type Document, endpoints } from '../document/openapi-document.ts'
+import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 import type { Generated } from '../emit/generated-files.ts'
 import { routesOf } from '../emit/route-table.ts'
 import { curl } from '../examples/example-curl.ts'
@@ -50,7 +51,9 @@ export function withCodeSamples(
     const { endpoint, invalidPart } = validRequest(given)
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
     operation['x-codeSamples'] ??=
-      invalidPart === undefined ? codeSamples(exampleRequest(document, endpoint), clientModule) : []
+      invalidPart === undefined
+        ? codeSamples(exampleRequest(document, endpoint), clientModule, successForm(endpoint))
+        : []
     operation.description =
       `${markdownCode(`${endpoint.method} ${endpoint.path}`)}, operation id ${markdownCode(endpoint.operationId)}\n\n${operation.description ?? ''}`.trimEnd()
   }
@@ -61,12 +64,12 @@ export function withCodeSamples(
  * Returns the samples of a request. Omits the sample for the client if the client does not support the method, and each
  * sample of JavaScript for a GET with a body, which fetch cannot send.
  */
-function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[] {
+function codeSamples(request: ExampleRequest, clientModule: string, form: SuccessForm): CodeSample[] {
   const isOfFetch = request.method !== 'GET' || request.sent === undefined
   const isOfClient = isOfFetch && clientMethods.some((method) => method === request.method)
   const sources = [
     curl(request),
-    isOfClient ? client(request, clientModule) : undefined,
+    isOfClient ? client(request, clientModule, form) : undefined,
     isOfFetch ? fetchCall(request) : undefined,
   ]
   return sampleLanguages.flatMap((language, index) => {
@@ -75,12 +78,28 @@ function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[
   })
 }
 
+/** What the client makes of a success: JSON and items by itself, other forms with `parseAs`. */
+type SuccessForm = 'json' | 'items' | 'text' | 'blob'
+
+/** Returns the form of the success of an operation. A range that may include JSON counts as JSON. */
+function successForm({ method, responses }: Endpoint): SuccessForm {
+  const types = Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    status.startsWith('2') ? Object.keys(content) : [],
+  )
+  const kinds = types.map((type) => (['*/*', 'application/*'].includes(essenceOf(type)) ? 'json' : kindOf(type)))
+  if (method === 'HEAD' || kinds.length === 0 || kinds.includes('json')) return 'json'
+  const isItems = (kind: string) => kind === 'lines' || kind === 'events'
+  if (kinds.every(isItems)) return 'items'
+  return kinds.every((kind) => isItems(kind) || kind === 'text') ? 'text' : 'blob'
+}
+
 /** The media type that the client sends by default. */
 const json = 'application/json'
 
 function client(
   { method, server, path, params, headers, body, sent, credentials }: ExampleRequest,
   clientModule: string,
+  form: SuccessForm,
 ): string {
   const { Authorization = '', ...keys } = credentials
   const [authScheme, token] = Authorization.split(' ')
@@ -99,6 +118,7 @@ function client(
     ...(Object.keys(others).length > 0 && { params: others }),
     ...(Object.keys(more).length > 0 && { headers: more }),
     ...(ifMatch !== undefined && !Object.hasOwn(params.header ?? {}, 'If-Match') && { ifMatch }),
+    ...((form === 'text' || form === 'blob') && { parseAs: form }),
     ...(mediaType !== json && { contentType: mediaType }),
     ...(sent !== undefined && { body: sample.body }),
   }
@@ -107,8 +127,11 @@ function client(
 
 const client = createClient(${literal(options, sampleWidth)})
 ${sample.lines.map((line) => `${line}\n`).join('')}const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
-console.log(response.status, data ?? error)`
+${form === 'items' ? printItems : 'console.log(response.status, data ?? error)'}`
 }
+
+const printItems = `console.log(response.status, error)
+for await (const item of data ?? []) console.log(item)`
 
 function fetchCall({ method, server, target, headers: all, body, sent }: ExampleRequest): string {
   const sample = sent === undefined ? { lines: [], body: undefined } : fetchBody(body, sent)

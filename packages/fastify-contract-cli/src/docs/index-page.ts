@@ -9,17 +9,16 @@ import { plainPage } from './plain-page.ts'
 /**
  * Writes the page with links to the documentation of several documents, as far as they have some, and returns its path.
  *
- * @param directory The directory that has a directory with the pages of each document.
- * @param names The names of the documents.
+ * @param directory The directory in which the pages of each document have a directory, which is its prefix.
  */
-export async function writeIndexPage(directory: string, names: string[]): Promise<string> {
+export async function writeIndexPage(directory: string, prefixes: string[]): Promise<string> {
   const items: string[] = []
-  for (const name of names) {
-    if (!existsSync(join(directory, name, 'index.html'))) continue
-    const { info } = parseExactJson(await readFile(join(directory, name, 'openapi.json'), 'utf8')) as Document
+  for (const prefix of prefixes) {
+    if (!existsSync(join(directory, prefix, 'index.html'))) continue
+    const { info } = parseExactJson(await readFile(join(directory, prefix, 'openapi.json'), 'utf8')) as Document
     const title = htmlText(`${info.title} ${info.version}`)
     items.push(
-      `<li><a href="${name}/index.html">${title}</a>, below <code>/${name}</code>: <a href="${name}/history.html">history</a></li>`,
+      `<li><a href=".${prefix}/index.html">${title}</a>, below <code>${prefix}</code>: <a href=".${prefix}/history.html">history</a></li>`,
     )
   }
   await mkdir(directory, { recursive: true })

@@ -1,5 +1,5 @@
-import type { CallTable, Int64Responses, ResponseSchemaNode } from 'fastify-contract/client'
-import { kindOf } from 'fastify-contract/contract'
+import type { CallTable, Int64Responses, ItemFormat, ItemResponses, ResponseSchemaNode } from 'fastify-contract/client'
+import { essenceOf, kindOf, type Schema } from 'fastify-contract/contract'
 import { callStyles } from '../document/call-styles.ts'
 import { hasKeyHeader } from '../document/idempotency-keys.ts'
 import { type Document, endpoints, type MediaTypes } from '../document/openapi-document.ts'
@@ -11,15 +11,20 @@ import {
   type Steps,
   schemaKeys,
   schemasDescribing,
+  typesOf,
   unnamedSchemas,
 } from '../document/schemas.ts'
 
+/** What the client needs to know of the responses of a document. */
+export type ResponseTable = Int64Responses & { items?: ItemResponses }
+
 /** Returns what the client needs to know of a document, without what is empty. */
-export function clientTable(document: Document, responses: Int64Responses): CallTable {
+export function clientTable(document: Document, { nodes, responses, items }: ResponseTable): CallTable {
   const parameters = callStyles(document)
   const keyed = keyedCalls(document)
   return {
-    ...(responses.nodes.length > 0 && responses),
+    ...(nodes.length > 0 && { nodes, responses }),
+    ...(items !== undefined && { items }),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(keyed.length > 0 && { keyed }),
   }
@@ -32,21 +37,42 @@ const keyedCalls = (document: Document): string[] =>
     .map(({ method, path }) => `${method} ${path}`)
 
 /**
- * Returns the nodes of int64 values in the JSON responses of a document.
+ * Returns the nodes of int64 values in the JSON responses of a document, and the formats of the items of JSON Lines, JSON
+ * text sequences and event streams.
  */
-export function int64Responses(document: Document): Int64Responses {
+export function int64Responses(document: Document): ResponseTable {
   const table: Int64Responses = { nodes: [], responses: {} }
+  const items: [string, ItemResponses[string]][] = []
   const indexes = new Map<string, number>()
   const keyOf = schemaKeys()
   const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
     const operation = `${method} ${path}`
     const roots = new Map<string, number | null>()
-    for (const [status, { content = {} }] of Object.entries(responses))
+    const formats: [string, Record<string, ItemFormat>][] = []
+    for (const [status, { content = {} }] of Object.entries(responses)) {
       roots.set(status, run(nodeOf(jsonSchemas(content))))
+      const listed = Object.entries(content).filter(([type]) => ['lines', 'events'].includes(kindOf(type)))
+      // A status without items is listed beside one with items: it precedes that of its range.
+      formats.push([
+        status,
+        Object.fromEntries(listed.map(([type, { schema }]) => [essenceOf(type), format(type, schema)])),
+      ])
+    }
     if ([...roots.values()].some(isIndex)) table.responses[operation] = Object.fromEntries(roots)
+    if (formats.some(([, byType]) => Object.keys(byType).length > 0))
+      items.push([operation, Object.fromEntries(formats)])
   }
-  return table
+  return { ...table, ...(items.length > 0 && { items: Object.fromEntries(items) }) }
+
+  /** Returns the format of the items of a sequential media type, whose schema describes an item or the data of an event. */
+  function format(mediaType: string, schema: Schema | undefined): ItemFormat {
+    const node = run(nodeOf([schema]))
+    return {
+      ...(node !== null && { node }),
+      ...(kindOf(mediaType) === 'events' && { types: typesOf(document, schema).types }),
+    }
+  }
 
   /** Returns the index of the node that these schemas describe together, or null if it holds no int64. */
   function* nodeOf(holders: unknown[]): Steps<number | null> {

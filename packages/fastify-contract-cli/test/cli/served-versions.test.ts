@@ -122,10 +122,12 @@ t.test('mock serves each document below its prefix, and test finds it there', as
     both.stdout,
     /^v1: v1\.json\nPets 1\.0\.0 at [\s\S]*\nno failures\nv2: v2\.json\nPets 2\.0\.0 at [\s\S]*\nno failures\n$/,
   )
+  const elsewhere = await test('--url', `${url}/gate`)
+  t.ok(elsewhere.stdout.includes(`'${url}/gate/v2/pets'`), 'a command has the URL of the request')
   const json = await test('--url', `${url}/`, '--json')
   t.match(JSON.parse(json.stdout), {
-    v1: { version: 1, prefix: '', documentVersion: '1.0.0' },
-    v2: { version: 1, prefix: '/v2', documentVersion: '2.0.0' },
+    v1: { version: 1, documentVersion: '1.0.0' },
+    v2: { version: 1, documentVersion: '2.0.0' },
   })
 })
 

@@ -265,14 +265,39 @@ t.test('docs writes the pages of each document, and a page with links to them', 
   t.same((await printed(t, () => docs([]))).lines, [written('v1'), written('v2'), 'wrote dist/docs/index.html'])
   const page = read('dist/docs/index.html')
   for (const name of ['v1', 'v2']) {
-    t.match(page, `<a href="${name}/index.html">A 1.0.0</a>`)
+    t.match(page, `<a href="./${name}/index.html">A 1.0.0</a>, below <code>/${name}</code>`)
     t.ok(existsSync(`dist/docs/${name}/history.html`))
   }
   t.match(read('dist/docs/v2/index.html'), 'postB')
   writeFileSync('openapi/v2.yaml', read('openapi/v2.yaml').replace('1.0.0', '1.1.0'))
   t.match(await printed(t, () => docs([])), { code: 1, errors: /^v2: these files are out of date/ })
   await printed(t, () => generate([]))
-  t.match(read('dist/docs/index.html'), '<a href="v2/index.html">A 1.1.0</a>', 'generate brings it up to date')
+  t.match(read('dist/docs/index.html'), '<a href="./v2/index.html">A 1.1.0</a>', 'generate brings it up to date')
+})
+
+t.test('the pages of a document with another prefix are where the service looks for them', async (t) => {
+  const directory = enterProject(t)
+  const { v1, v2 } = documents
+  writeFileSync('package.json', manifestOf({ documents: { v1: { ...v1, prefix: '/api/v1' }, v2 } }))
+  await printed(t, () => generate([]))
+  t.same((await printed(t, () => docs([]))).lines, [
+    'wrote dist/docs/api/v1/index.html, history.html and openapi.json',
+    'wrote dist/docs/v2/index.html, history.html and openapi.json',
+    'wrote dist/docs/index.html',
+  ])
+  t.match(read('dist/docs/index.html'), '<a href="./api/v1/index.html">A 1.0.0</a>, below <code>/api/v1</code>')
+  writeFileSync('openapi/v1.yaml', read('openapi/v1.yaml').replace('1.0.0', '1.1.0'))
+  await printed(t, () => generate([]))
+  t.match(read('dist/docs/api/v1/openapi.json'), '1.1.0', 'generate brings them up to date')
+  const { find } = run(t, resolve(ownPath('src/cli.ts')), { PORT: '0' }, ['docs', '--serve'], directory)
+  const [, url = ''] = await find('stdout', /^(http:\S+)\/$/m)
+  for (const [path, status] of [
+    ['/api/v1/index.html', 200],
+    ['/api/v1/', 200],
+    ['/v1/index.html', 404],
+    ['/api/index.html', 404],
+  ] as const)
+    t.equal((await fetch(url + path)).status, status, path)
 })
 
 t.test('docs --serve serves the pages of each document, and the page with the links', async (t) => {
@@ -284,7 +309,7 @@ t.test('docs --serve serves the pages of each document, and the page with the li
     const response = await fetch(url + path)
     return [response.status, await response.text()]
   }
-  t.match(await get('/'), [200, /<a href="v1\/index\.html">/])
+  t.match(await get('/'), [200, /<a href="\.\/v1\/index\.html">/])
   t.match(await get('/v1/index.html'), [200, 'postA'])
   t.match(await get('/v2/'), [200, 'postB'])
   t.match(await get('/v2/openapi.json'), [200, /^\{/])

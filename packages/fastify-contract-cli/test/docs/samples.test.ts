@@ -13,6 +13,7 @@ import { sourceOf } from '../../src/docs/plain-page.ts'
 import { redocPage } from '../../src/docs/redoc-page.ts'
 import { callStyles } from '../../src/document/call-styles.ts'
 import { type Document, endpoints } from '../../src/document/openapi-document.ts'
+import { int64Responses } from '../../src/emit/client-json.ts'
 import { compileDocument } from '../../src/emit/compile.ts'
 import { requestFile } from '../../src/emit/requests-http.ts'
 import { exampleCalls } from '../../src/examples/example-calls.ts'
@@ -296,4 +297,51 @@ t.test('a QUERY has a sample for the client', async (t) => {
       ['fetch', /method: 'QUERY'/],
     ],
   )
+})
+
+t.test('the sample for the client prints what the operation responds with', async (t) => {
+  const pet = { type: 'object', properties: { id: { type: 'integer', format: 'int64' } } }
+  const forms: Record<string, [types: string[], sent: string, printed: unknown[]]> = {
+    json: [['application/json', 'text/csv'], '{"id":7}', [[200, { id: 7n }]]],
+    lines: [['application/jsonl'], '{"id":7}\n{"id":8}\n', [[200, undefined], [{ id: 7n }], [{ id: 8n }]]],
+    events: [['text/event-stream'], 'id: a\ndata: {"id":7}\n\n', [[200, undefined], [{ data: { id: 7n }, id: 'a' }]]],
+    text: [['text/plain'], 'seven', [[200, 'seven']]],
+    either: [['text/csv', 'application/jsonl'], 'seven', [[200, 'seven']]],
+    image: [['image/*', 'text/plain'], 'seven', [[200, new Blob(['seven'], { type: 'image/*' })]]],
+    range: [['*/*'], '{"id":7}', [[200, { id: 7 }]]],
+    none: [[], '', [[200, undefined]]],
+  }
+  const paths: [string, object][] = Object.entries(forms).map(([name, [types]]) => {
+    const content = Object.fromEntries(types.map((type) => [type, { schema: pet }]))
+    return [`/${name}`, { get: { operationId: name, responses: { 200: { description: '', content } } } }]
+  })
+  paths.push([
+    '/head',
+    { head: { operationId: 'head', responses: { 200: { description: '', content: { 'text/csv': {} } } } } },
+  ])
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1' },
+    servers: [{ url: 'https://a.b' }],
+    paths: Object.fromEntries(paths),
+  } as unknown as Document
+  const table = int64Responses(normalizedDocument(document))
+  const { paths: shown } = withCodeSamples(document, './client.ts') as unknown as { paths: Record<string, Item> }
+  const run = async (source: string, type: string, text: string) => {
+    const printed: unknown[] = []
+    const fetch = async () => new Response(text, { headers: { 'content-type': type } })
+    const createClient = (options: { baseUrl: string }) => exactClient(table, { ...options, fetch })
+    const make = new Function(
+      'createClient',
+      'console',
+      `return async () => { ${source.replace(/^import .*\n/m, '')} }`,
+    )
+    await make(createClient, { log: (...values: unknown[]) => printed.push(values) })()
+    return printed
+  }
+  for (const [name, [[type = ''], text, printed]] of Object.entries(forms)) {
+    const sample = shown[`/${name}`]?.get?.['x-codeSamples'][1] as CodeSample
+    t.same(await run(sample.source, type, text), printed, name)
+  }
+  t.notMatch(shown['/head']?.head?.['x-codeSamples'][1]?.source, 'parseAs')
 })

@@ -413,3 +413,55 @@ t.test('the client and the sender take the tables of a document as TypeScript in
   for (const exactOptionalPropertyTypes of [true, false])
     t.same(diagnose(['src/typed.ts'], texts, { exactOptionalPropertyTypes }), [])
 })
+
+t.test('the types of a client say which responses are streams of items', async (t) => {
+  const pet = { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' } } }
+  const responses = (type: string, more: object) => ({ 200: { description: '', content: { [type]: more } } })
+  const document = {
+    openapi: '3.2.0',
+    info: { title: 'Streams', version: '1.0.0' },
+    paths: {
+      '/lines': {
+        get: { operationId: 'lines', responses: responses('application/jsonl', { itemSchema: pet }) },
+        post: {
+          operationId: 'array',
+          responses: responses('application/x-ndjson', { schema: { type: 'array', items: pet } }),
+        },
+      },
+      '/events': {
+        get: {
+          operationId: 'events',
+          responses: responses('text/event-stream', { itemSchema: { properties: { data: pet } } }),
+        },
+      },
+    },
+  }
+  const { files } = await compileDocument(document as unknown as Document, 'types.yaml')
+  t.strictSame(JSON.parse(files['client.json'] as string).items, {
+    'GET /lines': { 200: { 'application/jsonl': { node: 0 } } },
+    'POST /lines': { 200: { 'application/x-ndjson': { node: 0 } } },
+    'GET /events': { 200: { 'text/event-stream': { node: 0, types: ['object'] } } },
+  })
+  const module = `import { exactClient } from 'fastify-contract/client'
+    import type { paths } from './api.d.ts'
+    const client = exactClient<paths>(${files['client.json']}, { baseUrl: '' })
+    export async function read(): Promise<void> {
+      const { data: lines } = await client.GET('/lines')
+      for await (const { id } of lines) exact(id)
+      const { data: array } = await client.POST('/lines', { maxItemLength: 9 })
+      for await (const { id } of array) exact(id)
+      const { data: events } = await client.GET('/events')
+      for await (const { data, event, id, retry } of events) {
+        exact(data.id)
+        const fields: [string | undefined, string | undefined, number | undefined] = [event, id, retry]
+        console.log(fields)
+      }
+      const { data: text } = await client.GET('/lines', { parseAs: 'text' })
+      console.log(text.length)
+      // @ts-expect-error the items have no such member
+      for await (const { name } of lines) console.log(name)
+    }
+    const exact = (id: bigint) => console.log(id)`
+  const texts = { 'src/typed.ts': module, 'src/api.d.ts': files['api.d.ts'] as string }
+  t.same(diagnose(['src/typed.ts'], texts), [])
+})

@@ -224,6 +224,23 @@ t.test('the table lists only responses with an int64', async (t) => {
   t.same(repliesOf({ ...int64, type: ['integer', 'null'] }, {}, 'application/problem+json'), held)
 })
 
+t.test('the table lists the items of each sequential media type', async (t) => {
+  const held = { properties: { id: int64 } }
+  const withItems = (type: string, schema: object, schemas?: object) => {
+    const { nodes, items = {} } = repliesOf(schema, schemas, type)
+    return [nodes.length, items['GET /a']]
+  }
+  t.same(withItems('application/jsonl; a=b', int32), [0, { 200: { 'application/jsonl': {} }, 204: {} }])
+  t.same(withItems('Application/JSON-seq', held), [2, { 200: { 'application/json-seq': { node: 0 } }, 204: {} }])
+  const stream = (format: object) => ({ 200: { 'text/event-stream': format }, 204: {} })
+  t.same(withItems('text/event-stream', held), [2, stream({ node: 0, types: ['object'] })])
+  t.same(withItems('text/event-stream', {}), [0, stream({ types: [] })])
+  const union = { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/A' }] }
+  t.same(withItems('text/event-stream', union, { A: int32 }), [0, stream({ types: ['string', 'integer'] })])
+  t.same(repliesOf(held, {}, 'application/jsonl').responses, {}, 'its items are no JSON body')
+  t.notOk('items' in repliesOf(held))
+})
+
 t.test('every keyword that leads to an int64 is followed', async (t) => {
   const id = { properties: { id: int64, name: { type: 'string' } } }
   const place = [{ members: { id: 1 } }, { int64: true }]

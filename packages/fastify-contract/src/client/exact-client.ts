@@ -1,9 +1,7 @@
 import type { Imported } from '../contract/generated-types.ts'
-import { isRoundedInteger } from '../json/decimal.ts'
-import { exactInteger, exactNumberOf, type JsonDocument, roundedInteger } from '../json/json-document.ts'
-import { parseJson } from '../json/parse-json.ts'
-import { addKey, keyHeaderName, sendWithRetries } from './keyed-retries.ts'
+import { type AttemptOutcome, addKey, keyHeaderName, sendWithRetries } from './keyed-retries.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, ParseAs, PathOf, Tags } from './operation-types.ts'
+import { type Int64Responses, ofStatus, parseExact } from './parse-response.ts'
 import {
   type CallParameters,
   type CallStyles,
@@ -12,7 +10,10 @@ import {
   requestTarget,
   sentBody,
 } from './request-serialization.ts'
+import { type ItemResponses, itemFormat, readItems } from './response-items.ts'
 
+export type { ReceivedEvent } from './operation-types.ts'
+export type { Int64Responses, ResponseSchemaNode } from './parse-response.ts'
 export {
   type CallStyles,
   expandPath,
@@ -22,6 +23,7 @@ export {
   parameterPairs,
   sentBody,
 } from './request-serialization.ts'
+export type { ItemFormat, ItemResponses } from './response-items.ts'
 
 /** The options of a client. Those of `fetch`, such as `headers` and `credentials`, apply to each call. */
 export type ClientOptions = Omit<RequestInit, 'method' | 'body'> & {
@@ -33,6 +35,8 @@ export type ClientOptions = Omit<RequestInit, 'method' | 'body'> & {
   fetch?: (request: Request) => Promise<Response>
   /** How often a request with an idempotency key is sent again; default: 2. */
   retries?: number
+  /** The number of characters above which an item of a streamed response is an error; default: 1,048,576. */
+  maxItemLength?: number
 }
 
 /** The methods of a client. TRACE is missing because `fetch` rejects it. */
@@ -43,8 +47,8 @@ type Method = (typeof clientMethods)[number]
 /**
  * A client with one function for each method. Its arguments are a path of the document and the `{ params, body,
  * contentType }` of the operation. It resolves with `{ status, data, response }`, or with `{ status, error, response }`
- * when the status is not 2xx. It rejects when there is no response, or when a 2xx response is not JSON, unless `parseAs`
- * names another form.
+ * when the status is not 2xx. It rejects when there is no response, or when a 2xx response is neither JSON nor a sequence
+ * of items that the document lists, unless `parseAs` names another form.
  */
 export type ExactClient<Paths extends object> = {
   [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>, As extends ParseAs = 'json'>(
@@ -55,45 +59,67 @@ export type ExactClient<Paths extends object> = {
 
 /**
  * The content of `generated/client.json`, what the client needs of a document: the nodes of int64 values in responses,
- * the styles of parameters, and the operations with idempotency keys, each as its method and path.
+ * the formats of their items, the styles of parameters, and the operations with idempotency keys, each as its method and
+ * path.
  */
-export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles; keyed?: string[] }
+export type CallTable = Partial<Int64Responses> & {
+  items?: ItemResponses
+  parameters?: CallStyles
+  keyed?: string[]
+}
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
   table: Imported<CallTable>,
-  { baseUrl: ownUrl, token, fetch: send = globalThis.fetch, retries: ownRetries = 2, ...defaults }: ClientOptions,
+  {
+    baseUrl: ownUrl,
+    token,
+    fetch: send = globalThis.fetch,
+    retries: ownRetries = 2,
+    maxItemLength: ownLength = 1_048_576,
+    ...defaults
+  }: ClientOptions,
 ): ExactClient<Paths> {
-  const { nodes = [], responses = {}, parameters = {}, keyed = [] } = table as CallTable
+  const { nodes = [], responses = {}, items = {}, parameters = {}, keyed = [] } = table as CallTable
 
   async function call(method: Method, path: string, init: Init = {}) {
     const { params = {}, body: value, contentType, fetch = send, baseUrl = ownUrl, parseAs = 'json', ...others } = init
-    const { retries = ownRetries, ifMatch, ifNoneMatch, ...given } = others
-    const pairs = pairWriter(`${method} ${path}`, params, parameters)
-    const body = sentBody(value, contentType, parameters[`${method} ${path}`])
+    const { retries = ownRetries, maxItemLength: limit = ownLength, ifMatch, ifNoneMatch, ...given } = others
+    const name = `${method} ${path}`
+    const pairs = pairWriter(name, params, parameters)
+    const body = sentBody(value, contentType, parameters[name])
     const headers = new Headers(defaults.headers)
     for (const [name, text] of new Headers(given.headers)) headers.set(name, text)
     if (ifMatch !== undefined) headers.set('if-match', tagList(ifMatch))
     if (ifNoneMatch !== undefined) headers.set('if-none-match', tagList(ifNoneMatch))
     const url = baseUrl.replace(/\/+$/, '') + requestTarget(path, pairs)
     for (const [name, text] of pairs('header')) headers.set(name, text)
-    if (keyed.includes(`${method} ${path}`)) addKey(headers)
-    const response = await sendWithRetries(sendOnce, {
-      retries: headers.has(keyHeaderName) && !(body.body instanceof ReadableStream) ? retries : 0,
+    if (keyed.includes(name)) addKey(headers)
+    const { response, text } = await sendWithRetries(sendOnce, {
+      retries: headers.has(keyHeaderName) && !isStream(body.body) ? retries : 0,
       signal: given.signal ?? defaults.signal,
     })
     const { status, ok } = response
     if (ok && parseAs !== 'json') return { status, data: await bodyAs(response, parseAs), response }
-    const text = await response.text()
-    const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
+    const format = formatOf(response)
+    if (format !== undefined) return { status, data: readItems(response, { ...format, nodes, limit, name }), response }
+    const root = nodes[ofStatus(responses[name], status) ?? -1]
+    const parse = () => (text ? parseExact(text, nodes, root) : undefined)
     return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
 
     /** Sends the request once, with a token of now. */
-    async function sendOnce(): Promise<Response> {
+    async function sendOnce(): Promise<AttemptOutcome> {
       const request = callRequest(url, { ...defaults, ...given, headers, method }, [], body)
       const bearer = typeof token === 'function' ? await token() : token
       if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
-      return await fetch(request)
+      const response = await fetch(request)
+      const isWhole = !response.ok || (parseAs === 'json' && formatOf(response) === undefined)
+      return isWhole ? { response, text: await response.text() } : { response }
+    }
+
+    /** Returns how to read the items of a response; undefined if it has none. */
+    function formatOf(response: Response): ReturnType<typeof itemFormat> {
+      return response.ok ? itemFormat(ofStatus(items[name], response.status), response) : undefined
     }
   }
   const bound = clientMethods.map((method) => [method, call.bind(undefined, method)])
@@ -110,6 +136,7 @@ type Init = Omit<RequestInit, 'body'> & {
   ifMatch?: Tags
   ifNoneMatch?: Tags
   retries?: number
+  maxItemLength?: number
 }
 
 const tagList = (tags: Tags): string => [tags].flat().join(', ')
@@ -120,81 +147,14 @@ async function bodyAs(response: Response, parseAs: Exclude<ParseAs, 'json'>): Pr
   return parseAs === 'stream' ? response.body : await response[parseAs]()
 }
 
+/** Returns whether a body can be read only once. Some browsers cannot iterate a stream. */
+const isStream = (body: unknown): boolean => body instanceof ReadableStream || Symbol.asyncIterator in Object(body)
+
 /** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */
-function parsedOr(text: string, parse: () => unknown): unknown {
+function parsedOr(text: string | undefined, parse: () => unknown): unknown {
   try {
     return parse()
   } catch {
     return text
-  }
-}
-
-/**
- * The schemas of one location in a response body. The schemas below are indexes into the list of nodes; null where
- * there is no int64.
- */
-export type ResponseSchemaNode = {
-  /** Whether a number here is an int64. */
-  int64?: boolean
-  /** By member name or item index. */
-  members?: Record<string, number | null>
-  /** The node of all other members and items. */
-  others?: number
-}
-
-/**
- * The responses of a document that contain an int64. `responses` has the index of the root node, by operation (method
- * and path) and by status; null where there is no int64.
- */
-export type Int64Responses = {
-  nodes: ResponseSchemaNode[]
-  responses: Record<string, Record<string, number | null>>
-}
-
-/** Matches each text with a number of 16 digits or a large exponent: a double holds 15 digits. */
-const mayBeRounded = /[\d.]{16}|\d[eE]\+?\d{3}/
-
-/** Replaces the integers that were rounded. Returns the JSON pointer to one that cannot be. */
-function keepIntegers(document: JsonDocument): string | undefined {
-  for (const [holder, members] of document.exactNumbers ?? []) {
-    for (const [key, exact] of members) {
-      const isRounded = typeof exact === 'string' && isRoundedInteger(exact)
-      const integer = isRounded ? exactInteger(exact) : undefined
-      if (integer !== undefined) (holder as Record<string | number, unknown>)[key] = integer
-    }
-  }
-  return roundedInteger(document, true, () => true)
-}
-
-/**
- * Parses the JSON text of a response and converts every int64 to a bigint. An exact status precedes its range, and a
- * range precedes `default`. Any other integer of at most 20 digits is a bigint only if a double would round it. Nothing
- * is validated: a value that is not an integer stays unchanged. Throws when a text with an int64 or such an integer is
- * not I-JSON (RFC 7493), and for an integer of more digits.
- */
-function parseResponse(text: string, { nodes, responses }: Int64Responses, operation: string, status: number): unknown {
-  if (text === '') return undefined
-  const byStatus = responses[operation] ?? {}
-  const key = [String(status), `${Math.trunc(status / 100)}XX`, 'default'].find((key) => Object.hasOwn(byStatus, key))
-  const root = nodes[byStatus[key as string] ?? -1]
-  if (root === undefined && !mayBeRounded.test(text)) return JSON.parse(text)
-  const document = parseJson(text)
-  if (root !== undefined) convert(document, 'value', root)
-  const rounded = keepIntegers(document)
-  if (rounded !== undefined)
-    throw new RangeError(`the response has a number that cannot be exact, at ${rounded || '/'}`)
-  return document.value
-
-  function convert(holder: object, key: string | number, { int64, members = {}, others }: ResponseSchemaNode): void {
-    const value = (holder as Record<string | number, unknown>)[key]
-    if (int64 && typeof value === 'number') {
-      const exact = exactNumberOf(document, holder, key) ?? String(value)
-      ;(holder as Record<string | number, unknown>)[key] = exactInteger(exact) ?? value
-    }
-    if (typeof value !== 'object' || value === null) return
-    for (const below of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-      const node = nodes[(Object.hasOwn(members, below) ? members[below] : others) ?? -1]
-      if (node !== undefined) convert(value, below, node)
-    }
   }
 }

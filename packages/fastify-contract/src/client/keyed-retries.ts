@@ -22,23 +22,26 @@ type RetryOptions = {
   signal?: AbortSignal | null | undefined
 }
 
+/** A response, with its body if that is read whole. */
+export type AttemptOutcome = { response: Response; text?: string }
+
 /**
- * Sends a request whose repetition is safe. Sends it again if there is no response, or one that announces that another
- * attempt may succeed. Returns the last response, or rejects with the last error.
+ * Sends a request whose repetition is safe. Sends it again if there is no complete response, or one that announces that
+ * another attempt may succeed. Returns the last response, or rejects with the last error.
  */
 export async function sendWithRetries(
-  send: () => Promise<Response>,
+  send: () => Promise<AttemptOutcome>,
   { retries, signal }: RetryOptions,
-): Promise<Response> {
+): Promise<AttemptOutcome> {
   for (let attempt = 0; attempt < retries; attempt++) {
     // Random, so that clients that failed together do not return together.
     let pause = firstPause * 2 ** attempt * (0.5 + Math.random() / 2)
     try {
-      const response = await send()
-      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-      if (!mayRetry(response.status, seconds)) return response
+      const received = await send()
+      const { status, headers } = received.response
+      const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+      if (!mayRetry(status, seconds)) return received
       if (seconds >= 0) pause = Math.max(pause, 1_000 * seconds)
-      await response.body?.cancel()
     } catch (error) {
       if (signal?.aborted) throw error
     }

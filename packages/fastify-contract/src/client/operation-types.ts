@@ -14,7 +14,7 @@ export type PathOf<Paths, Method extends string> = {
 export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
   Paths[Path] extends Record<Method, infer Operation> ? Operation : never
 
-/** The forms of a body by `parseAs`: JSON with its type in the document, or the body as it came. */
+/** The forms of a body by `parseAs`: JSON or items with their type in the document, or the body as it came. */
 type BodyAs<Body> = {
   json: Body
   text: string
@@ -23,6 +23,16 @@ type BodyAs<Body> = {
   stream: ReadableStream<Uint8Array>
 }
 export type ParseAs = keyof BodyAs<unknown>
+
+/** A server-sent event. `id` and `retry` may also come from lines before it that had no data. */
+export type ReceivedEvent<Data> = {
+  data: Data
+  event?: string
+  /** The id that a client sends as Last-Event-ID to continue after this event. */
+  id?: string
+  /** Milliseconds after which a client should reconnect. */
+  retry?: number
+}
 
 /** The options of a call: the parameters and body of the operation, and other options of `fetch`. */
 export type CallOptions<Operation, As extends ParseAs = ParseAs> = Omit<RequestInit, 'method' | 'body'> & {
@@ -34,6 +44,8 @@ export type CallOptions<Operation, As extends ParseAs = ParseAs> = Omit<RequestI
   parseAs?: As
   /** How often this request is sent again if it has an idempotency key; default: that of the client. */
   retries?: number
+  /** The number of characters above which an item of this response is an error; default: that of the client. */
+  maxItemLength?: number
 } & Optional<'params', Parameters<Operation>> &
   BodyOption<Operation> &
   PreconditionOptions<Operation>
@@ -59,19 +71,29 @@ export type CallOutcome<Operation, Method extends string, As extends ParseAs = '
 }
   ? {
       [Key in keyof Responses]: Key extends 'default'
-        ? DefaultOutcome<keyof Responses, Content<Responses[Key], Method>, As>
-        : OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>, As>
+        ? DefaultOutcome<keyof Responses, Bodies<Operation, Responses[Key], Method>, As>
+        : OutcomeOf<Statuses<Responses, Key>, Bodies<Operation, Responses[Key], Method>, As>
     }[keyof Responses]
   : never
 
-/** The statuses of a default that is an error are not filtered once more: the compiler would instantiate each of them. */
-type DefaultOutcome<Keys, Body, As extends ParseAs> = [Keys] extends ['default']
-  ? OutcomeOf<Success | Failure, Body, As>
-  : Member<Unlisted<Keys>, { data?: undefined; error: Body }>
+/** The bodies of a response, as a success and as an error: an error is read whole. */
+type Bodies<Operation, Holder, Method extends string> = {
+  data: Content<Operation, Holder, Method>
+  error: Content<unknown, Holder, Method>
+}
+type AnyBodies = { data: unknown; error: unknown }
 
-type OutcomeOf<Status, Body, As extends ParseAs> =
-  | Member<Extract<Status, Success>, { data: Body extends undefined ? undefined : BodyAs<Body>[As]; error?: undefined }>
-  | Member<Exclude<Status, Success>, { data?: undefined; error: Body }>
+/** The statuses of a default that is an error are not filtered once more: the compiler would instantiate each of them. */
+type DefaultOutcome<Keys, Body extends AnyBodies, As extends ParseAs> = [Keys] extends ['default']
+  ? OutcomeOf<Success | Failure, Body, As>
+  : Member<Unlisted<Keys>, { data?: undefined; error: Body['error'] }>
+
+type OutcomeOf<Status, Body extends AnyBodies, As extends ParseAs> =
+  | Member<
+      Extract<Status, Success>,
+      { data: Body['data'] extends undefined ? undefined : BodyAs<Body['data']>[As]; error?: undefined }
+    >
+  | Member<Exclude<Status, Success>, { data?: undefined; error: Body['error'] }>
 
 type Member<Status, Body> = [Status] extends [never] ? never : Body & { status: Status; response: Response }
 
@@ -84,11 +106,18 @@ type Unlisted<Keys> = Exclude<Failure, Extract<Keys, number> | StatusIn<Keys>>
 type Success = StatusIn<'2XX'>
 type Failure = StatusIn<'3XX' | '4XX' | '5XX'>
 
-type Content<Holder, Method extends string = ''> = Method extends 'head'
+/** The body of a response: a value, or the items of a sequential media type. */
+type Content<Operation, Holder, Method extends string = ''> = Method extends 'head'
   ? undefined
   : Holder extends { content: infer Media }
-    ? Media[keyof Media]
+    ? { [Type in keyof Media]: Received<KindOf<Operation, Type>, Media[Type]> }[keyof Media]
     : undefined
+
+type Received<Kind, Value> = Kind extends 'lines'
+  ? AsyncGenerator<Value, void>
+  : Kind extends 'events'
+    ? AsyncGenerator<ReceivedEvent<Value>, void>
+    : Value
 
 /** The parameters without cookies, which browsers do not let scripts set. */
 type Parameters<Operation> = Operation extends { parameters: infer All }

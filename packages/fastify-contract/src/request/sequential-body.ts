@@ -1,4 +1,5 @@
 import { ContractError } from '../contract/errors.ts'
+import { allowsOther } from '../contract/event-data.ts'
 import { itemPrefix, recordSeparator } from '../contract/media-types.ts'
 import { readEvents } from '../http/read-events.ts'
 import { readLines } from '../http/read-lines.ts'
@@ -69,14 +70,6 @@ function eventData(text: string, types: string[], name: string): JsonDocument {
   } catch {
     return string
   }
-}
-
-/** Returns whether a schema of these types allows a value that is not a string. No types stand for all of them. */
-function allowsOther(types: string[], value: unknown): boolean {
-  if (typeof value === 'string') return false
-  if (types.length === 0) return true
-  if (typeof value === 'number') return types.includes('number') || types.includes('integer')
-  return types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 }
 
 function validItem(document: JsonDocument, validate: ValidatePart, name: string): unknown {

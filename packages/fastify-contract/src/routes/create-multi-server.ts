@@ -18,7 +18,7 @@ import { addedPrefix, checkPrefixes, prefixOf, routesBelow, selectorBelow } from
 import { describedOperations, prepareRouter, rejectUnknownPaths } from './register-routes.ts'
 import { stepsOfEveryRequest, stepsOfServer } from './request-steps.ts'
 import { withoutInnerMark } from './served-paths.ts'
-import { keepParts } from './server-parts.ts'
+import { keepParts, keepServed } from './server-parts.ts'
 
 /** The options of one of several documents; see ContractOptions. */
 export type ApiOptions<Handlers, Operations = unknown> = Pick<
@@ -55,6 +55,9 @@ export function createMultiServer<Apis extends object>(options: MultiServerOptio
   checkPrefixes(prefixes)
   if (!prefixes.includes(errors))
     throw new Error(`errors is ${JSON.stringify(errors)}; expected the prefix of a contract: ${prefixes.join(', ')}`)
+  for (const [prefix, { contract }] of Object.entries(contracts))
+    if (contract === undefined)
+      throw new Error(`contracts: "${prefix}" has no contract; add the export of its generated contract.mjs`)
   const work = limitWork(shared)
   const { limits } = work
   const served = Object.entries(contracts).map(([prefix, api]) => servedBelow(prefix, api, shared))
@@ -81,6 +84,7 @@ export function createMultiServer<Apis extends object>(options: MultiServerOptio
   prepareRouter(app, [], withoutInnerMark)
   trackServer(app, shared, limits, writeError)
   for (const { prefix, parts } of apis) app.register(serveApi, { prefix, parts })
+  keepServed(app, Object.fromEntries(Object.entries(contracts).map(([prefix, { contract }]) => [prefix, contract])))
   return app
 
   async function serveApi(instance: FastifyInstance, { prefix, parts }: { prefix: string; parts: ContractParts }) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../contract/routes.ts'
 import type { ContractParts } from './contract-routes.ts'
 
 const partsKey = Symbol('parts of the server')
@@ -20,3 +21,18 @@ export function serverPartsOf(instance: Holder): ContractParts {
 
 /** What a server shares with the plugins of this package. */
 export type ServerParts = Pick<ContractParts, 'limits' | 'memory' | 'operations' | 'validator'>
+
+const servedKey = Symbol('documents of the server')
+
+/** The documents of a server by their prefixes. */
+export type ServedDocuments = Record<string, Pick<Contract, 'routes'>>
+
+/** Keeps the documents of a server with several, so that `runService` can compare them with its own. */
+export function keepServed(app: FastifyInstance, served: ServedDocuments): void {
+  Object.assign(app, { [servedKey]: served })
+}
+
+/** Returns the documents of a server with several; undefined for any other server. */
+export const servedDocuments = (
+  app: FastifyInstance & { [servedKey]?: ServedDocuments },
+): ServedDocuments | undefined => app[servedKey]

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { exampleCommand } from '../contract/example-command.ts'
 import type { Contract, Operation } from '../contract/routes.ts'
 import { addedPrefix, checkPrefixes } from '../routes/prefixes.ts'
+import { servedDocuments } from '../routes/server-parts.ts'
 import type { AdminApi } from './admin-pages.ts'
 
 /** The documents of a service: one, or several by their prefixes. */
@@ -25,6 +27,29 @@ export function servedApis(service: Served): AdminApi[] {
     contract,
     docs: docs[prefix] ?? page(prefix),
   }))
+}
+
+/**
+ * Throws an error if a server of `createMultiServer` has other prefixes than the service, or a document of another
+ * prefix. Its log, metrics and pages would otherwise name the wrong document. Other servers are not checked.
+ */
+export function checkServed({ contracts }: Served, app: FastifyInstance): void {
+  const served = servedDocuments(app)
+  if (served === undefined) return
+  const listed = (one: object) => Object.keys(one).sort().join(', ')
+  if (contracts === undefined)
+    throw new Error(`the server has the prefixes ${listed(served)}; write them in \`contracts\` of runService, too`)
+  if (listed(served) !== listed(contracts))
+    throw new Error(
+      `the server has the prefixes ${listed(served)}, but \`contracts\` of runService has ${listed(contracts)}; write the ` +
+        'same in both',
+    )
+  for (const [prefix, { routes }] of Object.entries(served)) {
+    if (contracts[prefix]?.routes === routes) continue
+    const [other] = Object.entries(contracts).find(([, contract]) => contract.routes === routes) ?? []
+    if (other !== undefined)
+      throw new Error(`the server has the contract of ${other} below ${prefix}; use the contract of ${prefix} there`)
+  }
 }
 
 /** Returns the versions of the documents, with their prefixes. */

@@ -17,7 +17,7 @@ import { createLog } from './log.ts'
 import { pageOrigins } from './loopback.ts'
 import { misspelledVariables } from './misspelled-variables.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
-import { exampleCommands, operationsOf, type Served, servedApis, versionsOf } from './service-apis.ts'
+import { checkServed, exampleCommands, operationsOf, type Served, servedApis, versionsOf } from './service-apis.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
 
 export { loadEnvironmentFile } from './environment-file.ts'
@@ -60,13 +60,24 @@ export type Service<Name extends string> = Process<Name, Contract> & {
 }
 
 /** The same as `Service`, for several documents below different prefixes. */
-export type MultiService<Name extends string, Prefix extends string> = Process<Name, Record<Prefix, Contract>> & {
+export type MultiService<Name extends string, Prefix extends string> = Process<
+  Name,
+  Record<NoInfer<Prefix>, Contract>
+> & {
   /** The export of `contract.mjs` of each document, by the prefix of its paths, such as `/v1`. */
   contracts: Record<Prefix, Contract>
   contract?: undefined
   /** The paths of the documentation pages, which may be missing, by prefix; default for `/v1`: dist/docs/v1/index.html. */
-  docs?: Partial<Record<Prefix, string>>
+  docs?: { [Each in NoInfer<Prefix>]?: string }
 }
+
+/**
+ * What `runService` takes: a service of one document, which has no prefixes, or of several. With a union or with overloads
+ * instead, the compiler would explain each mistake for both kinds of services.
+ */
+type ServiceOf<Name extends string, Prefix extends string> = [Prefix] extends [never]
+  ? Service<Name>
+  : MultiService<Name, Prefix>
 
 /** A service with one document or several. */
 type AnyService<Name extends string> = Process<Name, Contract | Record<string, Contract>> & Served
@@ -107,14 +118,15 @@ export type Health = {
 /**
  * Runs a service in this process until SIGTERM or SIGINT: reads its configuration from the environment, opens its
  * resources, listens, and serves probes, metrics and docs on the admin server. An error ends the process with exit code
- * 1 and one line on stderr.
+ * 1 and one line on stderr. Several documents share everything but their handlers and pages.
  */
-export function runService<Name extends string>(service: Service<Name>): Promise<void>
-/** Runs a service of several documents, which share everything but their handlers and pages. */
-export function runService<Name extends string, Prefix extends string>(
-  service: MultiService<Name, Prefix>,
-): Promise<void>
-export async function runService<Name extends string>(service: AnyService<Name>): Promise<void> {
+export function runService<Name extends string, Prefix extends string = never>(
+  service: ServiceOf<Name, Prefix>,
+): Promise<void> {
+  return runProcess(service as AnyService<Name>)
+}
+
+async function runProcess<Name extends string>(service: AnyService<Name>): Promise<void> {
   // Until the service has started, a signal ends the process at once, without draining.
   let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
   const fail = exitWithError(service.name)
@@ -253,6 +265,7 @@ async function openInstance<Name extends string>(
     origins: config.origins,
     ownOrigins,
   })
+  checkServed(service, app)
   app.server.on('drop', () => metrics.refused('connections'))
   void resources.failure?.then(function closeAfter(error) {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.

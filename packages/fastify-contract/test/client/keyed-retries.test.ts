@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 
@@ -9,10 +12,16 @@ type Created = {
 
 type Paths = {
   '/things': { post: Created & { requestBody: Json<{ name: string }> }; get: { responses: { 200: Json<object> } } }
+  '/forms': {
+    post: Created & {
+      requestBody: { content: { 'multipart/form-data': { file: Blob; name: string } } }
+      kinds: { 'multipart/form-data': 'multipart' }
+    }
+  }
   '/files': { post: Created & { requestBody: { content: { 'application/octet-stream': string } } } }
 }
 
-const table = { keyed: ['POST /things', 'POST /files'] }
+const table = { keyed: ['POST /things', 'POST /files', 'POST /forms'] }
 
 type Answer = { status: number; retryAfter?: string; isEmpty?: true } | Error
 
@@ -82,6 +91,34 @@ for (const [name, answer] of Object.entries(returned))
     t.equal(requests.length, 1)
   })
 
+t.test('a response whose body breaks is requested again with the same key', async (t) => {
+  const keys: (string | undefined)[] = []
+  const server = createServer(({ headers }, response) => {
+    keys.push(headers['idempotency-key'] as string)
+    response.writeHead(201, { 'content-type': 'application/json', 'content-length': 8 })
+    if (keys.length > 1) response.end('{"id":1}')
+    else response.write('{"id"', () => response.destroy())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = exactClient<Paths>(table, { baseUrl })
+  t.match(await client.POST('/things', { body }), { status: 201, data: { id: 1 } })
+  t.equal(keys.length, 2)
+  t.equal(keys[0], keys[1])
+  keys.length = 0
+  await t.rejects(client.POST('/things', { body, retries: 0 }), { name: 'TypeError', message: 'terminated' })
+})
+
+t.test('a form is sent again, and each attempt has all its fields', async (t) => {
+  const { requests, client } = clientOf([failed, { status: 201 }])
+  await client.POST('/forms', { contentType: 'multipart/form-data', body: { file: new Blob(['a']), name: 'b' } })
+  const [first, second] = requests.map(({ body }) => body.replace(/-{2,}[^\r]+/g, 'BOUNDARY'))
+  t.match(first, 'name="file"')
+  t.match(first, 'name="name"')
+  t.equal(first, second)
+})
+
 t.test('the number of retries is bounded, by the call or the client', async (t) => {
   const byClient = clientOf([failed], { retries: 1 })
   await t.rejects(byClient.client.POST('/things', { body }), failed)
@@ -97,6 +134,12 @@ t.test('neither a request without a key nor a stream is sent again', async (t) =
   const stream = new Blob(['a']).stream() as never
   await t.rejects(client.POST('/files', { contentType: 'application/octet-stream', body: stream }), failed)
   t.equal(requests.length, 2)
+  const parts = async function* () {
+    yield new Uint8Array(1)
+  }
+  const iterable = { contentType: 'application/octet-stream', body: parts() as never, duplex: 'half' } as const
+  await t.rejects(client.POST('/files', iterable), failed, 'a body of Node.js is read only once, too')
+  t.equal(requests.length, 3)
 })
 
 t.test('a signal ends the wait for the next attempt', async (t) => {

@@ -168,3 +168,35 @@ t.test('a wrong prefix stops the start with one line', async (t) => {
     t.match(stderr, message)
   }
 })
+
+t.test(
+  'a server with other prefixes than the service, or with swapped contracts, stops the start with one line',
+  async (t) => {
+    for (const [environment, message] of [
+      [
+        { SERVED: '{"/v1":"/v1","/v3":"/v2"}' },
+        'the server has the prefixes /v1, /v3, but `contracts` of runService has /v1, /v2; write the same in both',
+      ],
+      [
+        { SERVED: '{"/v1":"/v1"}' },
+        'the server has the prefixes /v1, but `contracts` of runService has /v1, /v2; write the same in both',
+      ],
+      [
+        { SERVED: '{"/v1":"/v2","/v2":"/v2"}' },
+        'the server has the contract of /v2 below /v1; use the contract of /v1 there',
+      ],
+      [{ SINGLE: 'yes' }, 'the server has the prefixes /v1, /v2; write them in `contracts` of runService, too'],
+      [
+        { SERVED: '{"/v1":"/v1","/v2":"/v3"}' },
+        'contracts: "/v2" has no contract; add the export of its generated contract.mjs',
+      ],
+    ] as const) {
+      const { code, stderr } = await run(t, module, { DOCUMENTS, CURL: 'no', ...environment }).untilEnded()
+      t.equal(code, 1)
+      t.equal(stderr, `pets: ${message}\n`)
+    }
+    const swappedOrder = run(t, module, { DOCUMENTS, CURL: 'no', SERVED: '{"/v2":"/v2","/v1":"/v1"}' })
+    await swappedOrder.find('stderr', /^pets \/v1 1\.4\.0, \/v2 2\.0\.0 on /)
+    await swappedOrder.stop()
+  },
+)

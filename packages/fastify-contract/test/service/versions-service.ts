@@ -1,5 +1,5 @@
-import { bearer, createMultiServer } from '../../src/index.ts'
-import { runService } from '../../src/service/service.ts'
+import { bearer, type Contract, createMultiServer } from '../../src/index.ts'
+import { type MultiService, runService, type Service } from '../../src/service/service.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
 // Runs a service with the documents in the environment variable DOCUMENTS, by their prefixes.
@@ -28,26 +28,44 @@ const handlersOf = (prefix: string) => ({
   },
 })
 
-await runService({
+// The server may have other prefixes than the service: SERVED has the prefix of the contract of each.
+const servedAt: Record<string, string> =
+  process.env.SERVED === undefined
+    ? Object.fromEntries(Object.keys(contracts).map((prefix) => [prefix, prefix]))
+    : JSON.parse(process.env.SERVED)
+
+const createServer: Awaited<ReturnType<MultiService<string, string>['open']>>['createServer'] = (
+  given,
+  verifyToken,
+  settings,
+) =>
+  createMultiServer<Record<string, object>>({
+    ...settings,
+    errors: Object.keys(servedAt)[0] as string,
+    contracts: Object.fromEntries(
+      Object.entries(servedAt).map(([prefix, of]) => [
+        prefix,
+        {
+          contract: given[of] as Contract,
+          handlers: handlersOf(prefix),
+          verifiers: { token: bearer(verifyToken) },
+          errorBody: ({ error }) => ({ contentType: 'application/json', body: { error, of: prefix } }),
+        },
+      ]),
+    ),
+  })
+
+const single: Service<string> = {
   name: 'pets',
-  contracts,
-  ...(process.env.DOCS !== undefined && { docs: { '/v1': process.env.DOCS } }),
-  open: async () => ({
-    createServer: (contracts, verifyToken, settings) =>
-      createMultiServer<Record<string, object>>({
-        ...settings,
-        errors: Object.keys(contracts)[0] as string,
-        contracts: Object.fromEntries(
-          Object.entries(contracts).map(([prefix, contract]) => [
-            prefix,
-            {
-              contract,
-              handlers: handlersOf(prefix),
-              verifiers: { token: bearer(verifyToken) },
-              errorBody: ({ error }) => ({ contentType: 'application/json', body: { error, of: prefix } }),
-            },
-          ]),
-        ),
-      }),
-  }),
-})
+  contract: contracts['/v1'] as Contract,
+  open: async () => ({ createServer: (_, ...others) => createServer(contracts, ...others) }),
+}
+
+await (process.env.SINGLE === 'yes'
+  ? runService(single)
+  : runService({
+      name: 'pets',
+      contracts,
+      ...(process.env.DOCS !== undefined && { docs: { '/v1': process.env.DOCS } }),
+      open: async () => ({ createServer }),
+    }))

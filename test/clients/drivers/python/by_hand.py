@@ -147,6 +147,34 @@ def body_bytes(request):
     return request.body if isinstance(request.body, bytes) else request.body.encode()
 
 
+def options_of(request, option):
+    """Returns the options of requests and httpx for a body, with the name of the option that takes bytes."""
+    media_type = request.media_type
+    if media_type is None:
+        return {}
+    if media_type == "multipart/form-data":
+        texts, files = form_parts(request.body)
+        return {"data": texts, "files": files}
+    if media_type == "application/x-www-form-urlencoded":
+        return {"data": request.body}
+    if media_type != "application/json":
+        request.headers["Content-Type"] = media_type
+    if "json" in media_type and "jsonl" not in media_type:
+        return {"json": json_ready(request.body)}
+    return {option: body_bytes(request)}
+
+
+def line_of(response):
+    """Returns the members of a line for a response of requests or httpx."""
+    return {
+        "status": response.status_code,
+        "headers": dict(response.headers),
+        "response": decoded(
+            response.headers.get("Content-Type", ""), response.content, lambda: response.text, response.json
+        ),
+    }
+
+
 def decoded(content_type, content, body_text, body_json):
     """Returns the body of a response by its media type."""
     media_type = content_type.split(";")[0]

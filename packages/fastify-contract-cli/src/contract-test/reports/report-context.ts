@@ -2,7 +2,7 @@ import type { OperationName } from '../results.ts'
 
 /** What a report tells beside the result of a run. */
 export type ReportContext = {
-  /** The URL to which its curl commands send requests, without a slash at its end. */
+  /** The origin to which its curl commands send requests, such as http://localhost:3000. */
   server: string
   /** Returns the place of an operation in the document, FILE:LINE:COLUMN; undefined if it is unknown. */
   placeOf(operation: OperationName): string | undefined

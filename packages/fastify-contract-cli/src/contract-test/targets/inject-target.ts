@@ -36,7 +36,8 @@ export type InjectTargetOptions = {
 export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {}): Target {
   const { prefix = '', remoteAddress, listen = false } = options
   const limits = { ...defaultTargetLimits, ...options.limits }
-  const withPrefix = (request: TestRequest): TestRequest => ({ ...request, target: prefix + request.target })
+  const sentTarget = ({ target }: TestRequest): string => prefix + target
+  const withPrefix = (request: TestRequest): TestRequest => ({ ...request, target: sentTarget(request) })
   let sent = 0
   let listener: Promise<Target | undefined> | undefined
 
@@ -87,6 +88,7 @@ export function injectTarget(app: FastifyApp, options: InjectTargetOptions = {})
 
   return {
     name: 'the application in this process',
+    sentTarget,
     async send(request) {
       const prefixed = withPrefix(request)
       checkSendable(prefixed)

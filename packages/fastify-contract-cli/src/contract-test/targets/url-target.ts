@@ -46,14 +46,14 @@ export function urlTarget(url: string, { limits: given, prefix, ca }: UrlTargetO
   })
 
   function start(request: TestRequest, agent: Agent | false): ClientRequest {
-    const { operation, method, target, headers, body } = request
+    const { method, headers, body } = request
     const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     return open({
       protocol: server.protocol,
       hostname: server.hostname,
       port: server.port,
       method,
-      path: server.basePath + below(operation, target),
+      path: sentTarget(request),
       headers: body === undefined || isFramed ? headers : { ...headers, 'content-length': body.length },
       agent,
       maxHeaderSize,
@@ -61,10 +61,10 @@ export function urlTarget(url: string, { limits: given, prefix, ca }: UrlTargetO
     })
   }
 
-  /** Returns what follows the path of the URL in the target of a request. */
-  function below(operation: Endpoint, target: string): string {
-    if (prefix !== undefined) return prefix + target
-    return server.basePath === '' ? target : withoutBasePath(operation, target)
+  function sentTarget({ operation, target }: TestRequest): string {
+    const { basePath } = server
+    if (prefix !== undefined) return basePath + prefix + target
+    return basePath === '' ? target : basePath + withoutBasePath(operation, target)
   }
 
   function attempt(request: TestRequest, isLast: boolean): Promise<TestResponse> {
@@ -135,6 +135,7 @@ export function urlTarget(url: string, { limits: given, prefix, ca }: UrlTargetO
 
   return {
     name: server.name,
+    sentTarget,
     async send(request) {
       checkSendable(request)
       return await attempt(request, false)

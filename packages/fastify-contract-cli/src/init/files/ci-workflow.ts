@@ -47,7 +47,7 @@ jobs:
           node-version: ${productionNode}
 ${commands.map((command) => `      - run: ${command}`).join('\n')}
       # After the first release of the contract: ${exec} fastify-contract changes --release
-      - if: hashFiles('openapi/released/*.json') != ''
+      - if: hashFiles('openapi/released/**/*.json') != ''
         run: ${exec} fastify-contract changes --format github
       # The summary of the run lists the changes of a pull request. To reject breaking ones, add: --fail-on breaking
       - if: github.event_name == 'pull_request'

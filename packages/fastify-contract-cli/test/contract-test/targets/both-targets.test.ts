@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { requestPrinter } from '../../../src/contract-test/shown-messages.ts'
 import { injectTarget } from '../../../src/contract-test/targets/inject-target.ts'
 import type { TargetError } from '../../../src/contract-test/targets/target-error.ts'
 import { urlTarget } from '../../../src/contract-test/targets/url-target.ts'
@@ -46,6 +47,26 @@ t.test('both targets send the same bytes', async (t) => {
     t.same([...body], [0, 255], target.name)
     t.equal((await target.send(requestOf('HEAD', '/x'))).body.length, 0, target.name)
     t.equal(await failureOf(target.send(requestOf('GET', '/a b'))), 'unsendable', target.name)
+  }
+})
+
+t.test('reports show the target that the server gets', async (t) => {
+  const app = echoApp(t)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const request = { ...requestOf('GET', '/v1/pets?a=1'), operation: { server: 'https://pets.example/v1' } as Endpoint }
+  const document = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' }, paths: {} }
+  for (const [target, expected] of [
+    [injectTarget(app), '/v1/pets?a=1'],
+    [injectTarget(app, { prefix: '/api' }), '/api/v1/pets?a=1'],
+    [urlTarget(url), '/v1/pets?a=1'],
+    [urlTarget(`${url}/api/`), '/api/pets?a=1'],
+    [urlTarget(`${url}/api`, { prefix: '/v2' }), '/api/v2/v1/pets?a=1'],
+    [urlTarget(url, { prefix: '' }), '/v1/pets?a=1'],
+  ] as const) {
+    t.teardown(() => target.close())
+    const { headers } = await target.send(request)
+    t.equal(String(headers['x-received']).split(' ')[1], expected)
+    t.equal(requestPrinter(document, target)(request).target, expected)
   }
 })
 

@@ -130,14 +130,11 @@ function fits({ essence, kind, parameters, charset }: Candidate, given: ContentT
   const sent = given.parameters.get('charset')
   if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
   if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && (kind === 'json' ? isUtf8Json(sent) : isUtf8Name(sent))
+  return counted.size === parameters.size && isUtf8Name(sent)
 }
 
-/** Returns whether a charset is UTF-8, also without the hyphen of its name (WHATWG Encoding section 4.2). */
-export const isUtf8Name = (charset = 'utf-8'): boolean => /^utf-?8$/i.test(charset)
-
-/** Returns whether JSON is UTF-8 as far as its charset says: US-ASCII is a subset (RFC 3629 section 1). */
-const isUtf8Json = (charset?: string): boolean => isUtf8Name(charset) || /^us-ascii$/i.test(charset as string)
+/** Returns whether a charset is UTF-8 by its name in the registry (RFC 3629 section 8). */
+export const isUtf8Name = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
 
 /** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
 const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>

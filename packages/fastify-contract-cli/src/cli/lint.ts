@@ -40,8 +40,9 @@ async function lintDocument(one: ProjectDocument, own: string | undefined): Prom
   const findings = await withProgress(async function showLint(onStep) {
     onStep(`checking the style of ${document}`)
     const sources = await readDocument(document, { overlays })
-    const found = await lint(document, own ?? styleRules, sources)
-    return [...found, ...(await clientFindings(document, sources, own))]
+    // The linter runs in a thread of its own.
+    const both = [lint(document, own ?? styleRules, sources), clientFindings(document, sources, own)]
+    return (await Promise.all(both)).flat()
   })
   for (const { severity, message, ruleId, location } of findings) {
     const [{ source, start } = { source: { ref: document }, start: { line: 1, col: 1 } }] = location

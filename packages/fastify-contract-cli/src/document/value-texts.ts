@@ -10,10 +10,13 @@ const plainFormats = ['uuid', 'date', 'date-time', 'time', 'duration', 'ipv4', '
 /** Keywords that only combine other schemas. */
 const combining = ['$ref', 'allOf', 'anyOf', 'oneOf']
 
-/** Returns the schemas of the items of a list. */
+/** Returns the schemas of the items of a list. The items after those of `prefixItems` may be anything without `items`. */
 function itemsOf(document: Document, schema: Schema | undefined): Node[] {
   const lists = schemasDescribing(document, [schema], combining)
-  const given = lists.flatMap((list) => ['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)))
+  const given = lists.flatMap((list) => [
+    ...['items', 'prefixItems'].flatMap((keyword) => schemasIn(list, keyword)),
+    ...('prefixItems' in list && !('items' in list) ? [{}] : []),
+  ])
   return schemasDescribing(document, given, combining)
 }
 

@@ -28,8 +28,9 @@ export const clientFeatures = {
   },
   'path-list': {
     what: 'a list or an object in a path',
-    seen: 'clients of OpenAPI Generator encode the commas and omit the prefixes of `label` and `matrix` (TypeScript, Python), or write `[a b]` (Go)',
-    instead: 'a list in the query with `explode: true`',
+    seen: 'clients of OpenAPI Generator encode the commas, so a list of texts arrives as one item, and omit the prefixes of `label` and `matrix` (TypeScript, Python), or write `[a b]` (Go)',
+    instead:
+      'a list in the query with `explode: true`, or for TypeScript and Python items with a `pattern` such as `^[^,%]+$`',
   },
   'header-list': {
     what: 'a list in a header',

@@ -71,8 +71,9 @@ export const parseCookies = (text = ''): Record<string, string[]> =>
  * value with spaces or commas in quotes.
  */
 export function unquotedCookie(value: string): string {
-  const quoted = quotedCookie.exec(value)?.[1]
-  return quoted === undefined ? value : quoted.replace(cookieEscape, (_, escaped) => unescaped(escaped))
+  const escaped = escapedCookie.exec(value)?.[1]
+  if (escaped === undefined) return /^"([^"]*)"$/.exec(value)?.[1] ?? value
+  return escaped.replace(cookieEscape, (_, code) => unescaped(code))
 }
 
 /**
@@ -81,7 +82,7 @@ export function unquotedCookie(value: string): string {
  * 4.1.1).
  */
 const cookieEscape = /\\(["\\]|0[4-7][0-7]|1[0-6][0-7]|17[0-6])/g
-const quotedCookie = new RegExp(`^"((?:[^"\\\\]|${cookieEscape.source.replace('(', '(?:')})*)"$`)
+const escapedCookie = new RegExp(`^"((?:[^"\\\\]|${cookieEscape.source.replace('(', '(?:')})*)"$`)
 
 const unescaped = (code: string): string => (code.length === 1 ? code : String.fromCharCode(Number.parseInt(code, 8)))
 

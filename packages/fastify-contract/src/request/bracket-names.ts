@@ -25,13 +25,13 @@ const maxLevels = 16
 type Branch = { texts: string[]; members: Map<string, Branch> }
 
 /**
- * Returns the texts of a value whose members have names in brackets, such as `items[0][price]`, or with dots, such as
- * `items.0.price`, if `isDotted` returns true; undefined if a request has none. Throws a TextError for brackets that are
+ * Returns the texts of a value whose members have names in brackets, such as `item[price]`, or with dots, such as
+ * `item.price`. `isMember` returns whether a name is one of them. Returns undefined if a request has none. Throws a TextError for brackets that are
  * not balanced, and for too many levels. The caller limits the number and the length of the names.
  */
-export function branchOf(key: string, texts: Texts, isDotted: (name: string) => boolean): Branch | undefined {
+export function branchOf(key: string, texts: Texts, isMember: (name: string) => boolean): Branch | undefined {
   const root: Branch = { texts: [], members: new Map() }
-  const names = Object.keys(texts).filter((name) => name === key || name.startsWith(`${key}[`) || isDotted(name))
+  const names = Object.keys(texts).filter((name) => name === key || isMember(name))
   for (const name of names) {
     let branch = root
     for (const member of namesIn(name.slice(key.length))) {
@@ -70,13 +70,14 @@ export function setNested(
   const { texts, members } = branch
   if (texts.length > 0 && members.size > 0)
     throw new TextError(`must have ${key} either as one value or with members, not both`)
-  const items = itemsOf(branch, place.types)
-  const isLone = items?.length === 1 && texts.length === 1 && isNoList(places[place.items ?? -1])
+  const each = places[place.items ?? -1]
+  const items = itemsOf(branch, place.types, each)
+  const isLone = items?.length === 1 && texts.length === 1 && isNoList(each)
   const array = isLone ? arrayText(texts[0] as string, decode) : undefined
   if (array !== undefined) setJson(document, holder, key, array)
   else if (items !== undefined) {
     const list: unknown[] = []
-    for (const item of items) setNested(reading, list, list.length, item, places[place.items ?? -1])
+    for (const item of items) setNested(reading, list, list.length, item, each)
     setMember(holder, key, list)
   } else if (members.size > 0) {
     const object = {}
@@ -100,10 +101,10 @@ const indexGrammar = /^(?:0|[1-9]\d{0,14})$/
  * Returns the items of an array: its texts, those of empty brackets, or those with an index, in order; gaps are closed.
  * Returns undefined for a branch that is not an array.
  */
-function itemsOf({ texts, members }: Branch, types: string[]): Branch[] | undefined {
+function itemsOf({ texts, members }: Branch, types: string[], each: NestedPlace | undefined): Branch[] | undefined {
   if (types.length > 0 && !types.includes('array')) return undefined
   const appended = members.get('')
-  if (members.size === 0) return texts.length > 1 || isItem(texts[0] as string, types) ? leaves(texts) : undefined
+  if (members.size === 0) return texts.length > 1 || isItem(texts[0] as string, types, each) ? leaves(texts) : undefined
   if (members.size === 1 && appended !== undefined)
     return appended.members.size > 0 ? [appended] : leaves(appended.texts)
   const names = [...members.keys()]
@@ -124,8 +125,15 @@ function arrayText(text: string, decode: (text: string) => string): string | und
 
 const leaves = (texts: string[]): Branch[] => texts.map((text) => ({ texts: [text], members: new Map() }))
 
-/** Returns whether a lone text is the only item of an array, since no other type takes it. */
-const isItem = (text: string, types: string[]): boolean => isComposed(types) && !isNull(text, types)
+/**
+ * Returns whether a lone text is the only item of an array, since no other type takes it. A list of texts may have the item
+ * `null`.
+ */
+const isItem = (text: string, types: string[], each: NestedPlace | undefined): boolean =>
+  isComposed(types) && (!isNull(text, types) || (text === 'null' && mayBeText(each)))
+
+const mayBeText = (place: NestedPlace = { types: [] }): boolean =>
+  place.types.length === 0 || place.types.includes('string')
 
 /** Returns whether a schema allows no value that a text represents, other than null. */
 const isComposed = (types: string[]): boolean =>

@@ -130,14 +130,11 @@ function fits({ essence, kind, parameters, charset }: Candidate, given: ContentT
   const sent = given.parameters.get('charset')
   if (kind === 'bytes') return charset === undefined || sent?.toLowerCase() === charset.toLowerCase()
   if (kind === 'multipart') counted.delete('boundary')
-  return counted.size === parameters.size && isReadAsUtf8(sent)
+  return counted.size === parameters.size && isUtf8Name(sent)
 }
 
-/**
- * Returns whether text in a charset is read as UTF-8: in UTF-8, also without its hyphen, and in its subset US-ASCII
- * (RFC 3629 section 1).
- */
-export const isReadAsUtf8 = (charset = 'utf-8'): boolean => /^(?:utf-?8|us-ascii)$/i.test(charset)
+/** Returns whether a charset is UTF-8 by its name in the registry (RFC 3629 section 8). */
+export const isUtf8Name = (charset = 'utf-8'): boolean => charset.toLowerCase() === 'utf-8'
 
 /** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
 const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>

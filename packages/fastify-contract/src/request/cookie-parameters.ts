@@ -21,13 +21,10 @@ export function cookieReader(
   return (header) => valueOrThrow(validate(textsOf(header)))
 }
 
-/**
- * Decodes the value of a cookie, in which a plus is no space. A percent sign without two digits shows that the client does
- * not encode cookies, which may contain the sign (RFC 6265 section 4.1.1). Throws a ContractError for other texts.
- */
+/** Decodes a text of a cookie, in which a plus is no space. Throws a ContractError for a text that cannot be decoded. */
 function decodeCookie(text: string, { name }: SerializedValue): string {
   try {
-    return /%(?![\da-f]{2})/i.test(text) ? text : decodeURIComponent(text)
+    return decodeURIComponent(text)
   } catch {
     throw new ContractError('invalid', `cookie/${name} is not percent-encoded UTF-8`)
   }
@@ -51,8 +48,14 @@ function cookieTexts(values: SerializedValue[]): (header: string | undefined) =>
     const texts = {}
     for (const [name, given] of Object.entries(parseCookies(header))) {
       const counted = lists.has(name) ? given : given.slice(0, 1)
-      setMember(texts, name, json.has(name) ? counted : counted.map(unquotedCookie))
+      setMember(texts, name, (json.has(name) ? counted : counted.map(unquotedCookie)).map(encodedCookie))
     }
     return texts
   }
 }
+
+/**
+ * Returns the value of a cookie with encoded percent signs, if the client does not encode cookies: a percent sign without
+ * two digits shows that. A cookie may contain the sign (RFC 6265 section 4.1.1).
+ */
+const encodedCookie = (text: string): string => (/%(?![\da-f]{2})/i.test(text) ? text.replaceAll('%', '%25') : text)

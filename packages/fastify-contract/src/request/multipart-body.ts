@@ -1,16 +1,15 @@
 import { once } from 'node:events'
-import { ContractError, missingBody } from '../contract/errors.ts'
+import { ContractError, missingBody, tooManyFields } from '../contract/errors.ts'
 import { type ContentType, essenceOf, isInRange, isRange } from '../contract/media-types.ts'
 import type { Form, FormField } from '../contract/routes.ts'
 import { annotationKeywords, type Schema } from '../contract/schema-keywords.ts'
 import { type BodyMemory, GrowingBuffer, smallBody } from '../http/body-memory.ts'
-import { decodeUtf8 } from '../http/decode-utf8.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import type { ByteSource } from '../http/upload.ts'
 import { copyExactNumbers, type JsonDocument } from '../json/json-document.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type Validator, valueOrThrow } from '../schema/validator.ts'
-import { isReadAsUtf8 } from './content-type.ts'
+import { decodePart, isReadableText } from './part-text.ts'
 import { textReader } from './text-reader.ts'
 import { setMember } from './text-values.ts'
 
@@ -70,8 +69,11 @@ export function multipartReader(
       return
     }
     const { count, collect } = fieldCollector(bounds, done)
+    const { formFields } = bounds.limits
+    const checkIndex = indexChecker()
+    let items = 0
     const whole = { value: {}, length: 0 }
-    for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
+    for await (const part of readParts(stream, boundary, formFields)) {
       const name = declaredName(part.name)
       const field = fieldOf(name)
       if (field === undefined) {
@@ -83,21 +85,45 @@ export function multipartReader(
         continue
       }
       checkPartType({ ...part, name }, field)
+      if (name !== part.name) checkIndex(name, part.name)
       if (field.part.isFile) {
         add(whole, field, { value: { [name]: '' }, length: 0 })
         yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }
         continue
       }
-      const text = decodeUtf8(await collect(part.bytes), `body/${name}`)
+      const text = decodePart(await collect(part.bytes), part.contentType, `body/${name}`)
       whole.length += text.length
-      // Clients of OpenAPI Generator write a list as one part with commas, which no item of a plain list contains.
-      for (const item of field.isPlain ? text.split(',') : [text]) {
+      // Clients of OpenAPI Generator write a list as one part with commas, which no item of a plain list contains. Each item
+      // counts as a part, since it costs as much.
+      const given = field.isPlain ? text.split(',', formFields + 1) : [text]
+      items += given.length
+      if (items > formFields) throw tooManyFields(formFields)
+      for (const item of given) {
         const [sent, value] = field.read(item)
         add(whole, field, sent)
         yield { name, value }
       }
     }
     valueOrThrow(validate(whole))
+  }
+}
+
+/**
+ * Returns a function that throws a ContractError for an item whose index is not above those before it: the parts arrive one
+ * by one, so they cannot be sorted.
+ */
+function indexChecker(): (list: string, name: string) => void {
+  const latest = new Map<string, number>()
+  return function checkIndex(list, name) {
+    const [, index = ''] = /\[(\d+)\]$/.exec(name) ?? []
+    if (index === '') return
+    const previous = latest.get(list) ?? -1
+    if (Number(index) <= previous)
+      throw new ContractError(
+        'invalid',
+        `body/${list} must have its items in order, but ${name} follows ${list}[${previous}]`,
+      )
+    latest.set(list, Number(index))
   }
 }
 
@@ -161,9 +187,8 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
  */
 function checkPartType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
   const { name, contentType } = part
-  if (!isFile && !isReadAsUtf8(contentType?.parameters.get('charset'))) {
+  if (!isFile && !isReadableText(contentType))
     throw new ContractError('unsupportedMediaType', `body/${name}: the charset must be utf-8`)
-  }
   const given = sentType(part)
   // Without a media type, a part is text/plain, so that a part of this type has none, either (RFC 7578 section 4.4).
   if (mediaTypes === undefined || (given === 'text/plain' && !isFile)) return

@@ -127,13 +127,14 @@ const isEmpty = (body: Whole, { mediaType }: GivenType): boolean =>
   !isReadByHandler(mediaType) && (body === undefined || body.length === 0)
 
 /**
- * Rejects a request without a required body. If its length is announced as 0, it may be an empty text or stream (RFC 9112
- * section 6.3). A form without fields has no content, so the schema decides whether it may be empty.
+ * Rejects a request without a required body. A text may be empty, and needs no Content-Length then: the length is 0 (RFC 9112
+ * section 6.3), and the Content-Type says what is empty. No schema can reject an empty stream, so its length must be announced
+ * as 0. A form without fields has no content. The schema decides whether a text or a form may be empty.
  */
 const requireBody: Guard = ({ raw }) => {
   const { kind } = bodyTypeOf(raw) as GivenType
-  if (kind === 'form') return undefined
-  const isMissing = kind === 'json' || kind === 'multipart' ? hasNoContent(raw.headers) : !hasBody(raw.headers)
+  if (kind === 'form' || kind === 'text') return undefined
+  const isMissing = kind === 'bytes' ? !hasBody(raw.headers) : hasNoContent(raw.headers)
   return isMissing ? missingBody(kind === 'json' ? 'notJson' : 'invalid') : undefined
 }
 

@@ -106,7 +106,9 @@ function readArray(
     // One part is rather a single value, and several are rather a list; `isOther` asks for the other reading.
     const isSingle = (parts.length === 1) !== isOther(name)
     const text = isSingle ? decode(withoutStyle(value, given[0] as string, decode)) : ''
-    if (isSingle && isOfTypes(text, scalarTypes)) {
+    // A list of strings may have the item `null`.
+    const isItem = text === 'null' && types.includes('string')
+    if (isSingle && !isItem && isOfTypes(text, scalarTypes)) {
       setScalar(document, holder, name, text, scalarTypes)
       return true
     }
@@ -154,26 +156,27 @@ function readObject(value: SerializedValue, reading: Reading): boolean {
  */
 function isWrittenNested(value: SerializedValue, reading: Reading): boolean {
   const { key, explode, places } = value
-  const { texts, isTaken, isOpen } = reading
+  const { texts, isOpen } = reading
   if (isOpen) return false
   if (!hasBrackets(value)) return isJsonText(value, reading)
-  const isMember = (name: string) =>
-    (name.startsWith(`${key}[`) && !isTaken(name)) || isDottedName(value, name, reading)
-  const member = Object.keys(texts).find(isMember)
+  const member = Object.keys(texts).find((name) => isMemberName(value, name, reading))
   if (member === undefined) return isJsonText(value, reading)
-  const isMixed = [key, ...namesOf(value)].some((name) => Object.hasOwn(texts, name))
+  const isMixed = [key, `${key}[]`, ...namesOf(value)].some((name) => Object.hasOwn(texts, name))
   if (places !== undefined && !isMixed) return true
   throw new TextError(`must be sent as ${explode ? 'NAME=VALUE' : `${key}=NAME,VALUE`}, not as ${member}`)
 }
 
-/** Returns whether the only text of an object is a JSON object, which no style writes. */
+/**
+ * Returns whether the only text of an object is a JSON object, which no style writes. A text without a delimiter follows no
+ * style, unless the style writes NAME=VALUE, so it is JSON even if it is malformed.
+ */
 function isJsonText(value: SerializedValue, { texts, decode }: Reading): boolean {
-  const { key, places, scalarTypes } = value
+  const { key, explode, places, scalarTypes } = value
   const [text = '', ...more] = givenTexts(value, texts)
   if (places === undefined || scalarTypes !== undefined || more.length > 0 || !/^(?:\{|%7B)/i.test(text)) return false
   // The name of a parameter whose properties have names of their own is another name beside these.
   if (hasSeparateProperties(value)) return namesOf(value).every((name) => name !== key && !Object.hasOwn(texts, name))
-  return !text.includes(',') || isJson(decode(text))
+  return (!explode && !/[,|+]|%(?:20|7C)/i.test(text)) || isJson(decode(text))
 }
 
 /** Reads an object each of whose properties has a text of its own. */
@@ -210,11 +213,19 @@ function setProperty(
 function readNested(value: SerializedValue, reading: Reading): boolean {
   const { name, key, places = [] } = value
   const { texts, document, holder, decode } = reading
-  const branch = branchOf(key, texts, (given) => isDottedName(value, given, reading))
+  const branch = branchOf(key, texts, (given) => isMemberName(value, given, reading))
   if (branch === undefined) return false
   setNested({ document, places, decode }, holder, name, branch, places[0])
   return true
 }
+
+/**
+ * Returns whether a name is that of a member of a value. A name in brackets may be that of another value, unless the style
+ * of this one has such names.
+ */
+const isMemberName = (value: SerializedValue, name: string, reading: Reading): boolean =>
+  (name.startsWith(`${value.key}[`) && (value.kind === 'nested' || !reading.isTaken(name))) ||
+  isDottedName(value, name, reading)
 
 /**
  * Returns whether a client has written a name with a dot instead of brackets, as in `filter.name`, for a property that the
@@ -222,15 +233,17 @@ function readNested(value: SerializedValue, reading: Reading): boolean {
  */
 function isDottedName(value: SerializedValue, name: string, { isTaken, isOpen }: Reading): boolean {
   const { key, places = [] } = value
-  if (isOpen || !isIn(value, 'query') || !name.startsWith(`${key}.`) || isTaken(name)) return false
+  if (isOpen || !isIn(value, 'query') || !name.startsWith(`${key}.`) || name.includes('[') || isTaken(name))
+    return false
   const [member = ''] = name.slice(key.length + 1).split('.')
   return Object.hasOwn(places[0]?.members ?? {}, member)
 }
 
 /** Reads a JSON text as strictly as a JSON body, and keeps its inexact numbers exactly. */
 function readJson(value: SerializedValue, reading: Reading): boolean {
-  if (value.places !== undefined) return readNested(value, reading)
   const given = givenTexts(value, reading.texts)
+  if (given.length > 1) throw new TextError('must be given once')
+  if (value.places !== undefined && !reading.isOpen) return readNested(value, reading)
   if (given.length === 0) return false
   setJson(reading.document, reading.holder, value.name, reading.decode(single(given)))
   return true

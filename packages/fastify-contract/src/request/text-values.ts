@@ -38,13 +38,15 @@ export function setScalar(
  * where the types allow no string, Python's `True` is a boolean, too, and so is the `1` of PHP.
  */
 const isBoolean = (text: string, types: readonly string[]): boolean =>
-  types.includes('boolean') && (types.includes('string') ? /^(?:true|false)$/ : /^(?:true|false|[01])$/i).test(text)
+  types.includes('boolean') && (types.includes('string') ? /^(?:true|false)$/ : spelledBoolean).test(text)
 
-/** Returns whether a text represents a value of one of the types. */
+const spelledBoolean = /^(?:true|True|TRUE|false|False|FALSE|[01])$/
+
+/** Returns whether a text represents a value of one of the types. A digit is rather a number than a boolean. */
 export const isOfTypes = (text: string, types: readonly string[]): boolean =>
   types.includes('string') ||
   (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) ||
-  (/^(true|false)$/.test(text) && types.includes('boolean')) ||
+  (text.length > 1 && isBoolean(text, types)) ||
   isNull(text, types)
 
 /** Returns whether a text represents null: an empty text, or `null` as some clients write it. */

@@ -67,6 +67,7 @@ const parameters: Record<string, object> = {
   'list in a header': { name: 'X-V', in: 'header', schema: integers },
   'list in a cookie': inCookie(integers),
   'list of strings in a cookie': inCookie(strings),
+  'list with a percent sign in a cookie': inCookie(strings),
   'object in `label`': { name: 'v', in: 'path', required: true, style: 'label', schema: flat },
   'object in a header': { name: 'X-V', in: 'header', schema: flat },
   'object in `spaceDelimited`': inQuery(flat, { style: 'spaceDelimited', explode: false }),
@@ -94,16 +95,29 @@ const urlencoded = (properties: object) => ({
   'application/x-www-form-urlencoded': { schema: { type: 'object', properties } },
 })
 const file = { type: 'string', contentMediaType: 'application/octet-stream' }
-const formOfParts = { type: 'object', properties: { o: object, v: integers, f: { type: 'array', items: file } } }
+const formOfParts = {
+  type: 'object',
+  properties: { o: object, s: string, v: integers, f: { type: 'array', items: file } },
+  additionalProperties: false,
+}
 const multipart = { 'multipart/form-data': { schema: formOfParts } }
 
 /** The body of each row, and the headers and the text of its requests. */
-const bodies: Record<string, { content: object; write: (span: string) => [head: string, body: string] }> = {
+const bodies: Record<
+  string,
+  { content: object; isRequired?: true; write: (span: string) => [head: string, body?: string] }
+> = {
   JSON: { content: json, write: (type) => [`Content-Type: ${type}`, '{"a":1}'] },
   'optional JSON, without content': { content: json, write: (type) => [`Content-Type: ${type}`, ''] },
+  'text, without content': {
+    content: { 'text/plain': { schema: string } },
+    isRequired: true,
+    write: (type) => [`Content-Type: ${type}`],
+  },
   'URL-encoded list': { content: urlencoded({ v: integers }), write: writeForm },
   'URL-encoded object': { content: urlencoded({ o: object }), write: writeForm },
   'part that is JSON': { content: multipart, write: writePart },
+  'text part': { content: multipart, write: writePart },
   'part that is an item': { content: multipart, write: writePart },
   'part that is a file': { content: multipart, write: writePart },
 }
@@ -155,8 +169,10 @@ for (const [index, parameter] of Object.values(parameters).entries())
   paths[`/p${index}${'required' in parameter ? '/{v}' : ''}`] = {
     get: { operationId: `p${index}`, parameters: [parameter], responses },
   }
-for (const [index, { content }] of Object.values(bodies).entries())
-  paths[`/b${index}`] = { post: { operationId: `b${index}`, requestBody: { content }, responses } }
+for (const [index, { content, isRequired = false }] of Object.values(bodies).entries())
+  paths[`/b${index}`] = {
+    post: { operationId: `b${index}`, requestBody: { content, required: isRequired }, responses },
+  }
 for (const item of Object.values(paths))
   for (const { operationId } of Object.values(item)) handlers[operationId] = respond
 
@@ -179,21 +195,31 @@ async function serve(t: Test) {
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
-  return async (line: string, head: string, body = ''): Promise<[status: number, value: unknown]> => {
-    const hasLength = /^(?:POST)/.test(line)
+  return async (line: string, head: string, body?: string): Promise<[status: number, value: unknown]> => {
+    const bytes = body === undefined ? undefined : bytesOf(body)
     const headers = [
       'Host: a',
       ...(/^connection:/im.test(head) ? [] : ['Connection: close']),
-      ...(hasLength ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
+      ...(bytes === undefined ? [] : [`Content-Length: ${bytes.length}`]),
       ...(head === '' ? [] : [head.replaceAll('\\r\\n', '\r\n')]),
     ]
-    const socket = await openSocket(t, port, `${line} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+    const sent = Buffer.from(`${line} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+    const socket = await openSocket(t, port, Buffer.concat([sent, bytes ?? Buffer.alloc(0)]))
     const received = await socket.receives(/^(?:HTTP\/1.1 100.*\r\n\r\n)?HTTP\/1.1 (?!100)\d{3}(?:.*\r\n)+\r\n[\s\S]/)
     const [, status, content = ''] =
       /^(?:HTTP\/1.1 100.*\r\n\r\n)?HTTP\/1.1 (\d+)[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(received) ?? []
-    return [Number(status), content === '' ? undefined : JSON.parse(content)]
+    return [Number(status), content === '' ? undefined : JSON.parse(Buffer.from(content, 'latin1').toString())]
   }
 }
+
+/** Returns the bytes of a body: UTF-8, and those that are written as in `\xFC`. */
+const bytesOf = (body: string): Buffer =>
+  Buffer.from(
+    Buffer.from(body)
+      .toString('latin1')
+      .replace(/\\x([\dA-F]{2})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
+    'latin1',
+  )
 
 type Send = Awaited<ReturnType<typeof serve>>
 

@@ -213,11 +213,14 @@ async function send(path: string, ...headers: string[]): Promise<string> {
 
 const typed = (mediaType: string) => `Content-Type: ${mediaType}${mediaType.startsWith('multi') ? '; boundary=b' : ''}`
 
-t.test('a missing required body is rejected, whatever its media type', async (t) => {
+t.test('a missing required body is rejected, unless it is a text, which may be empty', async (t) => {
   for (const mediaType of Object.keys(content))
-    t.match(await send('/required', typed(mediaType)), /^HTTP\/1.1 400 /, mediaType)
-  for (const mediaType of ['text/plain', 'image/png'])
-    t.match(await send('/required', typed(mediaType)), /"error":40003,"message":"the body is missing"/, mediaType)
+    t.match(
+      await send('/required', typed(mediaType)),
+      mediaType === 'text/plain' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 400 /,
+      mediaType,
+    )
+  t.match(await send('/required', typed('image/png')), /"error":40003,"message":"the body is missing"/)
 })
 
 t.test('empty text and empty bytes are a body', async (t) => {

@@ -38,7 +38,7 @@ t.test('a service of one document or of several compiles, and its createServer g
 t.test('a mistake in a call of runService has one short message, as if there were one kind of services', async (t) => {
   const mistakes: [call: string, message: RegExp][] = [
     [
-      "runService({ name: 'a', contract, enviromentFile: 'a', open: async () => ({ createServer: serve }) })",
+      "runService({ name: 'a', contract, environmentFiles: 'a', open: async () => ({ createServer: serve }) })",
       /^TS2561 Object literal may only .* in type 'Service<string>'\. Did you mean to write 'environmentFile'\?$/,
     ],
     [

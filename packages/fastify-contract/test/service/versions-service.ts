@@ -34,6 +34,10 @@ const servedAt: Record<string, string> =
     ? Object.fromEntries(Object.keys(contracts).map((prefix) => [prefix, prefix]))
     : JSON.parse(process.env.SERVED)
 
+/** Returns a contract, or a copy that an application may make. */
+const ofApplication = (contract: Contract | undefined): Contract =>
+  (process.env.COPY === 'yes' && contract ? { ...contract, routes: { ...contract.routes } } : contract) as Contract
+
 const createServer: Awaited<ReturnType<MultiService<string, string>['open']>>['createServer'] = (
   given,
   verifyToken,
@@ -46,7 +50,7 @@ const createServer: Awaited<ReturnType<MultiService<string, string>['open']>>['c
       Object.entries(servedAt).map(([prefix, of]) => [
         prefix,
         {
-          contract: given[of] as Contract,
+          contract: ofApplication(given[of]),
           handlers: handlersOf(prefix),
           verifiers: { token: bearer(verifyToken) },
           errorBody: ({ error }) => ({ contentType: 'application/json', body: { error, of: prefix } }),

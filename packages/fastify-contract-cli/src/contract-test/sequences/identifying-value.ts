@@ -41,13 +41,16 @@ function valueNamed(body: unknown, parameter: string, depth = 0): unknown {
   return undefined
 }
 
-/** Returns the last segment of a Location that has as many segments as the path of the item. */
+/**
+ * Returns the last segment of a Location whose segment before it is that of the path of the item. Before the only segment
+ * of a path, there may be a base path or the prefix of a document.
+ */
 function fromLocation(location: string | undefined, item: Endpoint): string | undefined {
   if (location === undefined || !URL.canParse(location, 'http://localhost')) return undefined
   const segments = new URL(location, 'http://localhost').pathname.replace(/\/$/, '').split('/')
   const last = segments.at(-1) ?? ''
   const parent = routedPath(item.path).replace(/\/$/, '').split('/').at(-2) ?? ''
-  if (parent !== segments.at(-2) && !parent.startsWith('{')) return undefined
+  if (parent !== '' && parent !== segments.at(-2) && !parent.startsWith('{')) return undefined
   try {
     return decodeURIComponent(last) || undefined
   } catch {

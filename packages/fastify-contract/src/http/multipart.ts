@@ -175,6 +175,9 @@ const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 const escapedParameter = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
 const literalParameter = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"([^"]*)"|([^\s;"]+))/y
 
+/** A percent-encoded byte other than those of the second notation, which are a quote and the line breaks. */
+const otherEscape = /%(?!22|0D|0A)[\da-f]{2}/i
+
 /**
  * Characters that make a displayed or logged file name another one: control characters, line breaks, and controls of
  * the text direction (Unicode TR 36 section 3.6). Other format characters (Cf) are allowed: Persian names and emoji
@@ -209,7 +212,9 @@ export function readPartHead(text: string): PartHead | string {
   for (const key of ['filename', 'filename*'])
     if (unsafeCharacters.test(parameters.get(key) ?? '')) return 'a filename contains a control character'
   // Browsers, fetch and curl write a quote as %22 (WHATWG HTML section 4.10.22.8; RFC 7578 section 4.2).
-  const plain = parameters.get('filename')?.replaceAll('%22', '"')
+  // A name with other encoded bytes is not of their notation.
+  const given = parameters.get('filename')
+  const plain = given !== undefined && otherEscape.test(given) ? given : given?.replaceAll('%22', '"')
   const filename = (parameters.get('filename*') ?? plain)?.replace(/^.*[\\/]/s, '')
   const isDirectory = filename === '.' || filename === '..'
   return { name, filename: isDirectory ? undefined : filename, contentType: parsed }

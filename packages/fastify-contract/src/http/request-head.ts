@@ -78,10 +78,10 @@ export function unquotedCookie(value: string): string {
 
 /**
  * A character of a cookie in quotes as clients in Python write it, such as aiohttp: the octal code of a printable character
- * of ASCII, or a quote or backslash after a backslash. A backslash is no character of a cookie by itself (RFC 6265 section
- * 4.1.1).
+ * of ISO-8859-1, or a quote or backslash after a backslash. A backslash is no character of a cookie by itself (RFC 6265
+ * section 4.1.1).
  */
-const cookieEscape = /\\(["\\]|0[4-7][0-7]|1[0-6][0-7]|17[0-6])/g
+const cookieEscape = /\\(["\\]|0[4-7][0-7]|1[0-6][0-7]|17[0-6]|2[4-7][0-7]|3[0-7]{2})/g
 const escapedCookie = new RegExp(`^"((?:[^"\\\\]|${cookieEscape.source.replace('(', '(?:')})*)"$`)
 
 const unescaped = (code: string): string => (code.length === 1 ? code : String.fromCharCode(Number.parseInt(code, 8)))

@@ -55,7 +55,7 @@ function cookieTexts(values: SerializedValue[]): (header: string | undefined) =>
 }
 
 /**
- * Returns the value of a cookie with encoded percent signs, if the client does not encode cookies: a percent sign without
- * two digits shows that. A cookie may contain the sign (RFC 6265 section 4.1.1).
+ * Returns the value of a cookie with encoded percent signs, if none of them begins an encoded byte: a cookie may contain
+ * the sign (RFC 6265 section 4.1.1). A value with signs of both kinds has two readings, so it is rejected later.
  */
-const encodedCookie = (text: string): string => (/%(?![\da-f]{2})/i.test(text) ? text.replaceAll('%', '%25') : text)
+const encodedCookie = (text: string): string => (/%[\da-f]{2}/i.test(text) ? text : text.replaceAll('%', '%25'))

@@ -76,6 +76,14 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
       ['"; filename="', '3'],
     ],
   ],
+  [
+    'a quote in a filename of browsers, and one of a client that encodes all characters',
+    part('a', '1', '; filename="b%22%0D.txt"') + part('c', '2', '; filename="d%20%22.txt"') + end,
+    [
+      ['a', 'b"%0D.txt', undefined, '1'],
+      ['c', 'd%20%22.txt', undefined, '2'],
+    ],
+  ],
   ['an unfinished name', `--b\r\nContent-Disposition: form-data; name="a\\"b\r\n\r\n1\r\n${end}`, [nameless]],
   ['an empty filename', part('a', '', '; filename=""') + end, [['a', '', undefined, '']]],
   ['an empty body', '', [cut]],

@@ -26,6 +26,11 @@ export const clientFeatures = {
     seen: 'openapi-fetch 0.17 throws, ogen 1.24 generates no client, and the others write it in five notations',
     instead: 'a parameter for each property, or a JSON body',
   },
+  'json-parameter': {
+    what: 'an object in a query that `content` describes as JSON',
+    seen: 'openapi-fetch 0.17, hey-api 0.99 and clients of OpenAPI Generator in TypeScript and Go write names in brackets or with dots, which gets 400',
+    instead: 'a parameter for each property, or a JSON body',
+  },
   'path-list': {
     what: 'a list or an object in a path',
     seen: 'clients of OpenAPI Generator encode the commas, so a list of texts arrives as one item, and omit the prefixes of `label` and `matrix` (TypeScript, Python), or write `[a b]` (Go)',
@@ -54,7 +59,7 @@ export const clientFeatures = {
   },
   'form-list': {
     what: 'a list of texts in a form',
-    seen: 'clients of OpenAPI Generator in TypeScript, Python and Go, and swagger-client 3.37, join the items by commas, so the list arrives as one item',
+    seen: 'clients of OpenAPI Generator in TypeScript, Python and Go, openapi-fetch 0.17 and swagger-client 3.38 join the items by commas, so the list arrives as one item',
     instead: 'a JSON body, or items with a `pattern` such as `^[^,%]+$`',
   },
   'form-object': {

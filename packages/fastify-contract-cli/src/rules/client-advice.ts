@@ -1,7 +1,8 @@
 import { requestKindOf } from 'fastify-contract/contract'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { serializedParameter } from '../document/parameter-objects.ts'
+import { schemaOf, serializedParameter } from '../document/parameter-objects.ts'
+import { typesOf } from '../document/schemas.ts'
 import { nestedPlaces } from '../document/styled-values.ts'
 import { type ClientFeatureName, clientAdviceText } from '../reports/client-features.ts'
 
@@ -46,6 +47,12 @@ const isSentEmpty = (mediaType: string): boolean => ['json', 'form', 'multipart'
 
 const holdsOthers = (types: string[]): boolean => types.includes('object') || types.includes('array')
 
+/** Returns whether the values of a parameter can only be objects. */
+function isObject(document: Document, parameter: Parameter): boolean {
+  const { types } = typesOf(document, schemaOf(parameter))
+  return types.includes('object') && types.every((type) => type === 'object' || type === 'null')
+}
+
 /** Returns the feature of a parameter that some clients cannot send; undefined if all can. */
 function featureOf(
   document: Document,
@@ -54,7 +61,7 @@ function featureOf(
 ): ClientFeatureName | undefined {
   const { in: location, content, schema } = parameter
   if (location === 'cookie') return 'cookie-parameter'
-  if (content !== undefined) return undefined
+  if (content !== undefined) return location === 'query' && isObject(document, parameter) ? 'json-parameter' : undefined
   const { kind, style, explode, isPlain } = serializedParameter(document, path, parameter)
   if (location === 'query') {
     if (kind === 'object') return 'query-object'

@@ -22,6 +22,15 @@ const ofParameter = (location: string, schema: object, more: object = {}) => {
   return { [isInPath ? '/a/{v}' : '/a']: { get: { operationId: 'a', parameters: [parameter], responses } } }
 }
 const inQuery = (schema: object, more: object = {}) => ofParameter('query', schema, more)
+const inJson = (schema: object) => ({
+  '/a': {
+    get: {
+      operationId: 'a',
+      parameters: [{ name: 'v', in: 'query', content: { 'application/json': { schema } } }],
+      responses,
+    },
+  },
+})
 const ofBody = (mediaType: string, properties: object, required = true) => {
   const content = { [mediaType]: { schema: { type: 'object', properties } } }
   return { '/a': { post: { operationId: 'a', requestBody: { required, content }, responses } } }
@@ -45,6 +54,7 @@ const having: [name: Name, paths: object][] = [
   ['query-object', inQuery(flat, { explode: false })],
   ['nested-object', inQuery({ type: 'object', properties: { k: strings } }, { style: 'deepObject' })],
   ['nested-object', inQuery({ type: 'array', items: flat })],
+  ['json-parameter', inJson(flat)],
   ['path-list', ofParameter('path', integers)],
   ['path-list', ofParameter('path', flat)],
   ['header-list', ofParameter('header', integers)],
@@ -68,15 +78,7 @@ const sendable: object[] = [
   inQuery(flat, { style: 'deepObject' }),
   ofParameter('path', string),
   ofParameter('header', string),
-  {
-    '/a': {
-      get: {
-        operationId: 'a',
-        parameters: [{ name: 'v', in: 'query', content: { 'application/json': {} } }],
-        responses,
-      },
-    },
-  },
+  inJson({}),
   ofBody('application/json', { o: flat, l: strings }),
   ofBody(urlencoded, { a: string, l: integers }),
   ofBody(multipart, { a: string, o: flat, files: { type: 'array', items: file } }),

@@ -164,7 +164,7 @@ console.log(v1, v2)
   const page = (name: string) => readFileSync(join(directory, 'dist/docs', name), 'utf8')
   t.match(
     page('index.html'),
-    /<a href="v1\/index\.html">first 1\.0\.0<\/a>[\s\S]*<a href="v2\/index\.html">second 1\.0\.0<\/a>/,
+    /<a href="\.\/v1\/index\.html">first 1\.0\.0<\/a>[\s\S]*<a href="\.\/v2\/index\.html">second 1\.0\.0<\/a>/,
   )
   t.match(page('v1/try.html'), 'connect-src http://127.0.0.1:3000;')
   t.match(page('v2/try.html'), 'connect-src http://127.0.0.1:3000/v2/;')

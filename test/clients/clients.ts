@@ -26,8 +26,8 @@ not run, or with --twice if the runs differ, and with 2 if this machine lacks a 
 
 --work DIRECTORY  install and build in this directory, and keep it (default: a temporary one)
 --results FILE    write the results into a file of JSON, which keeps those of clients that do not run
---write           write the verdicts into test/clients/verdicts.json, which keeps those of clients that do not run, and the
-                  tables of packages/fastify-contract-cli/docs/clients.md
+--write           write the verdicts into test/clients/verdicts.json, which keeps those of clients that do not run, and
+                  the tables of packages/fastify-contract-cli/docs/clients.md
 --twice           run each client twice, and compare the results
 --page            only write the tables of that page from the verdicts
 `,

@@ -27,7 +27,11 @@ export const matrix: Scenario<{ write: boolean }> = {
     for (const proxy of proxies) {
       const program = await proxy.program(directory)
       if (program === undefined) report.notRun(proxy.name)
-      else columns.set(`${proxy.name.replace(/ .*/, '')} ${versionOf(proxy, program)}`, await verdictsOn(proxy, program, directory))
+      else
+        columns.set(
+          `${proxy.name.replace(/ .*/, '')} ${versionOf(proxy, program)}`,
+          await verdictsOn(proxy, program, directory),
+        )
     }
     const table = tableOf(columns)
     process.stdout.write(`\n${table}\n`)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestOptions, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -302,6 +302,26 @@ t.test('responses that do not end do not delay probes', async (t) => {
     () => open() < connectionLimit,
     () => `${open()} connections are open`,
   )
+})
+
+t.test('of more than 16 clients that still send after their response, the first is cut off', async (t) => {
+  const { port } = await startHere(t)
+  const send = async () => {
+    // Such a client does not close its side when the server does.
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.write('POST /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n')
+    await within(once(socket.resume(), 'end'), 'the end of the response')
+    return socket
+  }
+  const [first, second] = [await send(), await send()]
+  for (let count = 2; count < 16; count++) await send()
+  t.notOk(first.closed)
+  await send()
+  // A write to a connection that the server has closed ends it.
+  await until(() => first.closed || !first.write('a'), 'the close')
+  t.notOk(second.closed)
 })
 
 t.test('requests share the bytes of a page and the text of a scrape, until the file changes', async (t) => {

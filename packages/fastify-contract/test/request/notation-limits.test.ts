@@ -126,6 +126,7 @@ t.test('a percent sign or a backslash in a cookie', async (t) => {
   const one = await serveParameters(t, inCookie(string))
   t.match(await one('', { cookie: 'v=a%20b%' }), [400, /not percent-encoded/], 'two readings')
   t.same(await one('', { cookie: 'v="\\374\\054%"' }), { v: 'ü,%' }, 'Python writes ISO-8859-1 as octal codes')
+  t.same(await one('', { cookie: 'v="a\\"\\\\"' }), { v: 'a"\\' }, 'Python escapes quotes and backslashes')
   t.same(await one('', { cookie: 'v="\\033"' }), { v: '\\033' }, 'a control character is no escape')
   t.same(await one('', { cookie: 'v="C:\\dir"' }), { v: 'C:\\dir' }, 'a backslash that is no escape stays')
   const json = { name: 'v', in: 'cookie', content: { 'application/json': { schema: {} } } }

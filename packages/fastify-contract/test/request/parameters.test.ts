@@ -119,7 +119,8 @@ t.test('a plus in a cookie stays a plus, and a cookie that cannot be decoded is 
   })
   const message = 'cookie/a+b is not percent-encoded UTF-8'
   t.match(await read('/plants', { cookie: 'a+b=%E4' }), { error: 40003, message })
-  t.same(await read('/plants', { cookie: 'a+b=%zz%20' }), { ...nothing, cookie: { 'a+b': '%zz%20' } })
+  t.same(await read('/plants', { cookie: 'a+b=%zz' }), { ...nothing, cookie: { 'a+b': '%zz' } })
+  t.match(await read('/plants', { cookie: 'a+b=%zz%20' }), { error: 40003, message })
   t.same(await read('/plants', { cookie: '%zz=1; seen=%2C' }), { ...nothing, cookie: { seen: [','] } })
 })
 

@@ -39,7 +39,10 @@ const cases: Case[] = [
   ...[nginx, haproxy, ...others].map((proxy) => ({ name: proxy.name, proxy, load: steady })),
 ]
 
-/** A rolling restart behind a real proxy fails no request. */
+/** Proxies behind which some requests fail, since these do not repeat a POST on a connection that closes. */
+const losing = ['Apache', 'Caddy 2.6', 'Varnish']
+
+/** A rolling restart behind a real proxy fails no request, unless the page says so. */
 export const proxies: Scenario = {
   title: `${restarts} rolling restarts of two instances behind each proxy, with its configuration of docs/proxies.md`,
   async run(report, { directory }) {
@@ -80,6 +83,7 @@ async function restartAll(
   for (const [status, count] of Object.entries(counts))
     if (status !== '200') report.figure(`${name}: answers: ${status}`, count)
   report.figure(`${name}: p99 of 200s (ms)`, running.tally.percentile(99))
-  report.zero(`${name}: requests that failed`, failed)
+  if (losing.includes(name)) report.figure(`${name}: requests that failed`, failed)
+  else report.zero(`${name}: requests that failed`, failed)
   report.zero(`${name}: exit codes other than 0`, unclean)
 }

@@ -15,7 +15,7 @@ const small = '{}'
 /** Tries of each size, and how many of them must see the status. */
 const [tries, required] = [50, 47]
 
-/** Tells whether clients that send everything before they read see an early 401. */
+/** Tells whether a client that sends its whole request before it reads sees an early 401. */
 const early: Check = async ({ port }) => {
   const failing: string[] = []
   for (const [name, bytes] of [

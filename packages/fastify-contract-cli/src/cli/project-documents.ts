@@ -147,7 +147,7 @@ export const documentPrefixes = (): string[] => {
 export const needsOne = (option: string): UsageError =>
   new UsageError(`${option} is of one document, and package.json names several; choose one with --only NAME`)
 
-/** How what a command prints about several documents is told apart. */
+/** How a command separates its output about several documents. */
 export type Output =
   /** A line with the name and the path precedes it. */
   | 'titled'

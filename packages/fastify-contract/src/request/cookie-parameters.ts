@@ -56,6 +56,7 @@ function cookieTexts(values: SerializedValue[]): (header: string | undefined) =>
 
 /**
  * Returns the value of a cookie with encoded percent signs, if none of them begins an encoded byte: a cookie may contain
- * the sign (RFC 6265 section 4.1.1). A value with signs of both kinds has two readings, so it is rejected later.
+ * the sign (RFC 6265 section 4.1.1). A value with signs of both kinds has two readings; it is
+ * not changed, and decoding rejects it.
  */
 const encodedCookie = (text: string): string => (/%[\da-f]{2}/i.test(text) ? text : text.replaceAll('%', '%25'))

@@ -1,31 +1,11 @@
 import compress from '@fastify/compress'
-import type { Document } from 'fastify-contract-cli/testing'
 import t from 'tap'
-import type { Preconditions } from '../../src/preconditions/precondition-check.ts'
 import { serveDocument } from '../support/serve-document.ts'
-
-const text = { schema: { type: 'string' } }
-const content = { 'application/json': { schema: { type: 'string' } } }
-const document = {
-  openapi: '3.1.0',
-  info: { title: 'Notes', version: '1' },
-  paths: {
-    '/note': {
-      get: { operationId: 'getNote', responses: { 200: { headers: { ETag: text }, content }, 304: {} } },
-      put: { operationId: 'putNote', responses: { 204: { headers: { ETag: text } }, 412: {} } },
-    },
-  },
-} as unknown as Document
+import { noteDocument, noteHandlers } from '../support/tagged-note.ts'
 
 t.test('@fastify/compress leaves a tag as it is, so 304 and If-Match work with it', async (t) => {
-  const app = await serveDocument(document, {
-    handlers: {
-      getNote: async () => ({ status: 200, headers: { ETag: '"v1"' }, body: 'a'.repeat(5_000) }),
-      putNote: async ({ preconditions }: { preconditions: Preconditions<'etag'> }) => {
-        const checked = preconditions.check({ etag: '"v1"' })
-        return { status: 204, checked, headers: { ETag: '"v2"' }, body: undefined }
-      },
-    } as never,
+  const app = await serveDocument(noteDocument, {
+    handlers: noteHandlers as never,
     plugins: (app) => void app.register(compress, { encodings: ['gzip'] }),
   })
   t.teardown(() => app.close())

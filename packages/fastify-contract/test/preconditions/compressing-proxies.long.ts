@@ -2,37 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Document } from 'fastify-contract-cli/testing'
 import { spawnProcess } from 'fastify-contract-test-support/child-process'
 import { freePort } from 'fastify-contract-test-support/free-port'
 import { until } from 'fastify-contract-test-support/poll'
 import t, { type Test } from 'tap'
-import type { Preconditions } from '../../src/preconditions/precondition-check.ts'
 import { serveDocument } from '../support/serve-document.ts'
-
-const text = { schema: { type: 'string' } }
-const content = { 'application/json': { schema: { type: 'string' } } }
-const document = {
-  openapi: '3.1.0',
-  info: { title: 'Notes', version: '1' },
-  paths: {
-    '/note': {
-      get: { operationId: 'getNote', responses: { 200: { headers: { ETag: text }, content }, 304: {} } },
-      put: { operationId: 'putNote', responses: { 204: { headers: { ETag: text } }, 412: {} } },
-    },
-  },
-} as unknown as Document
+import { noteDocument, noteHandlers } from '../support/tagged-note.ts'
 
 /** Serves the note and returns its port. */
 async function serve(t: Test): Promise<number> {
-  const app = await serveDocument(document, {
-    handlers: {
-      getNote: async () => ({ status: 200, headers: { ETag: '"v1"' }, body: 'a'.repeat(5_000) }),
-      putNote: async ({ preconditions }: { preconditions: Preconditions<'etag'> }) => {
-        const checked = preconditions.check({ etag: '"v1"' })
-        return { status: 204, checked, headers: { ETag: '"v2"' }, body: undefined }
-      },
-    } as never,
+  const app = await serveDocument(noteDocument, {
+    handlers: noteHandlers as never,
   })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -50,7 +50,7 @@ const commandRooms = {
   changes: ['redocly', 'read', 'document'],
   docs: ['changes', 'emit', 'examples', 'passes', 'document', 'digests', 'text'],
   mock: ['examples', 'passes', 'document'],
-  dev: ['docs', 'emit', 'rules', 'typescript', 'document', 'text'],
+  dev: ['docs', 'emit', 'rules', 'typescript', 'text'],
   init: [
     'contract-test',
     'docs',

@@ -17,6 +17,7 @@ export {
   recordSeparator,
   requestKindOf,
 } from './contract/media-types.ts'
+export { addedPrefix, isPathPrefix } from './contract/path-prefixes.ts'
 export type {
   Content,
   Contract,

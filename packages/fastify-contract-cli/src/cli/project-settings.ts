@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { isPathPrefix } from 'fastify-contract/contract'
 
 /** The settings of a document, which `init` writes into the package.json of its project, below `fastify-contract`. */
 export type DocumentSettings = {
@@ -39,9 +40,6 @@ const typesOfSeveral = { ...types, prefix: 'string' }
 /** A name of a document, which is also that of directories, in any letter case, and a segment of a path. */
 const documentName = /^[a-z\d]+(?:[._-][a-z\d]+)*$/
 
-/** A prefix of paths, which needs no encoding in a URL, without segments of dots. */
-const documentPrefix = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
-
 /**
  * Returns the settings in the package.json of the current directory: of the only document, without a name, or of each
  * document in `documents`. A project without settings has one document.
@@ -79,7 +77,7 @@ function namedSettings(documents: unknown): [NamedSettings, ...NamedSettings[]] 
     if (settings.document === undefined)
       throw new Error(`${place}.${name}: the setting document is missing; write the path of the OpenAPI document`)
     const { prefix } = settings as SettingsOfSeveral
-    if (prefix !== undefined && !documentPrefix.test(prefix))
+    if (prefix !== undefined && !isPathPrefix(prefix))
       throw new Error(
         `${place}.${name}.prefix: ${JSON.stringify(prefix)} is no prefix of paths; write segments that begin with a ` +
           'slash, such as /api/v1',

@@ -1,5 +1,5 @@
 import type { Contract } from 'fastify-contract/contract'
-import { addedPrefix } from '../document/added-prefix.ts'
+import { addedPrefix } from 'fastify-contract/contract'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { applicationCredentials } from './credentials/application-credentials.ts'
 import { environmentCredentials } from './credentials/environment-credentials.ts'

@@ -14,7 +14,7 @@ import {
   shareWork,
 } from './contract-routes.ts'
 import { limitedServer, preflightGuard, type ServerOptions, trackServer } from './create-server.ts'
-import { addedPrefix, checkPrefixes, prefixOf, routesBelow, selectorBelow } from './prefixes.ts'
+import { checkPrefixes, prefixAddedTo, prefixOf, routesBelow, selectorBelow } from './prefixes.ts'
 import { describedOperations, prepareRouter, rejectUnknownPaths } from './register-routes.ts'
 import { stepsOfEveryRequest, stepsOfServer } from './request-steps.ts'
 import { withoutInnerMark } from './served-paths.ts'
@@ -102,7 +102,7 @@ function servedBelow(prefix: string, { contract, ...api }: AnyApiOptions, shared
   const routes = routesBelow(contract.routes, prefix)
   return {
     prefix,
-    added: addedPrefix(contract.routes, prefix),
+    added: prefixAddedTo(contract.routes, prefix),
     operations: describedOperations(routes),
     options: { ...shared, ...api, contract: { ...contract, routes } },
   }

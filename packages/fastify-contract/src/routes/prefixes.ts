@@ -1,17 +1,15 @@
 import type { IncomingMessage } from 'node:http'
+import { addedPrefix, isPathPrefix } from '../contract/path-prefixes.ts'
 import type { Operation, Routes, ServedOperation, ServedPath } from '../contract/routes.ts'
 import { decodedOrSame } from '../http/request-head.ts'
 import { describedOperations } from './register-routes.ts'
 import { operationSelector } from './served-paths.ts'
 
-/** Segments of unreserved characters (RFC 3986 section 2.3), which no client and no proxy writes in another way. */
-const validPrefix = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
-
 /** Throws an error that names the first prefix that is not valid, or that contains another one. */
 export function checkPrefixes(prefixes: string[]): void {
   if (prefixes.length === 0) throw new Error('contracts has no entry; add one, such as { "/v1": … }')
   for (const prefix of prefixes)
-    if (!validPrefix.test(prefix))
+    if (!isPathPrefix(prefix))
       throw new Error(
         `contracts: ${JSON.stringify(prefix)} is not a prefix of paths; use segments of letters, digits and "-._~" with ` +
           'a slash before each, such as "/v1"',
@@ -61,18 +59,15 @@ export function selectorBelow(
   }
 }
 
-/**
- * Returns what precedes the paths of a document below a prefix: nothing if all of them begin with it already, as those of
- * a server `https://pets.example/v1` below `/v1`; otherwise the prefix.
- */
-export function addedPrefix(routes: Routes, prefix: string): string {
+/** Returns what precedes the paths of routes below a prefix; see `addedPrefix`. */
+export function prefixAddedTo(routes: Routes, prefix: string): string {
   const paths = describedOperations(routes).flatMap(({ servedPaths }) => servedPaths.map(({ path }) => path))
-  return paths.every((path) => path.startsWith(`${prefix}/`)) ? '' : prefix
+  return addedPrefix(paths, prefix)
 }
 
 /** Returns the routes of a document for an instance with a prefix, which its paths then do not have. */
 export function routesBelow(routes: Routes, prefix: string): Routes {
-  if (addedPrefix(routes, prefix) === prefix) return routes
+  if (prefixAddedTo(routes, prefix) === prefix) return routes
   const { operations, skipped = [] } = routes
   const moved = <One extends ServedOperation>(operation: One): One => ({
     ...operation,

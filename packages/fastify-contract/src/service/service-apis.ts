@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { exampleCommand } from '../contract/example-command.ts'
 import type { Contract, Operation } from '../contract/routes.ts'
-import { addedPrefix, checkPrefixes } from '../routes/prefixes.ts'
+import { checkPrefixes, prefixAddedTo } from '../routes/prefixes.ts'
 import { servedDocuments } from '../routes/server-parts.ts'
 import type { AdminApi } from './admin-pages.ts'
 
@@ -23,7 +23,7 @@ export function servedApis(service: Served): AdminApi[] {
   checkPrefixes(Object.keys(contracts))
   return Object.entries(contracts).map(([prefix, contract]) => ({
     prefix,
-    added: addedPrefix(contract.routes, prefix),
+    added: prefixAddedTo(contract.routes, prefix),
     contract,
     docs: docs[prefix] ?? page(prefix),
   }))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { addedPrefix } from '../../src/document/added-prefix.ts'
+import { addedPrefix } from '../../src/contract/path-prefixes.ts'
 
 t.test('a prefix precedes the paths unless all of them begin with it', async (t) => {
   t.equal(addedPrefix(['/pets', '/v1/pets'], '/v1'), '/v1')
